@@ -2,7 +2,7 @@
 """How many answers `tiebreak ask` needs, beside other ways of choosing pairs.
 
 ``python -m benchmarks.asking study`` simulates people (`simulated_people.py`), adds
-what is missing to ``benchmarks/asking.jsonl``, prints the table of docs/ask.md and
+what is missing to ``benchmarks/asking.jsonl``, prints its table and
 draws its picture; ``stop`` measures how often the goal is truly met when the rule says
 stop; ``load`` lets 50 people answer a
 real server for a minute, each about once a second; ``speed`` times an
@@ -253,7 +253,7 @@ def _crossing(at, values, goal) -> float:
 
 
 def table() -> str:
-    """Write the table of docs/ask.md; in parentheses, the change from random."""
+    """Write the table of the README; in parentheses, the change from random."""
     lines = ["| items | strategy | τ = .8 | τ = .9 | top 5 | runs |"]
     lines.append("|---:|---|---:|---:|---:|---:|")
     found, rng = curves(), np.random.default_rng(0)

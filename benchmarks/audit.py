@@ -23,7 +23,7 @@ import tiebreak
 from tests.oracles.fewest_votes import fewest_votes
 from tests.robustness.test_fewest import ALPHA, draw_votes, leader, problem
 from tiebreak import datasets
-from tiebreak.robustness.fewest import EQUAL, Search, fewest, vote_changes
+from tiebreak.robustness.fewest import EQUAL, OverturnSearch, fewest, vote_changes
 
 LOADERS = {
     "arena": datasets.load_lm_arena,
@@ -43,7 +43,7 @@ def compare(case: int, reverse: bool) -> tuple[int | None, int | None, int | Non
         return 0, 0, 0
     changes = vote_changes(votes, reverse=reverse)
     found = fewest(strengths, start, changes, pairs)
-    alone = [Search(strengths, start, changes, *pair).run() for pair in pairs]
+    alone = [OverturnSearch(strengths, start, changes, *pair).run() for pair in pairs]
     numbers = [one.number for one in alone if one is not None]
     most = n_votes if found is None else found.number
     truth = fewest_votes(

@@ -202,7 +202,7 @@ def intervals_of_many_items() -> Iterator[Row]:
         return model.distribution("model").errors()
 
     def dense():
-        objective = model._objective_of(0.5)
+        objective = model._problem.objective(0.5)
         objective.expand(model._solution())
         return np.sqrt(np.diag(np.linalg.inv(objective.hessian()))[:n_items])
 
@@ -244,7 +244,9 @@ def davidson_against_choix() -> Iterator[Row]:
         table[model.pair_right_, model.pair_left_] = model.pair_counts_[:, 2]
 
         def ours(model=model):
-            return minimize_newton(model._objective_of(0.0), model._start())
+            return minimize_newton(
+                model._problem.objective(0.0), model._problem.start()
+            )
 
         def peer(table=table):
             return choix.ilsr_pairwise_dense(table)

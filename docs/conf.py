@@ -30,7 +30,8 @@ extensions = [
     "numpydoc",
     "myst_parser",
     "sphinx_copybutton",
-    "sphinx_design",
+    "api_names",
+    "command_reference",
     "outside_pages",
 ]
 exclude_patterns = ["_build", "_ext"]
@@ -41,7 +42,6 @@ nitpick_ignore = [
 ]
 
 # Pages are Markdown that also reads well where no site is built.
-myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 4
 # Commands and formulas stand in blocks without a language, and are no Python.
 highlight_language = "text"

@@ -17,7 +17,7 @@ from rich.table import Table
 
 from tiebreak import Outcome, Pairs, RankSVM, SVMCompare, ThresholdCompare, save, tune
 from tiebreak.datasets import load_worldcup2022, make_norms
-from tiebreak.report import draw_level_curves
+from tiebreak.report import TuningDisplay, draw_level_curves
 
 SHOWN = [
     ("Argentina", "France"),
@@ -81,7 +81,7 @@ def draw_simulation(console: Console, folder: Path) -> None:
     for name, model in models.items():
         inner = "" if name == "compare" else "ranker__"
         start = time.perf_counter()
-        found = tune(
+        search = tune(
             model,
             train.pairs,
             train.y,
@@ -89,14 +89,14 @@ def draw_simulation(console: Console, folder: Path) -> None:
             validation=(validation.pairs, validation.y),
         )
         seconds = time.perf_counter() - start
-        fitted[name] = found.best_estimator_
-        error = 1 - found.best_estimator_.score(test.pairs, test.y)
+        fitted[name] = search.best_estimator_
+        error = 1 - search.best_estimator_.score(test.pairs, test.y)
         console.print(
             f"  {name:8s} test error {100 * error:4.1f} %  "
             f"[dim](100 models tuned in {seconds:.1f} s)[/dim]"
         )
         if name == "compare":
-            found.plot(folder / "grid.png")
+            TuningDisplay(search).plot().figure_.savefig(folder / "grid.png")
     picture = draw_level_curves(
         fitted,
         train.pairs,

@@ -48,7 +48,7 @@ def fit_and_judge(folder: Path) -> tuple[RankSVM, dict[str, float]]:
 
 
 def main(folder: Path) -> dict[str, float]:
-    """Write, bring together, fit, judge; give what was found."""
+    """Write, repartition, fit and evaluate; return the results."""
     write_days(folder / "days")
     try:
         fit_and_judge(folder / "days")

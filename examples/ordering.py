@@ -50,7 +50,7 @@ def make_models() -> dict:
 
 def judge(model: object, data: object, name: str, n_folds: int) -> float:
     """Mean ρ between the orders that the model gives and the true ones."""
-    orders, found = data.orders, []
+    orders, scores = data.orders, []
     if name == "RankBoost":  # its weak rankers are terms of degree two
         terms = PolynomialFeatures(2, include_bias=False)
         orders = orders.with_items(terms.fit_transform(orders.values))
@@ -61,8 +61,8 @@ def judge(model: object, data: object, name: str, n_folds: int) -> float:
             items = orders.flat[orders.indptr[row] : orders.indptr[row + 1]]
             place = np.empty(len(items))
             place[model.order(orders.values[items])] = np.arange(len(items))
-            found.append(spearman_rho(place, np.arange(len(items))))
-    return float(np.mean(found))
+            scores.append(spearman_rho(place, np.arange(len(items))))
+    return float(np.mean(scores))
 
 
 def main(n_draws: int = 2, n_folds: int = 2, n_orders: int = 300) -> None:

@@ -75,8 +75,8 @@ def main(folder: Path) -> None:
     utility["any order"] = np.zeros(len(y))
 
     curves = {
-        name: [ndcg(y, found, qid, k=depth) for depth in DEPTHS]
-        for name, found in utility.items()
+        name: [ndcg(y, values, qid, k=depth) for depth in DEPTHS]
+        for name, values in utility.items()
     }
     for name, curve in curves.items():
         error = disagreement(y, utility[name], qid=qid)

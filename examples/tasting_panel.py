@@ -47,7 +47,7 @@ def main(folder: Path) -> None:
     panel = read_file(folder / "panel.csv")
     for sentence in panel.sentences:
         print(textwrap.fill(sentence, 80))
-    pairs, y, taster = panel.pairs, panel.y, panel.columns["rater"]
+    pairs, y, taster = panel.data.pairs, panel.data.y, panel.data.columns["rater"]
 
     report = check_pairs(pairs, y, rater=taster, sided=panel.sided)
     for finding in report.findings:

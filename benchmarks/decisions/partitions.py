@@ -3,7 +3,7 @@
 
 Times of a value with its gradient and of a product with the Hessian on local worker
 processes, for several numbers of workers, rows and features; they are the constants
-of the cost model in docs/out-of-core.md.
+of the cost model in benchmarks/README.md.
 """
 
 from __future__ import annotations

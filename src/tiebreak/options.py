@@ -13,7 +13,9 @@ import math
 import os
 import re
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from textwrap import wrap
 from typing import Any, Literal, TypeVar
@@ -106,10 +108,32 @@ def documented(cls: type[T]) -> type[T]:
     return cls
 
 
-def flag(role: str, value: str | None = None) -> str:
-    """Write an option as the command line has it."""
-    name = "--" + role.replace("_", "-")
-    return name if value is None else f"{name} {shlex.quote(value)}"
+_IN_PYTHON: ContextVar[bool] = ContextVar("_IN_PYTHON", default=False)
+
+
+@contextmanager
+def in_python(is_python: bool = True) -> Iterator[None]:
+    """Let messages of a block name options as arguments, if Python asks."""
+    token = _IN_PYTHON.set(is_python or _IN_PYTHON.get())
+    try:
+        yield
+    finally:
+        _IN_PYTHON.reset(token)
+
+
+def flag(name: str, value: Any = None) -> str:
+    """Write an option as who asks does: ``--left a``, or in Python ``left='a'``."""
+    if _IN_PYTHON.get():
+        if name in ("skip_bad_rows", "drop_duplicates", "position", "tune"):
+            return f"{name}=True"
+        return f"{name}=" if value is None else f"{name}={value!r}"
+    option = "--" + ("set" if name == "settings" else name.replace("_", "-"))
+    if value is None:
+        return option
+    text = str(value)
+    if not re.fullmatch(r"[\w-]+", text):
+        text = shlex.quote(text) if set(text) & set("$`\\") else repr(text)
+    return f"{option} {text}"
 
 
 @documented
@@ -203,9 +227,9 @@ class ReadOptions:
     def __post_init__(self) -> None:
         if self.item_column is not None and self.items is None:
             raise ValueError(
-                f"--item-column names {self.item_column!r} in a table of items, but "
-                "there is none; name its file with --items. A column of FILE itself is "
-                "named with --item."
+                f"{flag('item_column')} names {self.item_column!r} in a table of "
+                f"items, but there is none; name its file with {flag('items')}. A "
+                f"column of FILE itself is named with {flag('item')}."
             )
         for name, allowed in CHOICES.items():
             value = getattr(self, name)
@@ -239,13 +263,14 @@ class ReadOptions:
             outcome, value = outcome.strip(), value.strip().casefold()
             if not sign or outcome not in OUTCOMES or not value:
                 raise ValueError(
-                    f"--outcome-words must be like left=1,tie=0.5,right=0, with "
-                    f"{', '.join(OUTCOMES)} before the equals signs, got {part!r}."
+                    f"{flag('outcome_words')} must be like left=1,tie=0.5,right=0, "
+                    f"with {', '.join(OUTCOMES)} before the equals signs, got "
+                    f"{part!r}."
                 )
             if declared.setdefault(value, outcome) != outcome:
                 raise ValueError(
-                    f"--outcome-words says that {value!r} is {declared[value]} and "
-                    f"{outcome}; leave one out."
+                    f"{flag('outcome_words')} says that {value!r} is "
+                    f"{declared[value]} and {outcome}; leave one out."
                 )
         return declared
 
@@ -261,8 +286,8 @@ class ReadOptions:
         found = re.fullmatch(r" *(-?\d{1,9}) *\.\. *(-?\d{1,9}) *", self.likert)
         if found is None or found[1] == found[2]:
             raise ValueError(
-                "--likert must be the two ends of a scale, such as 1..7, the one that "
-                f"says that left is better first, got {self.likert!r}."
+                f"{flag('likert')} must be the two ends of a scale, such as 1..7, the "
+                f"one that says that left is better first, got {self.likert!r}."
             )
         return int(found[1]), int(found[2])
 
@@ -292,7 +317,7 @@ class Covariate:
             log, parts = True, parts[1:]
         if not all(parts) or len(parts) > 2:
             raise ValueError(
-                f"--covariates got {text!r}; expected a column, left_column:"
+                f"{flag('covariates')} got {text!r}; expected a column, left_column:"
                 "right_column for their difference, or log:left_column:right_column "
                 "for that of their logarithms."
             )
@@ -397,7 +422,7 @@ class RankOptions:
             object.__setattr__(self, "settings", read_settings(self.settings or ()))
         if self.ties not in (None, *TIES):
             raise ValueError(
-                f"--ties must be one of {', '.join(TIES)}; got {self.ties!r}."
+                f"{flag('ties')} must be one of {', '.join(TIES)}; got {self.ties!r}."
             )
         allowed: tuple[Any, ...] = TIES
         if self.model == "judge-bradley-terry":
@@ -406,20 +431,23 @@ class RankOptions:
             allowed = ("drop",)
         if self.ties not in (None, *allowed):
             raise ValueError(
-                f"--ties {self.ties} is for --model bradley-terry, and not for "
-                f"{self.model}; leave one of the two out."
+                f"{flag('ties', self.ties)} is for {flag('model', 'bradley-terry')}, "
+                f"and not for {self.model}; leave one of the two out."
             )
         for name in ("anchor", "covariates", "position"):
             asked = getattr(self, name) not in (None, (), "", False)
             if asked and self.model in ("elo", "glicko", "glicko2"):
                 raise ValueError(
-                    f"--{name} is for strengths (--model bradley-terry), and not for "
-                    f"{self.model}; leave one of the two out."
+                    f"{flag(name)} is for strengths "
+                    f"({flag('model', 'bradley-terry')}), and not for {self.model}; "
+                    "leave one of the two out."
                 )
         self.parsed_covariates()
         self.zero()
         if not 0 < self.level < 1:
-            raise ValueError(f"--level must be between 0 and 1; got {self.level!r}.")
+            raise ValueError(
+                f"{flag('level')} must be between 0 and 1; got {self.level!r}."
+            )
 
     @property
     def categories(self) -> tuple[str, ...]:
@@ -430,7 +458,9 @@ class RankOptions:
         """Return the covariates that were asked for."""
         found = tuple(map(Covariate.parse, _listed(self.covariates)))
         if len({covariate.label for covariate in found}) < len(found):
-            raise ValueError("--covariates names the same one twice; leave one out.")
+            raise ValueError(
+                f"{flag('covariates')} names the same one twice; leave one out."
+            )
         return found
 
     def zero(self) -> tuple[str | None, float]:
@@ -451,11 +481,11 @@ class RankOptions:
             name for name in ("where", "drop_duplicates") if getattr(reading, name)
         ]
         if asked:
-            flags = ", ".join("--" + name.replace("_", "-") for name in asked)
+            flags = ", ".join(map(flag, asked))
             raise ValueError(
-                f"Comparisons of a folder, or with --dask, are added up file by file, "
-                f"and {flags} would need the rows themselves; put them in one file, "
-                "or leave the option out."
+                f"Comparisons of a folder, or with {flag('dask')}, are added up file "
+                f"by file, and {flags} would need the rows themselves; put them in "
+                "one file, or leave the option out."
             )
 
 
@@ -480,8 +510,8 @@ def _read_anchor(given: Any) -> tuple[str | None, float]:
         number = math.nan
     if not math.isfinite(number) or name == "":
         raise ValueError(
-            f"--anchor got {given!r}; expected the rating of an item, NAME=1114, or of "
-            "the mean of all, 1000."
+            f"{flag('anchor')} got {given!r}; expected the rating of an item, "
+            "NAME=1114, or of the mean of all, 1000."
         )
     return name, number
 
@@ -493,11 +523,11 @@ def read_settings(texts: Iterable[str]) -> dict[str, Any]:
         name, sign, value = (part.strip() for part in text.partition("="))
         if not sign or not name.isidentifier() or not value:
             raise ValueError(
-                f"--set got {text!r}; expected a parameter of the model and its value, "
-                "such as C=10 or kernel=linear."
+                f"{flag('settings')} got {text!r}; expected a parameter of the model "
+                "and its value, such as C=10 or kernel=linear."
             )
         if name in settings:
-            raise ValueError(f"--set names {name} twice; leave one out.")
+            raise ValueError(f"{flag('settings')} names {name} twice; leave one out.")
         settings[name] = _read_value(value)
     return settings
 

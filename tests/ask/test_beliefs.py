@@ -7,7 +7,7 @@ import pytest
 from tests.oracles import asking_plain
 from tiebreak import BradleyTerry, Pairs
 from tiebreak.ask import beliefs as module
-from tiebreak.ask.beliefs import Answers, Beliefs, expected_information
+from tiebreak.ask.beliefs import Beliefs, expected_information
 
 
 def some_answers(n, m, seed, tie=0.3, spread=1.0):
@@ -18,7 +18,7 @@ def some_answers(n, m, seed, tie=0.3, spread=1.0):
     d = theta[right] - theta[left]
     p = np.stack([asking_plain.probability(d, tie, c) for c in (-1, 0)])
     y = (rng.random(m) > np.cumsum(p, axis=0)).sum(axis=0) - 1
-    return theta, Answers(left, right, y)
+    return theta, np.stack([left, right, y], axis=1)
 
 
 @pytest.mark.parametrize("y", [-1, 0, 1])
@@ -42,9 +42,7 @@ def test_expected_information_is_the_integral(mu, s, t):
 def test_a_refit_maximizes_the_posterior():
     _, answers = some_answers(5, 60, seed=1)
     fitted = Beliefs.prior(5).refit(answers)
-    theta, t, cov = asking_plain.posterior(
-        answers.left, answers.right, answers.y, np.eye(5)
-    )
+    theta, t, cov = asking_plain.posterior(*answers.T, np.eye(5))
     np.testing.assert_allclose(fitted.mean, theta, atol=1e-4)
     assert fitted.tie == pytest.approx(t, abs=1e-4)
     np.testing.assert_allclose(fitted.cov, cov, atol=1e-4)
@@ -53,11 +51,9 @@ def test_a_refit_maximizes_the_posterior():
 def test_features_tell_of_items_that_nobody_saw():
     features = np.array([[0.0], [1.0], [2.0], [3.0]])
     before = Beliefs.prior(4, features)
-    answers = Answers(np.array([0] * 6), np.array([2] * 6), np.array([1] * 6))
+    answers = np.tile([0, 2, 1], (6, 1))
     fitted = before.refit(answers)
-    theta, _, cov = asking_plain.posterior(
-        answers.left, answers.right, answers.y, before.precision
-    )
+    theta, _, cov = asking_plain.posterior(*answers.T, before.precision)
     np.testing.assert_allclose(fitted.mean, theta, atol=1e-4)
     np.testing.assert_allclose(fitted.cov, cov, atol=1e-4)
     assert fitted.mean[3] > fitted.mean[1] + 0.1  # never asked about
@@ -69,7 +65,8 @@ def test_a_refit_is_bradley_terry_with_that_prior():
     for _ in range(30):
         fitted = fitted.refit(answers)
     model = BradleyTerry(ties="davidson", alpha=0.5 / fitted.width)
-    model.fit(Pairs(None, answers.left, answers.right), answers.y)
+    left, right, y = answers.T
+    model.fit(Pairs(None, left, right), y)
     centered = fitted.mean - fitted.mean.mean()
     # Apart from three imagined answers, which say something of ties only.
     np.testing.assert_allclose(model.utility(np.arange(8)), centered, atol=2e-3)
@@ -81,7 +78,7 @@ def test_many_items_are_learned_without_covariances(monkeypatch):
     monkeypatch.setattr(module, "MOST_DENSE", 10)
     thin = Beliefs.prior(60)
     assert not thin.is_dense
-    for row in zip(answers.left, answers.right, answers.y, strict=True):
+    for row in answers:
         thin.learn(*row)
     assert np.corrcoef(thin.mean, theta)[0, 1] > 0.9
     np.testing.assert_allclose(

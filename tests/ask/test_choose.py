@@ -10,7 +10,6 @@ from scipy.stats import norm
 
 from benchmarks.simulated_people import OwnAsker, People, run
 from tests.oracles import asking_plain
-from tiebreak.ask import choose as module
 from tiebreak.ask.beliefs import Beliefs
 from tiebreak.ask.choose import Chooser, Goal, Settings, aim
 from tiebreak.metrics import kendall_tau_b
@@ -90,22 +89,6 @@ def test_an_answer_changes_what_the_others_can_tell(goal):
     assert np.abs(reach - before).max() > 1e-3
 
 
-def test_of_many_items_those_with_the_largest_need_are_paired(monkeypatch):
-    """A hundred rows of a thousand items lose little: the best pair is among them."""
-    chooser = Chooser(150, Settings(min_each=0), seed=0)
-    rng = np.random.default_rng(0)
-    for _ in range(600):
-        i, j = rng.choice(150, 2, replace=False)
-        chooser.learn(int(i), int(j), int(np.sign(i // 9 - j // 9)), update=False)
-    chooser.refit()
-    value = np.empty((100, 150))
-    chooser._value_information(np.arange(150), value)
-    monkeypatch.setattr(module, "_ROWS", 150)
-    every = np.empty((150, 150))
-    chooser._value_information(np.arange(150), every)
-    assert value.max() > 0.9 * every.max()
-
-
 @pytest.mark.parametrize("strategy", ["information", "swiss", "random"])
 def test_rules_that_hold_for_every_strategy(strategy):
     chooser = Chooser(8, Settings(strategy=strategy, min_each=3, repeat=0.3), seed=1)
@@ -120,16 +103,6 @@ def test_rules_that_hold_for_every_strategy(strategy):
     assert 3 <= len(again) <= 25
     left = sum(pair.left < pair.right for pair in asked)
     assert 15 < left < 45  # sides are drawn at random
-
-
-def test_a_repeated_pair_is_one_that_was_asked_some_time_ago():
-    chooser = Chooser(12, Settings(repeat=0.4), seed=2)
-    keys: list = []
-    for pair in play(chooser, 50):
-        key = tuple(sorted(pair[:2]))
-        if pair.reason == "repeat":
-            assert key in keys[:-9] and keys.count(key) == 1
-        keys.append(key)
 
 
 def test_what_a_person_said_before_counts_half_when_it_is_asked_again():

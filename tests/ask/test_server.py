@@ -316,7 +316,7 @@ def test_what_cannot_be_is_one_line(tmp_path, texts, serve):
     assert "another tiebreak ask may run there. Try --port 0" in done.stderr
     for words, expected in [
         ((), "Missing argument 'ITEMS'"),
-        ((texts, "--goal", "top:9"), "best 9 of 8 items"),
+        ((texts, "--goal", "top:9"), "must be from top:1 to top:7"),
         ((texts, "--repeat", "often"), "--repeat must be a share"),
         ((texts, "--items", texts), "texts.txt"),
         ((tmp_path / "none",), "no such file"),

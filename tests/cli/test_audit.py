@@ -11,7 +11,7 @@ from tests.cli.test_output import VOTES
 # A signal of the real kind, when the third claim begins.
 _AT_THIRD = """
 import os, signal
-from tiebreak.robustness.audit import _Job
+from tiebreak.robustness.claim_audit import _Job
 inner, calls = _Job._audit, []
 def counted(self, *given):
     calls.append(1)

@@ -94,8 +94,8 @@ def test_progress_tells_how_many_files_the_workers_have_read(
         distributed.Client(workers, set_as_default=False) as client,
         running(client=client),
     ):
-        known, _ = read_partitions(tmp_path / "log", ReadOptions(), said.append, client)
-    assert known.partitioned.n_rows == 400
+        known = read_partitions(tmp_path / "log", ReadOptions(), said.append, client)
+    assert known.n_rows == 400
     assert "the workers have read 3 of 3 files" in said
 
 

@@ -81,4 +81,6 @@ def test_what_cannot_be_had_is_one_line(run):
         assert line.startswith(f"tiebreak: {name}: ") and said in line
     done = run("get", "football", "footbal")
     assert done.returncode == 2
-    assert "Did you mean 'football'?" in " ".join(done.stderr.replace("│", "").split())
+    assert "There is no data set 'footbal'." in " ".join(
+        done.stderr.replace("│", "").split()
+    )

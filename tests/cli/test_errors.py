@@ -234,7 +234,7 @@ def test_no_permission(processes, votes, open_folder):
             assert re.search("Permission denied|write-protected", done.line)
         votes.chmod(0)
         for path in (votes, closed / "votes.csv"):
-            done = processes.run("rank", path, before=before)
+            done = processes.run("rank", path, "--print", "csv", before=before)
             assert done.code == 3
             assert "no permission" in done.line
     finally:

@@ -8,12 +8,11 @@ import polars as pl
 import pytest
 
 from tiebreak import LogisticCompare, Pairs, load
-from tiebreak.cli import convert as convert_command
 from tiebreak.io import ReadOptions, read_file
-from tiebreak.pipeline.comparisons import as_comparisons
-from tiebreak.pipeline.held_out import columns_for, predict_held_out
+from tiebreak.pipeline.held_out import columns_for, fit_data, predict_held_out
 from tiebreak.pipeline.leaderboard import item_utilities
 from tiebreak.pipeline.models import choose_model, fitting_models
+from tiebreak.pipeline.source import Source
 
 NAMES = np.array(["Ada", "Bo", "=cmd", "<b>Cy</b>", "Dée", "a,b"])
 
@@ -51,80 +50,82 @@ def files(tmp_path):
 
 @pytest.fixture
 def known(files):
-    return as_comparisons(read_file(files[0], ReadOptions(items=files[1])))
+    return read_file(files[0], ReadOptions(items=files[1])).data
 
 
 def test_all_items_of_the_table_are_read(known):
-    assert known.item_names.tolist() == [*NAMES, "New", "Newer"]
+    assert known.names.tolist() == [*NAMES, "New", "Newer"]
     assert known.items.feature_names == ("x", "z", "organic")
-    assert known.compared.tolist() == [True] * 6 + [False] * 2
-    assert known.by_name.names.tolist() == NAMES.tolist()
-    assert not known.by_name.has_features
-    sides = known.by_name.names[known.by_name.left]
+    assert known.touched().tolist() == [*range(6)]
+    named = known.by_name().pairs
+    assert named.names.tolist() == NAMES.tolist()
+    assert not named.has_features
+    sides = named.names[named.left]
     assert sides.tolist() == known.pairs.names[known.pairs.left].tolist()
 
 
 def test_graded_rows_and_names_are_read(tmp_path):
     path = tmp_path / "graded.csv"
     path.write_text("query,item,grade,x\nq,a,1,5\nq,b,2,6\nr,a,0,7\nr,b,1,8\n")
-    graded = as_comparisons(read_file(path))
-    assert graded.item_names.tolist() == ["a", "b", "a", "b"]
-    assert graded.pairs.names is None and graded.by_name is None
+    graded = read_file(path).data
+    assert graded.names.tolist() == ["a", "b", "a", "b"]
     path.write_text("left,right,outcome\nAda,Bo,left\n")
-    named = as_comparisons(read_file(path))
+    named = read_file(path).data
     assert named.items is None
-    assert named.by_name is named.pairs
-    assert named.item_names.tolist() == ["Ada", "Bo"]
+    assert named.by_name() is named
+    assert named.names.tolist() == ["Ada", "Bo"]
 
 
 def test_the_default_learns_from_features_and_names(known):
-    choice = choose_model("auto", known)
+    source = Source(known, [])
+    choice = choose_model("auto", source)
     assert choice.name == "logistic-compare"
     assert choice.model[-1].identity == 1.0
     assert "features and names" in choice.reason
-    fitting = fitting_models(known)
+    fitting = fitting_models(source)
     assert {"logistic-compare", "rank-svm", "svm-compare"} <= set(fitting)
     assert not {"elo", "swap-svm", "threshold-compare"} & set(fitting)
     with pytest.raises(ValueError, match="names only; leave --items out"):
-        choose_model("elo", known)
-    assert choose_model("elo", known, None, by_name_too=True).name == "elo"
+        choose_model("elo", source)
+    assert choose_model("elo", source, None, by_name_too=True).name == "elo"
 
 
 def test_a_choice_is_refused_in_words(tmp_path):
     path = tmp_path / "votes.csv"
     path.write_text("home,away,winner\nAda,Bo,Ada\n")
-    named = as_comparisons(read_file(path))
-    with pytest.raises(ValueError, match=r"only names\. 'logistic.*' needs feat"):
+    named = Source(read_file(path).data, [])
+    with pytest.raises(ValueError, match=r"only names\. 'logistic.*' is for .* feat"):
         choose_model("logistic-compare", named)
     elo = choose_model("elo", named)
     assert elo.model.advantage == "auto"
     for choice in (elo, choose_model("bradley-terry", named)):
         assert "advantage" not in choice.reason
     path.write_text("query,grade,x\nq,1,5\nq,2,6\n")
-    graded = as_comparisons(read_file(path))
-    choice = choose_model("auto", graded)
-    assert choice.name == "logistic-compare" and choice.model[-1].identity is None
+    choice = choose_model("auto", Source(read_file(path).data, []))
+    assert choice.name == "rank-svm" and choice.model[-1].kernel == "linear"
 
 
 def test_a_pipeline_is_fitted_with_the_weights(known):
-    model = choose_model("logistic-compare", known).model
-    fitted = model.fit(known.pairs, known.y, **columns_for(model, known.columns))
-    weight = known.columns["sample_weight"].astype(int)
+    model = choose_model("logistic-compare", Source(known, [])).model
+    fitted = fit_data(model, known)
+    weight = known.weight.astype(int)
     rows = np.repeat(np.arange(len(weight)), weight)
-    again = choose_model("logistic-compare", known).model
+    again = choose_model("logistic-compare", Source(known, [])).model
     again.fit(known.pairs[rows], known.y[rows])
     np.testing.assert_allclose(fitted[-1].coef_, again[-1].coef_, rtol=1e-6)
-    plain = choose_model("logistic-compare", known).model.fit(known.pairs, known.y)
+    plain = choose_model("logistic-compare", Source(known, [])).model.fit(
+        known.pairs, known.y
+    )
     assert np.abs(plain[-1].coef_ - fitted[-1].coef_).max() > 1e-3
 
 
 def test_held_out_rows_are_weighted_in_training_too(known):
-    model = choose_model("logistic-compare", known).model
+    model = choose_model("logistic-compare", Source(known, [])).model
     result = predict_held_out({"logistic": model}, known)
     assert len(result.row) == 240
     first = result.row[result.split == 0]
     train = np.setdiff1d(np.arange(240), first)
-    weight = known.columns["sample_weight"]
+    weight = known.weight
     steps = columns_for(model, {"sample_weight": weight[train]})
     expected = model.fit(known.pairs[train], known.y[train], **steps)
     np.testing.assert_allclose(
@@ -152,7 +153,7 @@ def test_rank_then_evaluate_then_predict(run, files, known, tmp_path):
     seen = X[:6]
     scaled = (X - seen.mean(axis=0)) / seen.std(axis=0)
     pairs = Pairs(scaled, known.pairs.left, known.pairs.right, names=names)
-    weight = known.columns["sample_weight"]
+    weight = known.weight
     expected = LogisticCompare(identity=1.0).fit(pairs, known.y, sample_weight=weight)
     np.testing.assert_allclose(found, expected.utility(scaled, names), atol=1e-6)
 
@@ -182,9 +183,9 @@ def test_compare_has_models_of_names_and_of_features(run, files):
     assert {row["n_test"] for row in table} == {240}
 
 
-def test_convert_writes_the_features_of_both_sides(files, tmp_path, known):
+def test_convert_writes_the_features_of_both_sides(run, files, tmp_path, known):
     out = tmp_path / "wide.csv"
-    convert_command.run(files[0], out, ReadOptions(items=files[1]), quiet=True)
+    assert run("convert", files[0], out, "--items", files[1]).code == 0
     found = pl.read_csv(out)
     assert found.columns[-6:] == [
         "x of left", "x of right", "z of left", "z of right",
@@ -194,7 +195,7 @@ def test_convert_writes_the_features_of_both_sides(files, tmp_path, known):
     np.testing.assert_allclose(found["z of right"], rows[:, 1, 1])
     assert "'=cmd" in found["left"].to_list()
     again = read_file(out)
-    assert again.y.tolist() == known.y.tolist()
+    assert again.data.y.tolist() == known.y.tolist()
 
 
 def test_a_bad_table_is_one_line_and_nothing_is_written(run, files, tmp_path):

@@ -88,7 +88,7 @@ def test_refused_arrays(X, message):
         (np.array([[["a"], ["b"]]]), "must hold numbers"),
         (
             np.array([[[1], ["b"]]], dtype=object),
-            "got 'b' at row 0, side 1, column 0",
+            "got 'b' at \\[0, 1, 0\\]",
         ),
     ],
 )

@@ -118,19 +118,6 @@ def test_a_small_table_of_the_arena(folders):
     assert "CC BY 4.0" in data.description
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ("tie", "draw", "'winner' must be one of model_a, model_b, tie, both_bad"),
-        ("math", "sums", "it is not the expected table .*math"),
-    ],
-)
-def test_broken_tables_of_the_arena(folders, old, new, message):
-    write(folders, ARENA, GOOD_ARENA.replace(old, new, 1))
-    with pytest.raises(ValueError, match=message):
-        load_lm_arena()
-
-
 def test_the_published_votes_of_the_arena(published):
     """All votes of the publisher's card, but for those of a model with itself."""
     raw = pl.read_csv(published(ARENA), infer_schema=False)
@@ -334,29 +321,6 @@ def test_prefecture_numbers_are_the_publishers(published):
     assert numbers["47"] == "foreign"
 
 
-def kilometers(first, second):
-    """Great-circle distance between two prefectural capitals."""
-    place = {name: np.radians(where) for name, where in _PREFECTURES.items()}
-    (a, b), (c, d) = place[first], place[second]
-    h = np.sin((c - a) / 2) ** 2 + np.cos(a) * np.cos(c) * np.sin((d - b) / 2) ** 2
-    return 2 * 6371 * np.arcsin(np.sqrt(h))
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "distance"),
-    [
-        # Great-circle distances between the cities, to the nearest ten kilometers.
-        ("Tokyo", "Osaka", 400),
-        ("Hokkaido", "Tokyo", 830),
-        ("Tokyo", "Fukuoka", 880),
-        ("Kagoshima", "Okinawa", 660),
-        ("Kyoto", "Shiga", 10),
-    ],
-)
-def test_known_distances(first, second, distance):
-    assert kilometers(first, second) == pytest.approx(distance, abs=15)
-
-
 def test_the_published_orders(published):
     """Mean places in order; the first list, read by hand, and that all are whole."""
     published("sushi/sushi3a.5000.10.order")
@@ -380,15 +344,3 @@ def test_the_published_orders(published):
     # Better places hold higher scores, from 3.90 to 1.19 on average.
     assert (np.diff(given) < 0).all()
     assert given[[0, 9]].round(2).tolist() == [3.9, 1.19]
-
-
-@pytest.mark.parametrize(
-    ("loader", "name", "message"),
-    [
-        (load_sushi_orders, "c", "which must be 'a' or 'b', got 'c'"),
-        (load_lightgbm_rank, "valid", "part must be 'train' or 'test', got 'valid'"),
-    ],
-)
-def test_unknown_parts(loader, name, message):
-    with pytest.raises(ValueError, match=message):
-        loader(name)

@@ -11,11 +11,13 @@ import subprocess
 import sys
 
 import pytest
+import typer
 
+from docs._ext import command_reference
 from tests.extended import few
 from tests.meta.sources import ROOT
 from tiebreak.cli.app import app
-from tools import options
+from tiebreak.data import OUTCOME_WORDS
 
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
@@ -70,6 +72,23 @@ def test_the_page_asks_ten_questions():
     assert len(SESSIONS) == len(re.findall(r"^## .*\?$", text, re.MULTILINE)) == 10
 
 
-def test_the_table_of_options_is_that_of_today():
-    page = options.PAGE.read_text(encoding="utf-8")
-    assert page == options.update(page)  # else run: python -m tools.options
+def test_the_reference_has_every_option_of_every_command():
+    page = (ROOT / "docs" / "command-reference.md").read_text(encoding="utf-8")
+    assert command_reference.MARK in page
+    text = command_reference.command_reference()
+    *sections, shared = text.split("\n## ")
+    for name, command in typer.main.get_command(app).commands.items():
+        for parameter in set(getattr(command, "params", ())):
+            if parameter.name != "help_all" and parameter.param_type_name == "option":
+                own = next(s for s in sections if s.split("\n")[0].endswith(name))
+                assert f"`{parameter.opts[0]}" in own + shared, (name, parameter.name)
+    assert "| `--half-life TIME` | `half_life` | For bradley-terry: the age" in text
+
+
+def test_the_page_of_outcome_words_has_all_of_them():
+    page = (ROOT / "docs" / "data" / "outcome-words.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (?:−1|0|\+1) (left|tie|right).*$", page, re.MULTILINE)
+    assert rows == ["left", "tie", "tie", "right"]
+    for word, outcome in OUTCOME_WORDS.items():
+        lines = re.findall(rf"^\| \S+ {outcome.word}.*$", page, re.MULTILINE)
+        assert any(f"`{word}`" in line for line in lines), word

@@ -63,7 +63,7 @@ def _methods(path):
     for attribute in dir(owner):
         home = next((c for c in owner.__mro__ if attribute in vars(c)), object)
         value = inspect.unwrap(getattr(owner, attribute, None) or (lambda: None))
-        is_ours = getattr(value, "__qualname__", attribute).endswith(f".{attribute}")
+        is_ours = getattr(value, "__qualname__", attribute).split(".")[-1] == attribute
         if home.__module__.startswith("tiebreak") and not attribute.startswith("_"):
             kinds = (property, classmethod, staticmethod)
             static = inspect.getattr_static(owner, attribute)

@@ -21,16 +21,7 @@ PAGES = sorted(path for path in MODELS.glob("*.md") if path.stem != "index")
 OTHERS = {"OnItems", "WithoutTies"}
 # Models that share a page.
 SHARED = {"Glicko2": "glicko", "L1RankerCV": "l1-ranker"}
-HEADINGS = [
-    "The problem it solves",
-    "Example",
-    "Data it takes",
-    "Ties",
-    "When to use it, and when not",
-    "Cost",
-    "Traps",
-    "More",
-]
+HEADINGS = ["Example", "When to use it", "Traps", "More"]
 
 
 def is_estimator(name):
@@ -62,15 +53,6 @@ def anchors(path):
     return {heading.strip().replace(" ", "-") for heading in plain}
 
 
-def test_the_models_are_found():
-    assert len(ESTIMATORS) >= 24
-    assert page_of("SVMCompare") == "svm-compare"
-    assert page_of("OrderSVM") == "order-svm"
-    assert page_of("RankRLS") == "rank-rls"
-    assert page_of("PlackettLuce") == "plackett-luce"
-    assert page_of("L1Ranker") == "l1-ranker"
-
-
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_a_model_has_a_page(name):
     page = MODELS / f"{page_of(name)}.md"
@@ -96,13 +78,10 @@ def test_a_model_has_a_row_on_ties(name):
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_a_page_has_all_parts_in_order(page):
     text = text_of(page)
-    headings = re.findall(r"^## (.+)$", without_code(text), re.MULTILINE)
-    assert [heading for heading in headings if heading in HEADINGS] == HEADINGS
-    assert 60 <= len(text.splitlines()) <= 110
-    formula, example = text.split("## Example")[0], text.split("## Example")[1]
-    assert re.search(r"^```\n", formula, re.MULTILINE)
-    assert ">>> " in example.split("## Data it takes")[0]
-    assert "../methods/" in text.split("## More")[1]
+    assert re.findall(r"^## (.+)$", without_code(text), re.MULTILINE) == HEADINGS
+    example, more = text.split("## Example")[1], text.split("## More")[1]
+    assert ">>> " in example.split("## When to use it")[0]
+    assert "../api/" in more and "../methods/" in more
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)

@@ -18,7 +18,7 @@ from tiebreak.metrics import Scorer
 @pytest.fixture
 def build(tmp_path):
     """Give a function that builds a folder of sources, as ``make docs`` does."""
-    for name in ("sphinx", "myst_parser", "furo", "sphinx_design", "sphinx_copybutton"):
+    for name in ("sphinx", "myst_parser", "furo", "sphinx_copybutton"):
         pytest.importorskip(name, reason=f"the docs extra is not installed: no {name}")
 
     def run(sources):
@@ -78,50 +78,3 @@ def test_the_site(build):
         ),
     ]
     assert not findings, "\n".join(findings)
-
-
-@pytest.fixture
-def small_site(tmp_path):
-    """Write two pages of which one has every fault once."""
-    folder = tmp_path / "small"
-    (folder / "deep").mkdir(parents=True)
-    (folder / "index.html").write_text(
-        '<a href="deep/page.html#there">fine</a> <a href="#top">fine</a> <p id="top">'
-        '<a href="https://elsewhere.example/">fine</a> <img src="picture.svg">'
-    )
-    (folder / "picture.svg").write_text("<svg/>")
-    (folder / "deep" / "page.html").write_text(
-        '<p id="there"><a href="../index.html#gone">1</a> <a href="gone.html">2</a>'
-        '<script src="https://cdn.example/x.js"></script>'
-        "<style>@import '//fonts.example/f.css';</style>"
-        '<img srcset="../picture.svg 1x, http://img.example/p.png 2x">'
-    )
-    (folder / "calm.css").write_text("a { background: url(https://a.example/b.png) }")
-    return folder
-
-
-def test_broken_links_are_found_and_others_are_not(small_site):
-    pages = built_pages.read_site(small_site)
-    page = os.path.join("deep", "page.html")
-    assert built_pages.broken_links(small_site, pages) == [
-        f"{page}: ../index.html#gone",
-        f"{page}: gone.html",
-    ]
-
-
-def test_loads_from_other_hosts_are_found_in_pages_and_style_sheets(small_site):
-    pages = built_pages.read_site(small_site)
-    found = built_pages.loads_from_elsewhere(small_site, pages)
-    assert [one.split(": ", 1)[1] for one in found] == [
-        "https://cdn.example/x.js",
-        "//fonts.example/f.css",
-        "http://img.example/p.png",
-        "https://a.example/b.png",
-    ]
-
-
-def test_names_that_no_page_describes_are_found():
-    everything = {f"{package}.{name}" for package, name in PUBLIC}
-    assert undocumented(everything) == []
-    known = everything - {"tiebreak.Pairs", "tiebreak.data.Pairs"}
-    assert undocumented(known) == ["tiebreak.Pairs", "tiebreak.data.Pairs"]

@@ -26,7 +26,7 @@ def test_two_columns_of_the_same_names_are_asked_about(table):
     assert table(SIDES, grade="Tag").kind == "grades"
     # Codes of two features are in one row too.
     same = SIDES + "A1;A1;2;3\n"
-    assert table(same).items.n_features == 7
+    assert table(same).data.items.n_features == 7
 
 
 def test_places_are_no_grades_unless_somebody_says_so(table):
@@ -34,14 +34,14 @@ def test_places_are_no_grades_unless_somebody_says_so(table):
     with pytest.raises(NeedsAnswer, match="position looks like a place"):
         table(text)
     read = table(text, grade="position")
-    assert read.query.tolist() == ["1", "1", "2", "2"]
+    assert read.data.qid.tolist() == ["1", "1", "2", "2"]
     assert "only rows of the same race" in " ".join(read.sentences)
 
 
 def test_the_only_other_column_is_what_was_scored(table):
     read = table("taster,beer,score\nP1,Pils,3\nP1,Stout,5\nP2,Pils,4\nP2,Stout,4\n")
-    assert set(read.pairs.names.tolist()) == {"Pils", "Stout"}
-    assert sorted(read.y.tolist()) == [0, 1]
+    assert set(read.data.pairs.names.tolist()) == {"Pils", "Stout"}
+    assert sorted(read.data.y.tolist()) == [0, 1]
     with pytest.raises(FileError, match="cannot be understood"):
         table("taster,beer,glass,score\nP1,Pils,a,3\nP1,Stout,b,5\n")
 
@@ -50,7 +50,7 @@ def test_one_and_two_are_sides(table):
     text = "player_1,player_2,winner\nAnn,Bob,1\nAnn,Bob,2\n"
     with pytest.raises(NeedsAnswer, match="say --outcome-words 'left=1,right=2'"):
         table(text)
-    assert table(text, outcome_words="left=1,right=2").y.tolist() == [-1, 1]
+    assert table(text, outcome_words="left=1,right=2").data.y.tolist() == [-1, 1]
 
 
 @pytest.mark.parametrize(
@@ -68,11 +68,11 @@ def test_one_and_two_are_sides(table):
 def test_dates(table, first, second, expected):
     read = table(f"left,right,outcome,date\na,b,left,{first}\nb,a,left,{second}\n")
     if expected is None:
-        assert "period" not in read.columns
+        assert "period" not in read.data.columns
         assert "date is not used as the period" in " ".join(read.sentences)
     else:
-        assert read.columns["period"].dtype == np.dtype("datetime64[D]")
-        assert read.columns["period"].astype(str).tolist() == expected
+        assert read.data.columns["period"].dtype == np.dtype("datetime64[D]")
+        assert read.data.columns["period"].astype(str).tolist() == expected
 
 
 @pytest.mark.parametrize(
@@ -90,9 +90,9 @@ def test_one_date_of_another_kind_is_refused_with_its_line(table, good, bad):
     text = f"left,right,outcome,date\n{rows}"
     with pytest.raises(FileError, match=r"in date: line 4 .*--period none reads"):
         table(text)
-    assert "period" not in table(text, period="none").columns
+    assert "period" not in table(text, period="none").data.columns
     read = table(text, skip_bad_rows=True)
-    assert len(read.columns["period"]) == 3
+    assert len(read.data.columns["period"]) == 3
     assert read.skipped["place"].to_list() == ["line 4"]
 
 
@@ -100,8 +100,8 @@ def test_one_bad_weight_is_refused_with_its_line(table):
     text = "left,right,outcome,weight\na,b,left,2\na,b,left,x\nb,a,left,1\n"
     with pytest.raises(FileError, match=r"at least 0 in weight: line 3 \('x'\)"):
         table(text)
-    assert table(text, skip_bad_rows=True).columns["weight"].tolist() == [2, 1]
-    assert "weight" not in table(text, weight="none").columns
+    assert table(text, skip_bad_rows=True).data.weight.tolist() == [2, 1]
+    assert "weight" not in table(text, weight="none").data.columns
 
 
 @pytest.mark.parametrize(
@@ -115,6 +115,6 @@ def test_one_bad_weight_is_refused_with_its_line(table):
 )
 def test_seconds_since_1970_are_dates(table, value, unit):
     read = table(f"left,right,outcome,tstamp\na,b,left,{value}\nb,a,tie,{value}\n")
-    [when] = set(read.columns["period"].astype("datetime64[s]").astype(str))
+    [when] = set(read.data.columns["period"].astype("datetime64[s]").astype(str))
     assert when == "2023-11-14T22:13:20"
     assert f"in {unit} since 1970." in " ".join(read.sentences)

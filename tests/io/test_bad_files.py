@@ -99,7 +99,7 @@ def test_rows_of_another_length_in_columns_that_are_not_needed(refuse):
 def test_a_missing_last_field_is_no_short_row(tmp_path):
     path = tmp_path / "good.csv"
     path.write_text("left,right,outcome,note\nAda,Bo,left,\nBo,Ada,tie,x\n")
-    assert read_file(path).y.tolist() == [-1, 0]
+    assert read_file(path).data.y.tolist() == [-1, 0]
 
 
 @pytest.mark.parametrize("row", ['A"da,Bo,left', '"A"da,Bo,left', '"Ada,Bo,left'])

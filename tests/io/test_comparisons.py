@@ -45,7 +45,7 @@ def test_outcomes_are_those_of_parse(tmp_path, rows, meaning):
     except ValueError:
         expected = None
     try:
-        found = read_file(path, ReadOptions(meaning=meaning)).y.tolist()
+        found = read_file(path, ReadOptions(meaning=meaning)).data.y.tolist()
     except FileError:
         found = None
     assert found == expected
@@ -81,10 +81,10 @@ def test_round_trip(tmp_path, ending, rows):
         assert "rename them" in str(error)
         assume(False)
     result = read_file(path)
-    found = result.pairs.names
-    assert found[result.pairs.left].tolist() == left
-    assert found[result.pairs.right].tolist() == right
-    assert result.y.tolist() == y
+    found = result.data.pairs.names
+    assert found[result.data.pairs.left].tolist() == left
+    assert found[result.data.pairs.right].tolist() == right
+    assert result.data.y.tolist() == y
 
 
 def test_more_columns_are_written_and_read_back(tmp_path):
@@ -98,9 +98,8 @@ def test_more_columns_are_written_and_read_back(tmp_path):
     write_comparisons(path, Pairs(None, ["a", "b"], ["b", "c"]), [-1, 0], columns)
     assert path.read_text().splitlines()[1].startswith("a,b,left,'=x,2024-05-31,0.5,0")
     result = read_file(path)
-    assert result.columns["period"].tolist() == columns["date"].tolist()
-    assert result.columns["weight"].tolist() == [0.5, 2]
-    assert result.tags["hard"].tolist() == [0, 1]
+    assert result.data.columns["period"].tolist() == columns["date"].tolist()
+    assert result.data.weight.tolist() == [0.5, 2]
 
 
 def test_an_item_called_like_an_outcome_changes_the_words(tmp_path):
@@ -108,7 +107,7 @@ def test_an_item_called_like_an_outcome_changes_the_words(tmp_path):
     pairs = Pairs(None, ["right", "x"], ["x", "right"])
     write_comparisons(path, pairs, [-1, 0])
     assert "right,x,first" in path.read_text()
-    assert read_file(path).y.tolist() == [-1, 0]
+    assert read_file(path).data.y.tolist() == [-1, 0]
 
 
 def test_items_without_names_are_written_by_number(tmp_path):

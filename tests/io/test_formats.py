@@ -83,7 +83,7 @@ def test_a_packed_file_inside_a_packed_file_has_the_limit_of_the_first(
     with pytest.raises(FileError, match="unpacks to more than"):
         read(gzip.compress(inner))
     monkeypatch.undo()
-    assert len(read(gzip.compress(inner)).y) == 100_003
+    assert len(read(gzip.compress(inner)).data.y) == 100_003
 
 
 def test_zstd_of_several_frames(read):
@@ -125,11 +125,11 @@ def test_standard_input_is_read_by_its_content(monkeypatch, content):
 def test_encodings(read):
     text = CSV.replace("Ada", "Zoë")
     for encoding in ("utf-16", "utf-8-sig"):
-        assert "Zoë" in read(text.encode(encoding)).pairs.names
+        assert "Zoë" in read(text.encode(encoding)).data.pairs.names
     with pytest.raises(FileError, match=r"--encoding cp1252 for what Windows"):
         read(text.encode("cp1252"))
     result = read(text.encode("cp1252"), encoding="cp1252")
-    assert "Zoë" in result.pairs.names
+    assert "Zoë" in result.data.pairs.names
     assert result.sentences[0] == "CSV (cp1252) with 3 rows."
     with pytest.raises(FileError, match="--encoding ansi2 is unknown"):
         read(text, encoding="ansi2")
@@ -239,7 +239,7 @@ def test_several_files_are_read_as_one(files, tmp_path):
         read_file(files(CSV, other))
     read = read_file(files(CSV, other), ReadOptions(skip_bad_rows=True))
     assert read.skipped["place"].to_list() == ["part1.csv line 2"]
-    assert len(read.y) == 4
+    assert len(read.data.y) == 4
     frames = [
         pl.DataFrame({"left": [1], "right": [2.0], "outcome": ["left"]}),
         pl.DataFrame({"left": ["1"], "right": ["2"], "outcome": ["tie"]}),
@@ -294,9 +294,9 @@ def test_bad_rows_of_graded_tables_are_skipped_too(read):
     result = read(
         "query,grade,f,g\n1,2,1,1\n1,x,1,2\n1,1,2,\n1,1,1,4\n", skip_bad_rows=True
     )
-    assert result.grades.tolist() == [2, 1]
+    assert result.data.y.tolist() == [2, 1]
     result = read("judge,item,score\na,x,1\na,y,?\na,z,2\n", skip_bad_rows=True)
-    assert result.y.tolist() == [1]
+    assert result.data.y.tolist() == [1]
 
 
 def test_names_that_differ_only_in_case_or_blanks_are_pointed_out(read):

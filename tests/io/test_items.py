@@ -50,7 +50,7 @@ def said(result):
 
 def test_comparisons_get_the_features_of_their_items_by_name(join):
     result = join()
-    pairs = result.pairs
+    pairs = result.data.pairs
     assert pairs.names.tolist() == ["Bo", "Ada", "=cmd", "Zoe"]
     assert pairs.feature_names == ("age", "color=blue", "color=red")
     assert pairs.values.tolist() == [[2, 0, 1], [1.5, 1, 0], [-3, 0, 1], [7, 1, 0]]
@@ -66,15 +66,15 @@ def test_comparisons_get_the_features_of_their_items_by_name(join):
 def test_booleans_are_numbers_however_they_are_written(join, tmp_path):
     text = "name,a,b,age\nAda,TRUE,yes,1\nBo,False,no,2\n=cmd,true,no,3\n"
     result = join(text)
-    assert result.pairs.feature_names == ("age", "a", "b")
-    assert result.pairs.values.tolist() == [[1, 1, 1], [2, 0, 0], [3, 1, 0]]
+    assert result.data.pairs.feature_names == ("age", "a", "b")
+    assert result.data.pairs.values.tolist() == [[1, 1, 1], [2, 0, 0], [3, 1, 0]]
     assert "In a, TRUE and False became 1 and 0." in said(result)
     path = tmp_path / "items.parquet"
     pl.DataFrame(
         {"team": ["Ada", "Bo", "=cmd"], "a": [True, False, True], "v": [[1], [2], [3]]}
     ).write_parquet(path)
     result = join(path)
-    assert result.pairs.values.tolist() == [[1], [0], [1]]
+    assert result.data.pairs.values.tolist() == [[1], [0], [1]]
     assert "Left out, because of lists or bytes in them: 'v'." in said(result)
 
 
@@ -83,10 +83,10 @@ def test_many_words_and_all_different_words_are_left_out_and_it_is_said(join):
     votes = "left,right,outcome\n" + "".join(f"i{i},i{i + 1},tie\n" for i in range(41))
     rows = "".join(f"{n},{i % 5},w{i // 2},{n}!\n" for i, n in enumerate(many))
     result = join("item,x,word,note\n" + rows, votes=votes)
-    assert result.pairs.feature_names == ("x",)
+    assert result.data.pairs.feature_names == ("x",)
     assert "many different words or empty cells: word, note." in said(result)
     result = join("item,x,note\nAda,1,p\nBo,2,q\n=cmd,3,r\n")
-    assert result.pairs.feature_names == ("x",)
+    assert result.data.pairs.feature_names == ("x",)
     assert "many different words or empty cells: note." in said(result)
 
 
@@ -94,17 +94,21 @@ def test_the_column_that_has_the_compared_names_is_taken(join):
     items = "id,name,x\n1,Ada,5\n2,Bo,6\n3,=cmd,7\n"
     by_name = join(items)
     assert "id numbers the items and is not used as a feature." in said(by_name)
-    assert by_name.pairs.feature_names == ("x",)
+    assert by_name.data.pairs.feature_names == ("x",)
     by_number = join(items, votes="left,right,outcome\n1,2,tie\n3,2,left\n")
-    assert by_number.pairs.names.tolist() == ["1", "2", "3"]
+    assert by_number.data.pairs.names.tolist() == ["1", "2", "3"]
     assert "named by id" in said(by_number)
-    assert by_number.pairs.feature_names == ("x",)
+    assert by_number.data.pairs.feature_names == ("x",)
 
 
 def test_a_column_of_items_with_another_name(join, refuse):
     items = "who,x\nAda,1\nBo,2\n=cmd,3\n"
     assert "Name the column that holds them with --item-column" in refuse(items)
-    assert join(items, item_column="WHO").pairs.values.ravel().tolist() == [1, 2, 3]
+    assert join(items, item_column="WHO").data.pairs.values.ravel().tolist() == [
+        1,
+        2,
+        3,
+    ]
     assert "no such column. Did you mean 'who'?" in refuse(items, item_column="whoo")
     with pytest.raises(ValueError, match="name its file with --items"):
         ReadOptions(item_column="who")
@@ -146,15 +150,15 @@ def test_a_table_that_is_not_there(join, tmp_path):
 
 def test_lists_and_scores_of_people_are_joined_too(join):
     items = "item,x\n0,5\n1,6\n2,7\n3,8\n4,9\n"
-    orders = join(items, votes="4 1\n0 3 2 0 3\n0 2 1 2\n").orders
+    orders = join(items, votes="4 1\n0 3 2 0 3\n0 2 1 2\n").data.orders
     assert list(orders) == [["2", "0", "3"], ["1", "2"]]
     assert orders.values.ravel().tolist() == [5, 6, 7, 8, 9]
     panel = join(
         "product,x\nb,1\na,2\n", votes="panelist,product,score\np,a,3\np,b,1\n"
     )
-    assert panel.pairs.names[panel.pairs.left].tolist() == ["a"]
-    assert panel.pairs.values.ravel().tolist() == [1, 2]
-    assert panel.y.tolist() == [-1]
+    assert panel.data.pairs.names[panel.data.pairs.left].tolist() == ["a"]
+    assert panel.data.pairs.values.ravel().tolist() == [1, 2]
+    assert panel.data.y.tolist() == [-1]
 
 
 def test_graded_rows_take_their_features_from_the_table(join, refuse):
@@ -162,9 +166,9 @@ def test_graded_rows_take_their_features_from_the_table(join, refuse):
     graded = "query,doc,grade\nq,d1,0\nq,d2,2\nr,d2,1\n"
     result = join(items, votes=graded)
     assert result.kind == "grades"
-    assert result.items.values.ravel().tolist() == [5, 6, 6]
-    assert result.names.tolist() == ["d1", "d2", "d2"]
-    assert result.grades.tolist() == [0, 2, 1]
+    assert result.data.items.values.ravel().tolist() == [5, 6, 6]
+    assert result.data.names.tolist() == ["d1", "d2", "d2"]
+    assert result.data.y.tolist() == [0, 2, 1]
     message = refuse(items, votes="query,grade,x\nq,0,1\nq,2,1\n")
     assert "no names to look up in it. Name their column with --item" in message
     message = refuse(items, votes="1 qid:1 1:2\n0 qid:1 1:3\n")
@@ -175,8 +179,8 @@ def test_the_features_of_a_model_are_asked_for_again(join, refuse):
     wanted = Wanted(3, ("color=red", "age", "color=green"))
     items = "name,extra,age,color\nAda,9,1,red\nBo,9,2,green\n=cmd,9,3,red\n"
     result = join(items, wanted=wanted)
-    assert result.pairs.feature_names == wanted.names
-    assert result.pairs.values.tolist() == [[1, 1, 0], [0, 2, 1], [1, 3, 0]]
+    assert result.data.pairs.feature_names == wanted.names
+    assert result.data.pairs.values.tolist() == [[1, 1, 0], [0, 2, 1], [1, 3, 0]]
     assert "the model was not fitted on them: extra." in said(result)
     message = refuse(ITEMS, wanted=wanted)
     assert "words in color that the model was not fitted on: line 3 ('blue')" in message
@@ -192,7 +196,7 @@ def test_a_flag_that_a_model_wants_may_be_a_number_or_a_word(join, refuse):
     for values in (["1", "0", "1"], ["true", "False", "true"], ["yes", "no", "YES"]):
         rows = "Ada,{}\nBo,{}\n=cmd,{}\n".format(*values)
         result = join("name,organic\n" + rows, wanted=wanted)
-        assert result.pairs.values.ravel().tolist() == [1, 0, 1]
+        assert result.data.pairs.values.ravel().tolist() == [1, 0, 1]
     message = refuse("name,organic\nAda,yes\nBo,maybe\n=cmd,no\n", wanted=wanted)
     assert "not finite numbers: line 2 ('yes'), line 3 ('maybe')" in message
 
@@ -202,5 +206,5 @@ def test_names_cannot_break_a_sentence(join, refuse):
     votes = f'left,right,outcome\n"{nasty}",Bo,left\n'
     result = join(f'name,x\n"{nasty}",1\nBo,2\n"a\nb",3\n', votes=votes)
     assert all(sentence.isprintable() for sentence in result.sentences)
-    assert result.pairs.names.tolist() == [nasty, "Bo", "a\nb"]
+    assert result.data.pairs.names.tolist() == [nasty, "Bo", "a\nb"]
     assert "'\\x1b[31mred" in refuse("name,x\nAda,1\nBo,2\n", votes=votes)

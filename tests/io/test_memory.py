@@ -86,9 +86,9 @@ def test_a_table_is_read_as_its_file_is(from_file, kind):
     assert rows_of(read) == rows_of(from_file)
     assert read.sentences[0] == "Table with 4 rows."
     assert read.sentences[1:] == from_file.sentences[1:]
-    assert read.columns.keys() == from_file.columns.keys()
-    for name, column in read.columns.items():
-        assert column.tolist() == from_file.columns[name].tolist()
+    assert read.data.columns.keys() == from_file.data.columns.keys()
+    for name, column in read.data.columns.items():
+        assert column.tolist() == from_file.data.columns[name].tolist()
     assert read.questions == [
         "both_bad='drop' leaves out the votes that call both bad."
     ]
@@ -101,7 +101,7 @@ def test_the_chosen_rows_of_a_dataset_are_read():
 
 def test_pairs_without_an_outcome_are_read_too():
     read = read_unlabeled({"left": ["Ada", "Bo"], "right": ["Bo", "Ada"]})
-    assert read.y is None and len(read.pairs) == 2
+    assert len(read.data.y) == 0 and len(read.data.pairs) == 2
 
 
 def test_missing_values_are_missing_whatever_their_kind():
@@ -133,7 +133,7 @@ def test_advice_is_given_as_arguments():
     holes = {**COLUMNS, "weight": [1, 2, None, 3]}
     with pytest.raises(FileError, match=r"weight='none' reads .* skip_bad_rows=True g"):
         read_file(holes)
-    assert len(read_file(holes, ReadOptions(skip_bad_rows=True)).y) == 3
+    assert len(read_file(holes, ReadOptions(skip_bad_rows=True)).data.y) == 3
     scale = {**COLUMNS, "winner": [1, 9, 7, 4]}
     with pytest.raises(FileError, match=r"numbers of likert='1\.\.7': row 1"):
         read_file(scale, ReadOptions(likert="1..7"))
@@ -148,8 +148,8 @@ def test_structures_become_columns_and_lists_are_left_out():
     for table in (pa.table(nested), make(nested)["records"], pd.DataFrame(nested)):
         options = ReadOptions(period="metadata.week", weight="conv.tokens.a")
         read = read_file(table, options)
-        assert read.columns["weight"].tolist() == [10] * 4
-        assert read.columns["period"].tolist() == [7] * 4
+        assert read.data.weight.tolist() == [10] * 4
+        assert read.data.columns["period"].tolist() == [7] * 4
         assert read.sentences[1] == (
             "Left out, because of lists or bytes in them: 'conv.text'."
         )
@@ -157,12 +157,12 @@ def test_structures_become_columns_and_lists_are_left_out():
 
 def test_mixed_values_are_text_and_dates_are_dates():
     mixed = {**COLUMNS, "model_a": [7, "Bo", 7.5, "7"], "winner": ["tie"] * 4}
-    assert set(read_file(mixed).pairs.names) == {"7", "Bo", "7.5", "Cy", "Ada"}
+    assert set(read_file(mixed).data.pairs.names) == {"7", "Bo", "7.5", "Cy", "Ada"}
     days = [datetime.date(2024, 5, day) for day in (1, 2, 3, 4)]
     for table in ({**COLUMNS, "tstamp": days}, pd.DataFrame(COLUMNS).assign(
         tstamp=pd.to_datetime(days)
     )):  # fmt: skip
-        assert read_file(table).columns["period"].dtype.kind == "M"
+        assert read_file(table).data.columns["period"].dtype.kind == "M"
 
 
 def test_what_is_no_table_is_refused():

@@ -52,12 +52,12 @@ def read_votes(path):
     result = read_file(path)
     assert (result.kind, result.format) == ("orders", "preflib")
     out = {}
-    for sequence, count in zip(result.orders, result.columns["weight"], strict=True):
+    for sequence, count in zip(result.data.orders, result.data.weight, strict=True):
         blocks = [block if isinstance(block, list) else [block] for block in sequence]
         key = tuple(frozenset(block) for block in blocks)
         assert key not in out  # each different list is written once
         out[key] = int(count)
-    return result.orders.names.tolist(), out
+    return result.data.orders.names.tolist(), out
 
 
 def kind_of(names, lists):
@@ -96,9 +96,7 @@ def test_what_is_read_is_written_as_it_was(tmp_path):
     path = tmp_path / "cakes.toi"
     path.write_bytes(text.encode())
     read = read_file(path)
-    write_preflib(
-        path, read.orders, read.columns["weight"], title=" Cakes,\nand  more "
-    )
+    write_preflib(path, read.data.orders, read.data.weight, title=" Cakes,\nand  more ")
     assert path.read_bytes().decode() == text
 
 

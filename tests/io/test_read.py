@@ -21,9 +21,9 @@ def save(tmp_path):
 
 
 def rows_of(result):
-    names = result.pairs.names
-    left, right = names[result.pairs.left], names[result.pairs.right]
-    return list(zip(left.tolist(), right.tolist(), result.y.tolist(), strict=True))
+    names = result.data.pairs.names
+    left, right = names[result.data.pairs.left], names[result.data.pairs.right]
+    return list(zip(left.tolist(), right.tolist(), result.data.y.tolist(), strict=True))
 
 
 def said(result):
@@ -66,7 +66,7 @@ def test_parquet_is_seen_by_its_content(tmp_path):
     ).write_parquet(path)
     result = read_file(path)
     assert result.format == "parquet"
-    assert sorted(result.pairs.names.tolist()) == ["1", "2", "3"]
+    assert sorted(result.data.pairs.names.tolist()) == ["1", "2", "3"]
     assert "Left out, because of lists or bytes in them: 'tags'." in said(result)
 
 
@@ -79,8 +79,8 @@ def test_matches_with_scores_have_an_advantage_and_a_date(save):
         )
     )
     assert rows_of(result) == VOTES
-    assert result.columns["advantage"].tolist() == [1, 0, 1]
-    assert result.columns["period"].dtype == np.dtype("datetime64[D]")
+    assert result.data.columns["advantage"].tolist() == [1, 0, 1]
+    assert result.data.columns["period"].dtype == np.dtype("datetime64[D]")
     assert "except in 1 row where neutral is true" in said(result)
     assert "date is when, from 2024-05-31 to 2024-06-02." in said(result)
 
@@ -95,8 +95,8 @@ def test_a_number_needs_a_meaning_and_the_question_names_the_options(save):
     result = read_file(path, ReadOptions(meaning="score"))
     assert rows_of(result) == [("7", "8", -1), ("8", "9", 0), ("9", "7", 1)]
     # As numbers: as text, 10 and 11 would come before 9.
-    assert result.columns["period"].tolist() == [9, 10, 11]
-    assert result.columns["advantage"].tolist() == [1, 1, 1]
+    assert result.data.columns["period"].tolist() == [9, 10, 11]
+    assert result.data.columns["advantage"].tolist() == [1, 1, 1]
 
 
 def test_a_score_is_never_taken_for_the_name_of_a_player(save):
@@ -104,9 +104,9 @@ def test_a_score_is_never_taken_for_the_name_of_a_player(save):
     with pytest.raises(NeedsAnswer, match="--winner score"):
         read_file(path)
     same = read_file(path, ReadOptions(winner="score"))
-    assert same.y.tolist() == [-1, -1]
+    assert same.data.y.tolist() == [-1, -1]
     named = read_file(save("left,right,winner\n1,0,1\n0,1,0\n0,1,1\n"))
-    assert named.y.tolist() == [-1, -1, 1]
+    assert named.data.y.tolist() == [-1, -1, 1]
 
 
 def test_winners_and_losers_are_exchanged_at_random_but_always_the_same(save):
@@ -119,7 +119,7 @@ def test_winners_and_losers_are_exchanged_at_random_but_always_the_same(save):
         assert (left[0], right[0]) == (("w", "l") if outcome == -1 else ("l", "w"))
         assert left[1:] == right[1:]
     assert "exchanged at random" in said(result)
-    assert result.columns["period"][0] == np.datetime64("2024-01-01")
+    assert result.data.columns["period"][0] == np.datetime64("2024-01-01")
 
 
 def test_an_item_against_itself_is_reported_and_left_out(save):
@@ -130,20 +130,19 @@ def test_an_item_against_itself_is_reported_and_left_out(save):
         )
     )
     assert rows_of(result) == VOTES
-    assert result.columns["rater"].tolist() == ["x", "y", "y"]
-    assert result.tags["hard"].tolist() == [1, 0, 1]
-    assert result.pairs.names.tolist() == ["Ada", "Bo", "Cy"]
+    assert result.data.columns["rater"].tolist() == ["x", "y", "y"]
+    assert result.data.pairs.names.tolist() == ["Ada", "Bo", "Cy"]
     assert "left out: line 3, line 5." in said(result)
 
 
 def test_both_bad_is_a_reported_tie_or_dropped(save):
     path = save("model_a,model_b,winner\nA1,B1,both_bad\nA1,B1,tie\nB1,A1,model_b\n")
     result = read_file(path)
-    assert result.y.tolist() == [0, 0, 1]
+    assert result.data.y.tolist() == [0, 0, 1]
     assert "1 row with both items called bad counted as ties." in said(result)
     assert "--both-bad drop" in result.questions[0]
     dropped = read_file(path, ReadOptions(both_bad="drop"))
-    assert dropped.y.tolist() == [0, 1]
+    assert dropped.data.y.tolist() == [0, 1]
     assert "1 row with both items called bad left out." in said(dropped)
 
 
@@ -155,7 +154,7 @@ def test_names_go_before_their_numbers_in_other_columns(save):
         )
     )
     assert rows_of(result) == [("Ada", "Bo", 0), ("Bo", "Ada", -1)]
-    assert result.columns["rater"].tolist() == ["58", "83"]
+    assert result.data.columns["rater"].tolist() == ["58", "83"]
 
 
 def test_two_readings_are_listed_with_the_options_that_choose(save):
@@ -167,9 +166,9 @@ def test_two_readings_are_listed_with_the_options_that_choose(save):
     assert "in 2 ways" in str(caught.value)
     assert "--outcome winner" in str(caught.value)
     assert "--left-score home_score --right-score away_score" in str(caught.value)
-    assert read_file(path, ReadOptions(winner="winner")).y.tolist() == [1, -1]
+    assert read_file(path, ReadOptions(winner="winner")).data.y.tolist() == [1, -1]
     scores = ReadOptions(left_score="home_score", right_score="away_score")
-    assert read_file(path, scores).y.tolist() == [0, -1]
+    assert read_file(path, scores).data.y.tolist() == [0, -1]
 
 
 def test_options_name_columns(save):
@@ -177,7 +176,7 @@ def test_options_name_columns(save):
     options = ReadOptions(left="x", right="Y", outcome="z", weight="w", period="when")
     result = read_file(path, options)
     assert rows_of(result) == [("Ada", "Bo", -1), ("Bo", "Ada", 0)]
-    assert result.columns["weight"].tolist() == [2, 0]
+    assert result.data.weight.tolist() == [2, 0]
     with pytest.raises(FileError, match=r"--left names 'xx', .*Did you mean 'x'\?"):
         read_file(path, ReadOptions(left="xx", right="y", outcome="z"))
 
@@ -186,7 +185,7 @@ def test_columns_beside_are_left_unused_when_only_their_name_says_so(save):
     rows = "Ada,Bo,left,03/12/2020,x\nBo,Ada,tie,,\nBo,Ada,tie,,\n"
     path = save(f"left,right,outcome,date,rater\n{rows}")
     result = read_file(path)
-    assert not result.columns
+    assert not result.data.columns
     assert "date is not used as the period: no value in line 3, line 4." in said(result)
     assert "rater is not used as the rater: no value in line 3, line 4" in said(result)
     with pytest.raises(FileError, match=r"no value in date: line 3"):
@@ -212,7 +211,9 @@ def test_scores_are_compared_within_a_person_only(save, text):
     assert result.kind == "comparisons"
     found = {
         (rater, *row)
-        for rater, row in zip(result.columns["rater"], rows_of(result), strict=True)
+        for rater, row in zip(
+            result.data.columns["rater"], rows_of(result), strict=True
+        )
     }
     assert found == {
         ("p1", "a", "b", 0),
@@ -226,9 +227,11 @@ def test_scores_are_compared_within_a_person_only(save, text):
 @pytest.mark.parametrize("text", [LONG, WIDE], ids=["long", "wide"])
 def test_scores_of_a_person_are_a_list_if_wanted(save, text):
     result = read_file(save(text), ReadOptions(kind="orders"))
-    assert list(result.orders) == [["c", ["a", "b"]], ["a", "b"], ["a"]]
+    assert list(result.data.orders) == [["c", ["a", "b"]], ["a", "b"], ["a"]]
     grades = read_file(save(text), ReadOptions(kind="grades"))
-    assert sorted(zip(grades.query, grades.names, grades.grades, strict=True))[:2] == [
+    assert sorted(zip(grades.data.qid, grades.data.names, grades.data.y, strict=True))[
+        :2
+    ] == [
         ("p1", "a", 3.0),
         ("p1", "b", 3.0),
     ]
@@ -248,22 +251,26 @@ def test_repeated_scores_are_said_and_compared_with_other_products_only(save):
 def test_graded_rows_with_a_query(save):
     result = read_file(save("qid,relevance,f1,f2\nq,2,1,0.5\nr,0,3,1e3\nq,1,-1,0\n"))
     assert result.kind == "grades"
-    assert result.grades.tolist() == [2, 0, 1]
-    assert result.query.tolist() == ["q", "r", "q"]
-    assert result.items.feature_names == ("f1", "f2")
-    assert result.items.values.tolist() == [[1, 0.5], [3, 1000], [-1, 0]]
+    assert result.data.y.tolist() == [2, 0, 1]
+    assert result.data.qid.tolist() == ["q", "r", "q"]
+    assert result.data.items.feature_names == ("f1", "f2")
+    assert result.data.items.values.tolist() == [[1, 0.5], [3, 1000], [-1, 0]]
 
 
 def test_a_table_of_numbers_is_graded_by_its_last_column(save):
     path = save("cement,age,kind,strength\n1,2,x,3.5\n4,5,y,6\n7,8,x,9\n")
     result = read_file(path)
-    assert result.grades.tolist() == [3.5, 6, 9]
-    assert result.items.feature_names == ("cement", "age", "kind=x", "kind=y")
-    assert result.items.values.tolist() == [[1, 2, 1, 0], [4, 5, 0, 1], [7, 8, 1, 0]]
+    assert result.data.y.tolist() == [3.5, 6, 9]
+    assert result.data.items.feature_names == ("cement", "age", "kind=x", "kind=y")
+    assert result.data.items.values.tolist() == [
+        [1, 2, 1, 0],
+        [4, 5, 0, 1],
+        [7, 8, 1, 0],
+    ]
     assert "the last one, strength, is taken as the grade" in said(result)
     assert result.questions == ["--grade names another column as the grade."]
     other = read_file(path, ReadOptions(grade="age"))
-    assert other.grades.tolist() == [2, 5, 8]
+    assert other.data.y.tolist() == [2, 5, 8]
     assert "the last one" not in said(other)
 
 
@@ -271,30 +278,34 @@ def test_graded_rows_are_brought_to_the_features_of_a_model(save):
     path = save("qid,grade,b,kind,a\nq,2,1,x,5\nr,0,3,y,6\nq,1,-1,x,7\n")
     wanted = Wanted(4, ("a", "kind=z", "kind=y", "kind=x"))
     result = read_file(path, wanted=wanted)
-    assert result.items.feature_names == wanted.names
-    assert result.items.values.tolist() == [[5, 0, 0, 1], [6, 0, 1, 0], [7, 0, 0, 1]]
+    assert result.data.items.feature_names == wanted.names
+    assert result.data.items.values.tolist() == [
+        [5, 0, 0, 1],
+        [6, 0, 1, 0],
+        [7, 0, 0, 1],
+    ]
     assert "the model was not fitted on them: b." in said(result)
     with pytest.raises(FileError, match=r"was not fitted on: line 3 \('y'\)"):
         read_file(path, wanted=Wanted(1, ("kind=x",)))
     lines = save("2 qid:3 1:0.5 3:2\n0 qid:3 2:1\n")
     numbered = Wanted(4, tuple(f"feature {j}" for j in (1, 2, 3, 4)))
-    assert read_file(lines, wanted=numbered).items.values.shape == (2, 4)
+    assert read_file(lines, wanted=numbered).data.items.values.shape == (2, 4)
 
 
 def test_a_first_column_of_text_is_people_or_items(save):
     path = save("name,sweet,sour\nAda,1,2\nBo,3,3\n")
     with pytest.raises(NeedsAnswer, match=r"--person name; or .*--item name --grade"):
         read_file(path)
-    assert read_file(path, ReadOptions(person="name")).y.tolist() == [1, 0]
+    assert read_file(path, ReadOptions(person="name")).data.y.tolist() == [1, 0]
     graded = read_file(path, ReadOptions(item="name", grade="sour"))
-    assert graded.names.tolist() == ["Ada", "Bo"]
-    assert graded.items.values.tolist() == [[1], [3]]
+    assert graded.data.names.tolist() == ["Ada", "Bo"]
+    assert graded.data.items.values.tolist() == [[1], [3]]
 
 
 def test_decimal_commas_between_semicolons(save):
     result = read_file(save("a;b;target\n1,5;2;0,25\n3;4;1\n"))
-    assert result.grades.tolist() == [0.25, 1]
-    assert result.items.values.tolist() == [[1.5, 2], [3, 4]]
+    assert result.data.y.tolist() == [0.25, 1]
+    assert result.data.items.values.tolist() == [[1.5, 2], [3, 4]]
 
 
 def test_names_are_text_as_written_and_odd_column_names_are_only_names(save):
@@ -315,16 +326,16 @@ def test_svmlight_with_queries(save):
         save("# a remark\n2 qid:3 1:0.5 3:2 # doc 1\n0 qid:3 2:1\n\n1 qid:1 3:-1\n")
     )
     assert (result.kind, result.format) == ("grades", "svmlight")
-    assert result.query.tolist() == [3, 3, 1]
-    assert result.grades.tolist() == [2, 0, 1]
-    assert result.items.values.tolist() == [[0.5, 0, 2], [0, 1, 0], [0, 0, -1]]
-    assert result.items.feature_names[0] == "feature 1"
+    assert result.data.qid.tolist() == [3, 3, 1]
+    assert result.data.y.tolist() == [2, 0, 1]
+    assert result.data.items.values.tolist() == [[0.5, 0, 2], [0, 1, 0], [0, 0, -1]]
+    assert result.data.items.feature_names[0] == "feature 1"
 
 
 def test_svmlight_without_queries_is_one_group_and_says_so(save):
     result = read_file(save("2 0:0.5 3:2\n0 2:1\n"))
-    assert result.query is None
-    assert result.items.values.tolist() == [[0.5, 0, 0, 2], [0, 0, 1, 0]]
+    assert result.data.qid is None
+    assert result.data.items.values.tolist() == [[0.5, 0, 0, 2], [0, 0, 1, 0]]
     assert "without any qid: all rows are one group" in said(result)
 
 
@@ -346,16 +357,16 @@ def test_preflib(save):
     result = read_file(save(PREFLIB, "cakes.txt"))
     assert (result.kind, result.format) == ("orders", "preflib")
     apple = "Apple, with cream"
-    assert list(result.orders) == [["Banana", [apple, "Cherry"]], ["Date", apple]]
-    assert result.columns["weight"].tolist() == [3, 2]
+    assert list(result.data.orders) == [["Banana", [apple, "Cherry"]], ["Date", apple]]
+    assert result.data.weight.tolist() == [3, 2]
     assert "Cakes" in said(result) and "5 voters" in said(result)
 
 
 def test_lines_of_item_numbers(save):
     result = read_file(save("4 1\n0 3 2 0 3\n0 2 1 2\n"))
     assert (result.kind, result.format) == ("orders", "orders")
-    assert list(result.orders) == [["2", "0", "3"], ["1", "2"]]
-    assert result.orders.n_items == 4
+    assert list(result.data.orders) == [["2", "0", "3"], ["1", "2"]]
+    assert result.data.orders.n_items == 4
 
 
 def test_a_wanted_format_goes_before_the_guess(save):
@@ -375,21 +386,21 @@ def test_an_option_that_cannot_be_used_is_refused(save):
     path = save("winner,loser,neutral\nAda,Bo,TRUE\n")
     with pytest.raises(FileError, match="speak of the left side"):
         read_file(path, ReadOptions(neutral="neutral"))
-    assert read_file(path).columns == {}
+    assert read_file(path).data.columns == {}
 
 
 def test_a_kind_chooses_among_readings(save):
     path = save("query,left,right,outcome,grade,f\nq,a,b,left,1,2\nq,b,a,tie,3,4\n")
     assert read_file(path).kind == "comparisons"
     graded = read_file(path, ReadOptions(kind="grades"))
-    assert graded.grades.tolist() == [1, 3]
-    assert "f" in graded.items.feature_names
+    assert graded.data.y.tolist() == [1, 3]
+    assert "f" in graded.data.items.feature_names
 
 
 def test_an_item_column_names_graded_rows(save):
     result = read_file(save("grade,item,f\n1,x,2\n3,y,4\n"))
-    assert result.names.tolist() == ["x", "y"]
-    assert result.items.feature_names == ("f",)
+    assert result.data.names.tolist() == ["x", "y"]
+    assert result.data.items.feature_names == ("f",)
 
 
 def test_names_of_columns_cannot_break_a_sentence(save):
@@ -424,9 +435,9 @@ def test_times_that_all_differ_are_read_in_pieces(save, monkeypatch, make, kind)
     monkeypatch.setattr("tiebreak.io.comparisons._PIECE", 8)
     times = [make(i) for i in range(30)]
     path = save("left,right,outcome,when\n" + "".join(f"a,b,tie,{t}\n" for t in times))
-    found = read_file(path, ReadOptions(period="when")).columns["period"]
+    found = read_file(path, ReadOptions(period="when")).data.columns["period"]
     monkeypatch.setattr("tiebreak.io.comparisons._PIECE", 1 << 16)
-    expected = read_file(path, ReadOptions(period="when")).columns["period"]
+    expected = read_file(path, ReadOptions(period="when")).data.columns["period"]
     assert found.dtype.kind == kind
     assert found.dtype == expected.dtype
     np.testing.assert_array_equal(found, expected)
@@ -437,5 +448,5 @@ def test_times_whose_pieces_differ_are_read_together(save, monkeypatch):
     # Numbers of eight digits that look like dates in the first part only.
     times = [20240101 + i for i in range(8)] + [20249900 + i for i in range(8)]
     path = save("left,right,outcome,date\n" + "".join(f"a,b,tie,{t}\n" for t in times))
-    found = read_file(path, ReadOptions(period="date")).columns["period"]
+    found = read_file(path, ReadOptions(period="date")).data.columns["period"]
     assert found.tolist() == times

@@ -40,7 +40,7 @@ def test_rows_are_left_out_before_anything_is_read(votes, where, left_out, kept)
     result = read_file(votes, ReadOptions(where=where))
     assert f"--where {where!r} left out {left_out}." in result.sentences
     assert result.sentences[0] == "CSV with 5 rows."
-    names = result.pairs.names[result.pairs.left].tolist()
+    names = result.data.pairs.names[result.data.pairs.left].tolist()
     assert "".join(names) == kept
 
 
@@ -84,7 +84,7 @@ def test_types_of_files_and_frames_do_not_matter(tmp_path):
     for source in (frame, tmp_path / "votes.parquet", tmp_path / "votes.csv"):
         for where in ("day > '2024-01-15'", "NOT hard"):
             result = read_file(source, ReadOptions(where=where))
-            assert result.pairs.names[result.pairs.left].tolist() == ["b"]
+            assert result.data.pairs.names[result.data.pairs.left].tolist() == ["b"]
 
 
 def test_places_of_rows_are_those_of_the_file(votes):
@@ -99,7 +99,7 @@ def test_places_of_rows_are_those_of_the_file(votes):
 def test_repeated_rows_are_left_out_if_asked_for(votes):
     options = ReadOptions(where="turns < 9", drop_duplicates=True)
     result = read_file(votes, options)
-    assert len(result.y) == 3
+    assert len(result.data.y) == 3
     said = "--drop-duplicates left out 1 row that repeat an earlier one."
     assert said in result.sentences
 
@@ -109,11 +109,11 @@ def test_other_columns_follow_the_rows(tmp_path):
     path.write_text("left,right,outcome,n,x\na,a,left,1,u\na,b,left,2,\nb,a,tie,3,v\n")
     options = ReadOptions(words=("X",), numbers=("n",), fingerprint=True)
     result = read_file(path, options)
-    assert result.others["X"].tolist() == [None, "v"]
-    assert result.others["n"].tolist() == [2, 3]
-    assert len(set(result.fingerprint.tolist())) == 2
+    assert result.data.others["X"].tolist() == [None, "v"]
+    assert result.data.others["n"].tolist() == [2, 3]
+    assert len(set(result.data.marks["fingerprint"].tolist())) == 2
     again = read_file(pl.read_csv(path, infer_schema=False), options)
-    assert (again.fingerprint == result.fingerprint).all()
+    assert (again.data.marks["fingerprint"] == result.data.marks["fingerprint"]).all()
     path.write_text("left,right,outcome,n\na,b,left,2\nb,a,tie,\nb,a,tie,x\n")
     with pytest.raises(FileError, match=r"no number in n: line 3; .*line 4"):
         read_file(path, ReadOptions(numbers=("n",)))
@@ -123,5 +123,8 @@ def test_exchanged_sides_are_known(tmp_path):
     path = tmp_path / "games.csv"
     path.write_text("winner,loser\n" + "a,b\nb,c\nc,a\n" * 5)
     result = read_file(path)
-    assert (result.exchanged == (result.y == 1)).all()
-    assert result.exchanged.any() and not result.exchanged.all()
+    assert (result.data.marks["exchanged"] == (result.data.y == 1)).all()
+    assert (
+        result.data.marks["exchanged"].any()
+        and not result.data.marks["exchanged"].all()
+    )

@@ -18,10 +18,11 @@ import pyarrow as pa
 import pytest
 
 from tiebreak.cli.errors import _code_of
+from tiebreak.data import Grades
 from tiebreak.io import FileError, ReadOptions
 from tiebreak.options import RankOptions
-from tiebreak.pipeline.comparisons import read_comparisons
 from tiebreak.pipeline.rank import rank_names
+from tiebreak.pipeline.read import read_source
 
 FOLDER = Path(__file__).parent / "shapes"
 MODELS = ["atlas-70b", "birch-2.5", "comet-8x7b", "delta-mini"]
@@ -397,6 +398,7 @@ SHAPES = [
             "svmlight file; only rows of the same qid are compared.",
             "12 graded rows in 4 groups, with 3 features; grades from 0 to 2.",
         ),
+        "qid",
     ),
     Shape(
         "graded_with_features.csv",
@@ -406,6 +408,7 @@ SHAPES = [
             "item; only rows of the same query are compared.",
             "kind holds words (news, web) and became 2 columns of 0 and 1.",
         ),
+        "qid",
     ),
     Shape(
         "ranked_ballots.soc",
@@ -414,13 +417,12 @@ SHAPES = [
             "3 different lists of 4 items, best first, of 9 voters; a list weighs as "
             "many voters as it has.",
         ),
-        "rater sample_weight",
+        "sample_weight",
     ),
     Shape(
         "order_lines.txt",
         ["2", "0", "1", "3"],
         ("File of orders: item numbers, best first, one list per line.",),
-        "rater",
     ),
     Shape(
         "declared_words.csv",
@@ -559,14 +561,15 @@ def test_a_file_is_read_and_ranked(shape, tmp_path):
         made.write_bytes(MAKERS[shape.made](source[0].read_bytes()))
         source = [made]
     source = source[0] if len(source) == 1 else source
-    data, said = read_comparisons(source, ReadOptions(**shape.options))
+    read = read_source(source, ReadOptions(**shape.options), RankOptions())
     for sentence in shape.said:
-        assert sentence in said
-    assert sorted(data.columns) == sorted(shape.columns.split())
+        assert sentence in read.detected
+    _, columns = read.data.arguments()
+    assert sorted(columns) == sorted(shape.columns.split())
     if shape.order is None:
-        assert data.by_name is None
+        assert isinstance(read.data, Grades)
         return
-    board = rank_names(data, RankOptions())
+    board = rank_names(read, RankOptions())
     assert board.table["item"].to_list() == shape.order
 
 
@@ -649,7 +652,7 @@ OPTIONS = {"off_the_scale.csv": {"likert": "1..7"}}
 def test_a_file_is_refused_in_one_line(name):
     path = FOLDER / "refused" / name
     with pytest.raises(FileError) as caught:
-        read_comparisons(path, ReadOptions(**OPTIONS.get(name, {})))
+        read_source(path, ReadOptions(**OPTIONS.get(name, {})), RankOptions())
     assert str(caught.value) == f"{path}: {REFUSED[name]}"
     assert _code_of(caught.value) == 3
 

@@ -36,7 +36,7 @@ from tests.laws.graded import (
     Shape,
     make_graded,
 )
-from tests.laws.graded_same import GradedData
+from tests.laws.same import GradedData
 from tiebreak import (
     BoostedUtility,
     CoRankingPursuit,

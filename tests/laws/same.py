@@ -14,78 +14,120 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from tests.laws.comparisons import Comparisons, Shape
-
-__all__ = [
-    "Data",
-    "Make",
-    "assert_identical",
-    "assert_same",
-    "assert_unfitted",
-    "fitted_state",
-    "slack",
-]
+from tests.laws.comparisons import Comparisons
+from tiebreak import Pairs
 
 Make = Callable[[], Any]
 
 
 @dataclass(frozen=True)
 class Data:
-    """What a law is checked on.
+    """What a law is checked on: comparisons, or below graded items."""
 
-    Attributes
-    ----------
-    shape : Shape
-        How comparisons are passed to the model.
-    shapes : tuple of Shape
-        How else they could be passed to it.
-    train : Comparisons
-        To fit on.
-    asked : Comparisons
-        To predict: items not seen in training, where the shape allows it.
-    other : Comparisons
-        To fit on as well, with fewer features and other items.
-    atol : float
-        How far the utilities of two solutions of the same program may be apart, on
-        top of what their duality gaps allow.
-    diameter : float
-        Largest ‖Φ(right) - Φ(left)‖ of the asked comparisons, see :func:`slack`.
-    same_as : callable
-        Makes the model that learns the same from a dense table of features.
-    """
+    shape: Any  # how they are passed to the model
+    shapes: tuple[Any, ...]  # how else they could be passed to it
+    train: Any  # to fit on
+    asked: Comparisons  # to predict: unseen items, where the shape allows it
+    other: Any  # to fit on as well, with fewer features and other items
+    atol: float  # accuracy of utilities, on top of what duality gaps allow
+    diameter: float  # largest ‖Φ(right) - Φ(left)‖ asked for, see `slack`
+    same_as: Make  # makes the model that learns the same from dense features
 
-    shape: Shape
-    shapes: tuple[Shape, ...]
-    train: Comparisons
-    asked: Comparisons
-    other: Comparisons
-    atol: float
-    diameter: float
-    same_as: Make
+    limit = 2e-3  # of the slack: a looser one could not tell right from wrong
 
-    def fit(
-        self,
-        model: Any,
-        train: Comparisons | None = None,
-        weight: np.ndarray | None = None,
-    ) -> Any:
-        """Fit on comparisons in the shape of the case."""
+    def arguments(self, train: Any = None, shape: Any = None) -> dict[str, Any]:
+        """Give what ``fit`` takes."""
         train = self.train if train is None else train
-        weights = {} if weight is None else {"sample_weight": weight}
-        return model.fit(self.shape.pairs(train, train), train.y, **weights)
+        return {"X": (shape or self.shape).pairs(train, train), "y": train.y}
 
-    def pairs(self, train: Comparisons | None = None) -> Any:
+    def fit(self, model: Any, train: Any = None, weight: Any = None) -> Any:
+        """Fit in the shape of the case."""
+        weights = {} if weight is None else {"sample_weight": weight}
+        return model.fit(**self.arguments(train), **weights)
+
+    def pairs(self, train: Any = None) -> Any:
         """Give the comparisons to predict, for a model fitted on `train`."""
         return self.shape.pairs(self.asked, self.train if train is None else train)
 
-    def items(self, train: Comparisons | None = None) -> Any:
+    def items(self, train: Any = None, rows: Any = slice(None)) -> Any:
         """Give the items to predict, for a model fitted on `train`."""
         train = self.train if train is None else train
-        return self.shape.items(self.asked.items, self.asked.names, train)
+        return self.shape.items(self.asked.items[rows], self.asked.names[rows], train)
+
+    def n_weights(self, train: Any = None) -> int:
+        """Count what has a weight of its own."""
+        return len(self.train if train is None else train)
+
+    def repeated(self, numbers: np.ndarray) -> Any:
+        """Keep some of what has a weight of its own, repeated if repeated."""
+        return self.train.take(numbers)
+
+    def dense(self) -> tuple[dict[str, Any], Any]:
+        """Give what ``fit`` takes of dense features, and the items to predict."""
+        train, items, asked = self.train, self.train.items, self.asked.items
+        if self.shape.name == "names":
+            items = asked = np.eye(len(items))
+        return {"X": Pairs(items, train.left, train.right), "y": train.y}, asked
+
+    def assert_same(self, one: Any, two: Any, trains: tuple[Any, Any] = ()) -> None:
+        """Assert that two models are solutions of the same program.
+
+        Outcomes must be equal except where a difference is as close to the threshold
+        as the accuracy of the solutions.
+        """
+        bound = slack(one, self) + slack(two, self)
+        assert bound <= self.limit
+        first, second = trains or (self.train, self.train)
+        asked_one, asked_two = self.pairs(first), self.pairs(second)
+        difference = one.difference(asked_one)
+        assert_allclose(two.difference(asked_two), difference, rtol=0, atol=bound)
+        for name in RESULTS:
+            assert hasattr(one, name) == hasattr(two, name), name
+            if hasattr(one, name):
+                values = getattr(two, name), getattr(one, name)
+                assert_allclose(*values, rtol=bound, atol=bound)
+        if hasattr(one, "thresholds_"):
+            # Where it cuts is as accurate as the utilities that it cuts.
+            apart = one.thresholds_ - one.utility(self.items(first))[0]
+            others = two.thresholds_ - two.utility(self.items(second))[0]
+            assert_allclose(others, apart, rtol=0, atol=5 * bound)
+        threshold = getattr(one, "threshold_", 0.0)
+        clear = np.abs(np.abs(difference) - threshold) >= 2 * bound
+        assert clear.mean() > 0.8
+        assert_array_equal(two.predict(asked_two)[clear], one.predict(asked_one)[clear])
+
+
+class GradedData(Data):
+    """Graded items, or lists."""
+
+    limit = 5e-3
+
+    def arguments(self, train: Any = None, shape: Any = None) -> dict[str, Any]:
+        return (shape or self.shape).given(self.train if train is None else train)
+
+    def pairs(self, train: Any = None) -> Any:
+        return Pairs(self.items(train), self.asked.left, self.asked.right)
+
+    def items(self, train: Any = None, rows: Any = slice(None)) -> Any:
+        train = self.train if train is None else train
+        return self.shape.items(self.asked.items[rows], train)
+
+    def n_weights(self, train: Any = None) -> int:
+        train = self.train if train is None else train
+        return len(train.groups()) if self.shape.lists else len(train)
+
+    def repeated(self, numbers: np.ndarray) -> Any:
+        if self.shape.lists:
+            return self.train.take_groups(numbers.tolist())
+        return self.train.take(numbers)
+
+    def dense(self) -> tuple[dict[str, Any], Any]:
+        train = self.train
+        return {"X": train.items, "y": train.y, "qid": train.qid}, self.asked.items
 
 
 # What fitted models say besides their predictions, as far as they have it.
-RESULTS = (
+RESULTS = [
     "threshold_",
     "intercept_",
     "margin_",
@@ -93,7 +135,7 @@ RESULTS = (
     "outcome_",
     "shares_",
     "training_error_",
-)
+]
 
 
 def slack(model: Any, data: Data) -> float:
@@ -109,30 +151,6 @@ def slack(model: Any, data: Data) -> float:
         return data.atol
     gap = 2.0 * solved.gap_ * solved.objective_
     return data.atol + data.diameter * math.sqrt(gap)
-
-
-def assert_same(one: Any, two: Any, data: Data, trains: tuple[Any, Any] = ()) -> None:
-    """Assert that two models are solutions of the same program.
-
-    Outcomes must be equal except where a difference is as close to the threshold as
-    the accuracy of the solutions.
-    """
-    bound = slack(one, data) + slack(two, data)
-    # A looser bound could not tell a right answer from a wrong one.
-    assert bound <= 2e-3
-    first, second = trains or (data.train, data.train)
-    asked_one, asked_two = data.pairs(first), data.pairs(second)
-    difference = one.difference(asked_one)
-    assert_allclose(two.difference(asked_two), difference, rtol=0, atol=bound)
-    for name in RESULTS:
-        assert hasattr(one, name) == hasattr(two, name), name
-        if hasattr(one, name):
-            assert_allclose(
-                getattr(two, name), getattr(one, name), rtol=bound, atol=bound
-            )
-    clear = np.abs(np.abs(difference) - getattr(one, "threshold_", 0.0)) >= 2 * bound
-    assert clear.mean() > 0.8
-    assert_array_equal(two.predict(asked_two)[clear], one.predict(asked_one)[clear])
 
 
 def fitted_state(model: Any) -> dict[str, Any]:

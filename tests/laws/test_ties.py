@@ -24,7 +24,7 @@ from tiebreak import (
 )
 
 KERNELS = ["linear", "poly", "rbf"]
-NO_TIE = "no tie will ever be predicted: ties are few or C is small"
+NO_TIE = "so no comparison is predicted to be a tie"
 ALL_TIES = "Every training comparison is predicted to be a tie"
 
 
@@ -118,7 +118,6 @@ def test_without_ties_the_comparer_is_the_ranker(kernel):
     model = SVMCompare(kernel=kernel)
     with pytest.warns(UserWarning, match="no ties among the comparisons") as caught:
         model.fit(pairs, y)
-    assert "RankSVM" in str(caught[0].message)
     assert "threshold_ = 0" in str(caught[0].message)
     ranker = RankSVM(1.0, kernel=kernel).fit(pairs, y)
     assert model.threshold_ == model.intercept_ == 0
@@ -169,7 +168,7 @@ def test_max_margin_without_ties_is_a_hard_margin_order(program):
     pairs, y = easy()
     pairs, y = pairs[y != 0], y[y != 0]
     model = MaxMarginCompare(program)
-    with pytest.warns(UserWarning, match=r"no ties.*unbounded.*threshold_ = 0"):
+    with pytest.warns(UserWarning, match=r"no ties.*threshold_ = 0"):
         model.fit(pairs, y)
     assert model.separable_
     assert model.threshold_ == 0

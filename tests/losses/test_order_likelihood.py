@@ -7,8 +7,8 @@ from numpy.testing import assert_allclose
 
 from tests.oracles.compiled_kernels import add_choices_naive, add_list_matrices_naive
 from tiebreak import Orders
-from tiebreak.losses import orders as order_likelihood
-from tiebreak.losses.orders import (
+from tiebreak.losses import order_likelihood
+from tiebreak.losses.order_likelihood import (
     Choices,
     OrderLikelihood,
     add_choices,

@@ -137,13 +137,14 @@ SINGLE_IMPORTERS = {
             "compare",
             "convert",
             "data",
-            "diff",
             "judges",
             "next",
             "predict",
+            "rank",
             "versus",
         )
     },
+    "tiebreak.cli.cluster": "all that imports distributed, which is an extra",
     "tiebreak.ask.beliefs": "what is known so far, apart from what to ask next",
     "tiebreak.ask.organizer": "what the organizer sees, apart from how it is served",
     "tiebreak.ask.server": "all that imports Starlette and uvicorn, which are an extra",
@@ -158,10 +159,9 @@ SINGLE_IMPORTERS = {
     "tiebreak.pipeline.diff": "the work of a command, without its words",
     "tiebreak.ratings.changes": "the mathematics of two runs, apart from their files",
     "tiebreak.ratings.checks.likelihood_tests": "the mathematics behind two findings",
-    "tiebreak.report.plots": "the room for a new plot",
     "tiebreak.solvers.dual_qp.active_set": "one file per method of the dual QP",
     "tiebreak.solvers.dual_qp.interior_point": "one file per method of the dual QP",
-    "tiebreak.losses.judges": "an objective, and losses know no model",
+    "tiebreak.losses.judge_likelihood": "an objective, and losses know no model",
 }
 
 

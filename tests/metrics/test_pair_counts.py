@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: BSD-3-Clause
-import math
 from itertools import combinations
 
 import numpy as np
@@ -78,61 +77,3 @@ def test_kernel_equals_its_naive_twin(data):
         patch.setattr(module, "add_pair_weights", add_pair_weights_naive)
         slow = pair_counts(y, utility, codes(qid), weight)
     np.testing.assert_array_equal(fast, slow)
-
-
-def test_a_count_that_should_be_zero_is_exactly_zero():
-    weight = np.random.default_rng(0).uniform(size=500)
-    y = np.arange(500)
-    group = np.zeros(500, dtype=np.int64)
-    concordant, tied, discordant = pair_counts(y, y, group, weight)[0]
-    assert concordant > 0
-    assert tied == discordant == 0
-    assert pair_counts(y, -y, group, weight)[0, 0] == 0
-
-
-class CountingTree:
-    """A tree that counts how often a node is read or written."""
-
-    def __init__(self, size):
-        self.nodes = np.zeros(size)
-        self.n_visits = 0
-
-    def __getitem__(self, key):
-        self.n_visits += 1
-        return self.nodes[key]
-
-    def __setitem__(self, key, value):
-        self.n_visits += len(self.nodes[key]) if isinstance(key, slice) else 1
-        self.nodes[key] = value
-
-
-@pytest.mark.parametrize("n", [64, 256, 1024])
-def test_work_grows_as_n_log_n(n):
-    rng = np.random.default_rng(n)
-    tree = CountingTree(2 * n)
-    IN_PYTHON(
-        np.zeros((1, 3)),
-        tree,
-        rng.permutation(n),
-        np.ones(n),
-        np.arange(n + 1),
-        np.array([0, n]),
-    )
-    # Clearing 2n nodes; per row a leaf, log n siblings, and log n + 1 nodes
-    # each read and written.
-    levels = math.log2(n)
-    assert n * levels < tree.n_visits <= n * (2 + 1 + levels + 2 * (levels + 1))
-
-
-def test_many_small_groups_do_not_share_a_large_tree():
-    n_groups = 300
-    tree = CountingTree(2 * n_groups)
-    IN_PYTHON(
-        np.zeros((n_groups, 3)),
-        tree,
-        np.tile([0, 1], n_groups),
-        np.ones(2 * n_groups),
-        np.arange(2 * n_groups + 1),
-        np.arange(0, 2 * n_groups + 1, 2),
-    )
-    assert tree.n_visits < 20 * n_groups

@@ -85,11 +85,6 @@ def test_the_tie_is_closer_than_the_wrong_side_only_for_the_ranked_score():
     assert comparison_brier([-1], tie) == comparison_brier([-1], wrong) == 2
 
 
-@ALL
-def test_certain_and_right_is_zero(metric):
-    assert metric([-1, 0, 1], np.eye(3)) == 0
-
-
 def test_zero_probability_of_what_happened_is_infinite_unless_it_weighs_nothing():
     proba = [[0.5, 0.5, 0.0], [0.5, 0.25, 0.25]]
     assert comparison_log_loss([1, -1], proba) == np.inf

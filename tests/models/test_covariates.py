@@ -4,9 +4,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-import sklearn
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.model_selection import KFold, cross_validate
 from sklearn.preprocessing import PolynomialFeatures
 
 import tiebreak
@@ -245,37 +243,6 @@ def test_covariates_that_cannot_be_learned_are_refused(rng):
         model.predict_proba(pairs, advantage=1)
     with pytest.raises(ValueError, match=r"context has 1 column.*fitted with 2"):
         model.difference(pairs, context=given["advantage"])
-
-
-def test_a_stream_takes_no_covariates(rng):
-    pairs, y, given = draw(rng, rng.normal(size=(8, 2)))
-    model = LogisticCompare().fit(pairs, y, **given)
-    with pytest.raises(ValueError, match=r"fitted with .* advantage or context"):
-        model.partial_fit(pairs, y)
-    model = LogisticCompare().fit(pairs, y).partial_fit(pairs[:5], y[:5])
-    with pytest.raises(ValueError, match=r"no standard errors.*stream"):
-        model.standard_errors()
-    with pytest.raises(ValueError, match="nothing is known"), pytest.warns(UserWarning):
-        LogisticCompare().fit(pairs, 0 * y).coefficients()
-
-
-def test_covariates_are_routed_to_fit_and_score(rng):
-    pairs, y, given = draw(rng, rng.normal(size=(8, 2)))
-    with sklearn.config_context(enable_metadata_routing=True):
-        found = cross_validate(
-            LogisticCompare(),
-            pairs,
-            y,
-            cv=KFold(3),
-            params=given,
-            return_estimator=True,
-        )
-    for score, model, (_, test) in zip(
-        found["test_score"], found["estimator"], KFold(3).split(y), strict=True
-    ):
-        held = {name: column[test] for name, column in given.items()}
-        assert score == model.score(pairs[test], y[test], **held)
-        assert len(model.context_coef_) == 2
 
 
 @pytest.mark.extended

@@ -6,7 +6,6 @@ import warnings
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.base import BaseEstimator
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV
@@ -18,53 +17,15 @@ from tiebreak import (
     BradleyTerry,
     Elo,
     Glicko,
-    Glicko2,
-    HedgeOrder,
-    JudgeBradleyTerry,
-    LogisticCompare,
-    MajorityCompare,
-    MaxMarginCompare,
-    OnItems,
     OrdinalSVM,
     Pairs,
-    PlackettLuce,
-    RankSVM,
     SVMCompare,
     ThresholdCompare,
 )
 from tiebreak.datasets import make_norms
-from tiebreak.metrics import comparison_auc, comparison_log_loss, get_scorer
-from tiebreak.metrics.scorers import difference_of, utility_of
+from tiebreak.metrics import comparison_log_loss, get_scorer
+from tiebreak.metrics.scorers import utility_of
 from tiebreak.models.base import outcome_scores, to_outcomes
-
-OF_FEATURES = [
-    SVMCompare(10.0, gamma=0.1),
-    LogisticCompare(0.1),
-    LogisticCompare(0.1, link="cumulative"),
-    MaxMarginCompare(),
-    MajorityCompare(),
-    MajorityCompare(tie=True),
-    ThresholdCompare(RankSVM(10.0, gamma=0.1)),
-    RankSVM(10.0, gamma=0.1),
-]
-OF_NAMES = [
-    BradleyTerry(),
-    BradleyTerry("rao-kupper", alpha=1.0),
-    JudgeBradleyTerry(),
-    PlackettLuce(),
-    Elo(),
-    Glicko(),
-    Glicko2(),
-    SVMCompare(kernel="linear"),
-    LogisticCompare(),
-    MajorityCompare(),
-    ThresholdCompare(BradleyTerry()),
-]
-every_model = pytest.mark.parametrize(
-    ("model", "named"),
-    [(m, False) for m in OF_FEATURES] + [(m, True) for m in OF_NAMES],
-    ids=lambda value: value if isinstance(value, bool) else type(value).__name__,
-)
 
 
 def fit(model, named=False):
@@ -94,41 +55,6 @@ def test_scores_of_outcomes_and_their_boundary():
         assert (scores[tie][:, [0, 2]] <= 0).all()
         assert (scores[~tie, 1] < 0).all()
     assert_allclose(outcome_scores(np.array([2.0]), 0.5), [[-2.5, -1.5, 1.5]])
-
-
-@every_model
-def test_columns_are_those_of_the_classes(model, named):
-    model, pairs, _ = fit(model, named)
-    scores, d = model.decision_function(pairs), model.difference(pairs)
-    assert scores.shape == (len(pairs), 3)
-    assert d.shape == (len(pairs),)
-    assert_array_equal(scores.argmax(axis=1) - 1, model.predict(pairs))
-    if type(model) not in (Glicko, Glicko2):  # whose ties go by discounted ratings
-        tau = getattr(model, "threshold_", 0.0)
-        expected = np.stack([-d - tau, tau - np.abs(d), d - tau], axis=1)
-        assert_allclose(scores, expected, atol=1e-300)
-    # Exactly at the threshold a comparison is a tie.
-    size = 0.5 * (scores[:, 2] - scores[:, 0])
-    for row in np.flatnonzero(size)[:3]:
-        model.threshold_ = abs(size[row])
-        asked = model.decision_function(pairs), model.predict(pairs)
-        assert_array_equal(asked[0].argmax(axis=1) - 1, asked[1])
-
-
-@every_model
-def test_of_items_it_is_the_utility(model, named):
-    model, pairs, _ = fit(model, named)
-    items = pairs.names if named else pairs.values
-    assert_array_equal(model.decision_function(items), model.utility(items))
-
-
-def test_hedge_compares_and_has_no_utility():
-    pairs, _ = curved_pairs()
-    model = HedgeOrder().fit(pairs.values, pairs.values[:, 0])
-    scores = model.decision_function(pairs)
-    assert_array_equal(scores.argmax(axis=1) - 1, model.predict(pairs))
-    with pytest.raises(TypeError, match="has no utility"):
-        model.decision_function(pairs.values)
 
 
 @pytest.mark.parametrize("model", [BradleyTerry(), Elo(), Glicko()], ids=repr)
@@ -172,60 +98,11 @@ def test_calibrated_probabilities_of_a_machine():
     assert accuracy == pytest.approx(alone, abs=0.05)
 
 
-def test_pipelines_and_searches_know_the_difference():
-    pairs, y = curved_pairs()
-    pipeline = make_pipeline(OnItems(StandardScaler()), SVMCompare(10.0)).fit(pairs, y)
-    d = pipeline[-1].difference(pipeline[:-1].transform(pairs))
-    assert_array_equal(difference_of(pipeline, pairs), d)
-    assert get_scorer("auc")(pipeline, pairs, y) == comparison_auc(y, d)
-    search = GridSearchCV(pipeline, {"svmcompare__C": [10.0]}, cv=3).fit(pairs, y)
-    assert_allclose(difference_of(search, pairs), d, atol=1e-6)
-    assert_array_equal(
-        utility_of(pipeline, pairs.values), pipeline.predict(pairs.values)
-    )
-
-
-class OneColumn(BaseEstimator):
-    """A comparer whose decision function has one column."""
-
-    def fit(self, X, y):
-        self.fitted_ = True
-        return self
-
-    def decision_function(self, X):
-        return np.asarray(X)[:, 1, 0] - np.asarray(X)[:, 0, 0]
-
-
-def test_one_column_is_named_difference():
-    pairs, y = curved_pairs()
-    model = SVMCompare(10.0).fit(pairs, y)
-    with pytest.raises(ValueError, match=r"shape \(90, 3\).*difference\(pairs\)"):
-        comparison_auc(y, model.decision_function(pairs))
-    other = OneColumn().fit(pairs, y)
-    words = r"OneColumn.*decision_function.*difference\(pairs\)"
-    with pytest.raises(TypeError, match=r"needs difference\(pairs\).*OneColumn"):
-        get_scorer("auc")(other, pairs, y)
-    with pytest.raises(TypeError, match=words):
-        ThresholdCompare(OneColumn()).fit(pairs, y)
-
-
 def graded():
     rng = np.random.default_rng(2)
     X = rng.normal(size=(120, 3)) * [1.0, 10.0, 1.0]
     raw = X @ [1.0, 0.1, 0.0] + 0.3 * rng.normal(size=120)
     return X, np.digitize(raw, [-1.0, 0.0, 1.0]) + 1.0
-
-
-def test_the_prediction_of_an_ordinal_machine_is_a_grade():
-    X, y = graded()
-    model = OrdinalSVM().fit(X[:80], y[:80])
-    grade, utility = model.predict(X[80:]), model.utility(X[80:])
-    assert set(grade) <= {1.0, 2.0, 3.0, 4.0}
-    number = np.searchsorted(model.thresholds_, utility, side="right")
-    assert_array_equal(grade, model.grades_[number])
-    pairs = Pairs(X, [0, 1, 2], [3, 4, 2])
-    assert_array_equal(model.predict(pairs), np.sign(model.difference(pairs)))
-    assert_array_equal(model.decision_function(X), model.utility(X))
 
 
 def test_swapped_pairs_go_by_the_utility_also_in_a_pipeline():

@@ -5,7 +5,6 @@ import warnings
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
@@ -57,25 +56,6 @@ def test_a_group_left_out_equals_refitting(rng, kernel, per_group, p):
         model.fit(X[~out], y[~out], qid=qid[~out], sample_weight=weight[~out])
         utility = model.utility(X[out])
         assert_allclose(found[out], utility, atol=1e-8 * (1 + np.abs(utility).max()))
-
-
-def test_sparse_features(rng):
-    X, y, qid = make_graded(rng, n=40, p=6)
-    X[X < 0.0] = 0.0
-    for table in (X, np.hstack([X] * 10)):
-        model = RankRLS(0.5, kernel="linear")
-        dense = model.leave_group_out(table, y, qid=qid)
-        sparse = model.leave_group_out(sp.csr_array(table), y, qid=qid)
-        assert_allclose(sparse, dense, atol=1e-9)
-
-
-def test_a_precomputed_kernel(rng):
-    X, y, qid = make_graded(rng)
-    K = KERNELS["rbf"](X, X)
-    gauss, gram = RankRLS(0.5, gamma=0.5), RankRLS(0.5, kernel="precomputed")
-    assert_allclose(
-        gram.leave_group_out(K, y, qid=qid), gauss.leave_group_out(X, y, qid=qid)
-    )
 
 
 def test_gamma_is_that_of_the_rows_that_count(rng):

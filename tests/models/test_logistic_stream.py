@@ -3,12 +3,9 @@
 
 import copy
 import math
-import pickle
 
 import numpy as np
-import pandas as pd
 import pytest
-import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import NotFittedError
 
@@ -165,29 +162,6 @@ def test_how_rows_are_cut_into_calls_does_not_matter(rng, link, monkeypatch):
     assert np.abs(turned.coef_ - whole.coef_).max() > 1e-6
 
 
-@every_link
-def test_sparse_is_dense_and_an_array_is_a_table(rng, link):
-    pairs, y = draw(rng, link, 60)
-    table = pairs.values * (rng.random(pairs.values.shape) < 0.5)
-    dense = LogisticCompare(link=link).partial_fit(pairs.with_items(table), y)
-    for other in (
-        pairs.with_items(sp.csr_array(table)),
-        np.asarray(pairs.with_items(table)),
-    ):
-        model = LogisticCompare(link=link).partial_fit(other, y)
-        assert_array_equal(model.coef_, dense.coef_)
-        assert model.tie_ == dense.tie_
-
-
-@every_link
-def test_swapped_sides_are_swapped_outcomes(rng, link):
-    pairs, y = draw(rng, link, 60)
-    one = LogisticCompare(link=link).partial_fit(pairs, y)
-    two = LogisticCompare(link=link).partial_fit(pairs.swap(), -y)
-    assert_allclose(two.coef_, one.coef_, rtol=1e-9, atol=1e-9)
-    assert_allclose(two.tie_, one.tie_, rtol=1e-9)
-
-
 def test_weights(rng):
     pairs, y = draw(rng, n=300)
     zero = (np.arange(300) % 3 > 0).astype(float)
@@ -303,16 +277,6 @@ def test_an_item_against_itself_moves_ties_only():
     assert_array_equal(model._stream[:, :3], before._stream[:, :3])
 
 
-def test_a_copy_goes_its_own_way(rng):
-    pairs, y = draw(rng, n=60)
-    model = LogisticCompare().partial_fit(pairs[:30], y[:30])
-    other, expected = copy.copy(model), copy.deepcopy(model)
-    other.partial_fit(pairs[40:], y[40:])
-    model.partial_fit(pairs[30:40], y[30:40])
-    expected.partial_fit(pairs[30:40], y[30:40])
-    assert_array_equal(model.coef_, expected.coef_)
-
-
 @every_link
 def test_a_stream_never_says_never(rng, link):
     pairs, y = draw(rng, link, 400)
@@ -332,54 +296,6 @@ def test_a_stream_never_says_never(rng, link):
     assert math.isfinite(batch.tie_)
     d = batch.difference(pairs[decided])
     assert (np.sign(d) == y[decided]).mean() > 0.6
-
-
-def test_the_cumulative_threshold_stays_positive(rng):
-    pairs, y = draw(rng, "cumulative", 3000, t=0.01)
-    model = LogisticCompare(link="cumulative")
-    for part in np.array_split(np.arange(3000), 30):
-        model.partial_fit(pairs[part], y[part])
-        assert model.tie_ > 1
-    share = model.predict_proba(pairs)[:, 1].mean()
-    assert_allclose(share, (y == 0).mean(), atol=0.01)
-
-
-def test_extreme_features_do_not_overshoot(rng):
-    pairs, y = draw(rng, n=200)
-    for factor in (1e-12, 1e12):
-        rows = pairs.with_items(factor * pairs.values)
-        model = LogisticCompare(1e-3 * factor**2).partial_fit(rows, y)
-        plain = LogisticCompare(1e-3).partial_fit(pairs, y)
-        assert_allclose(model.coef_ * factor, plain.coef_, rtol=1e-6)
-    outlier = pairs.with_items(np.where(np.arange(25)[:, None] == 0, 1e6, pairs.values))
-    model = LogisticCompare().partial_fit(outlier, y)
-    assert np.isfinite(model.predict_log_proba(outlier)).all()
-
-
-def test_it_can_be_pickled_between_calls(rng):
-    pairs, y = draw(rng, n=60)
-    model = LogisticCompare().partial_fit(pairs[:30], y[:30])
-    copied = pickle.loads(pickle.dumps(model))
-    assert_array_equal(
-        copied.partial_fit(pairs[30:], y[30:]).coef_,
-        model.partial_fit(pairs[30:], y[30:]).coef_,
-    )
-
-
-def test_features_are_remembered(rng):
-    pairs, y = draw(rng, n=30)
-    frame = pd.DataFrame(pairs.values, columns=["price", "size", "age"])
-    model = LogisticCompare().partial_fit(pairs.with_items(frame), y)
-    assert list(model.feature_names_in_) == ["price", "size", "age"]
-    assert model.n_features_in_ == 3
-    wrong = pairs.with_items(frame[["age", "size", "price"]])
-    refused(ValueError, ["feature names should match"], model.partial_fit, wrong, y)
-    narrow = pairs.with_items(pairs.values[:, :2])
-    refused(ValueError, ["X has 2 features"], model.partial_fit, narrow, y)
-
-
-def test_a_few_rows_without_a_left_winner_are_nothing_unusual():
-    LogisticCompare().partial_fit(good_pairs()[:3], [0, 1, 1])
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "precomputed", np.dot])

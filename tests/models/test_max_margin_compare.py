@@ -3,14 +3,13 @@
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 
 from tests.oracles import soft_lp
 from tests.oracles.pair_svm import margin_lp, margin_qp
 from tiebreak import MaxMarginCompare, Pairs
-from tiebreak.datasets import make_norms, make_separable
+from tiebreak.datasets import make_separable
 from tiebreak.models.base import ThresholdWarning
 
 
@@ -41,16 +40,6 @@ def test_margins_equal_general_solvers(seed, scale):
         assert (y * difference >= 1 + model.margin_ - slack)[y != 0].all()
         assert model.score(pairs, y) == 1
         assert model.threshold_ == 1
-
-
-def test_sparse_equals_dense():
-    pairs, y, _ = parts(make_separable(30, random_state=0))
-    sparse = Pairs(sp.csr_array(pairs.values), pairs.left, pairs.right)
-    for program in ("lp", "qp"):
-        dense_margin = MaxMarginCompare(program).fit(pairs, y).margin_
-        assert MaxMarginCompare(program).fit(sparse, y).margin_ == pytest.approx(
-            dense_margin, rel=1e-6
-        )
 
 
 @pytest.mark.parametrize("program", ["lp", "qp"])
@@ -84,20 +73,6 @@ def test_only_ties(program):
         model = MaxMarginCompare(program).fit(pairs, [0])
     assert model.margin_ == pytest.approx(1.0)
     np.testing.assert_allclose(model.coef_, 0, atol=1e-9)
-
-
-def test_contradiction_without_ties():
-    pairs = Pairs([[0.0], [1.0]], left=[0, 0], right=[1, 1])
-    with pytest.warns(UserWarning, match="not linearly separable"):
-        model = MaxMarginCompare().fit(pairs, [1, -1])
-    assert not model.separable_
-
-
-def test_needs_features_and_a_known_program():
-    with pytest.raises(TypeError, match=r"needs features.*Try SVMCompare.*by name"):
-        MaxMarginCompare().fit(Pairs(None, ["a", "b"], ["b", "c"]), [1, -1])
-    with pytest.raises(ValueError, match="program='sdp'; expected 'lp' or 'qp'"):
-        MaxMarginCompare("sdp").fit(Pairs([[0.0], [1.0]], [0], [1]), [-1])
 
 
 KERNELS = {
@@ -183,16 +158,6 @@ def test_ties_that_are_never_predicted():
     assert_array_equal(model.predict(pairs), [-1, 1])
     assert not model.separable_
     assert_allclose(model.margin_, -1.5)
-
-
-def test_a_kernel_explains_what_a_line_does_not():
-    drawn = make_norms(150, noise=0.0, random_state=0)
-    X, y = drawn.pairs, drawn.y
-    model = MaxMarginCompare(C=1e3, kernel="poly", degree=2, coef0=0.0).fit(X, y)
-    assert model.separable_
-    assert model.margin_ > 0
-    assert model.score(X, y) == 1.0
-    assert len(model.item_coef_) <= 10
 
 
 def test_a_precomputed_kernel_is_the_kernel(rng):

@@ -8,16 +8,15 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.kernel_ridge import KernelRidge
 
 from tests.models.inputs import refused
 from tests.oracles import rank_rls as oracle
-from tiebreak import FitWarning, Orders, Pairs, RankRLS, ThresholdCompare, tune
+from tiebreak import FitWarning, Orders, Pairs, RankRLS
 from tiebreak.models.least_squares import normal_equations
-from tiebreak.selection import QueryKFold
 
 KERNELS = {
     "linear": lambda A, B: A @ B.T,
@@ -46,12 +45,6 @@ def make_compared(rng, n_items=12, n=40):
     outcome = rng.integers(-1, 2, n)
     outcome[:2] = [-1, 1]
     return X, left, right, outcome
-
-
-def quietly(model, *args, **kwargs):
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", ".* have one item only")
-        return model.fit(*args, **kwargs)
 
 
 @st.composite
@@ -207,30 +200,6 @@ def test_many_lists_of_few_items(rng, kernel):
     assert_allclose(left_out, expected, atol=1e-6)
 
 
-def test_shapes_of_features_agree(rng):
-    X, y, qid = make_graded(rng, p=4)
-    X[X < 0.3] = 0.0
-    for wide in (X, np.hstack([X] * 12) * rng.random(48)):
-        dense = RankRLS(kernel="linear").fit(wide, y, qid=qid)
-        sparse = RankRLS(kernel="linear").fit(sp.csr_array(wide), y, qid=qid)
-        gram = RankRLS(kernel="precomputed").fit(wide @ wide.T, y, qid=qid)
-        function = RankRLS(kernel=lambda A, B: A @ B.T).fit(wide, y, qid=qid)
-        assert_allclose(sparse.coef_, dense.coef_, atol=1e-10)
-        assert_allclose(gram.utility(wide @ wide.T), dense.utility(wide), atol=1e-9)
-        assert_allclose(function.utility(wide), dense.utility(wide), atol=1e-9)
-
-
-def test_sparse_features_by_conjugate_gradients(rng):
-    X = sp.random_array((300, 80), density=0.05, rng=rng, format="csr")
-    y, qid = rng.integers(0, 3, 300), rng.integers(0, 20, 300)
-    direct = RankRLS(0.1, kernel="linear").fit(X, y, qid=qid)
-    model = RankRLS(0.1, kernel="linear", solver="cg", tol=1e-16).fit(X, y, qid=qid)
-    assert (model.solver_, model.converged_) == ("cg", True)
-    assert 1 < model.n_iter_ < 200
-    assert model.gap_ <= 1e-16
-    assert_allclose(model.coef_, direct.coef_, atol=1e-7)
-
-
 def test_the_solver_is_chosen_by_size(rng, monkeypatch):
     X, y, qid = make_graded(rng, n=40)
     assert RankRLS().fit(X, y, qid=qid).solver_ == "cholesky"
@@ -300,14 +269,6 @@ def test_the_path_of_comparisons(rng):
             assert_allclose(model.utility(X), single.utility(X), atol=1e-8)
 
 
-def test_a_path_needs_alphas(rng):
-    X, y, qid = make_graded(rng)
-    with pytest.raises(ValueError, match="at least one value of alpha"):
-        RankRLS().path(X, y, [], qid=qid)
-    with pytest.raises(ValueError, match=r"alpha=-1.0; expected a positive"):
-        list(RankRLS().path(X, y, [1.0, -1.0], qid=qid))
-
-
 def test_without_groups_it_is_kernel_ridge_with_a_free_constant(rng):
     X = rng.normal(size=(25, 3))
     y = rng.normal(size=25)
@@ -319,28 +280,6 @@ def test_without_groups_it_is_kernel_ridge_with_a_free_constant(rng):
     # The sum over pairs is 25 times as large.
     summed = RankRLS(50.0, kernel="linear").fit(X, y)
     assert_allclose(summed.coef_, model.coef_, atol=1e-10)
-
-
-def test_thresholds_and_searches(rng):
-    X, left, right, outcome = make_compared(rng, n=60)
-    pairs = Pairs(X, left, right)
-    model = ThresholdCompare(RankRLS(0.5, kernel="linear")).fit(pairs, outcome)
-    assert set(model.predict(pairs)) <= {-1, 0, 1}
-    assert model.ranker_.n_pairs_ == 60
-    X, y, qid = make_graded(rng, n=60)
-    y = X @ [1.0, 2.0, 0.0] + 10 * qid
-    found = tune(
-        RankRLS(kernel="linear"), X, y, {"alpha": [1e-3, 1e6]}, qid=qid, cv=QueryKFold()
-    )
-    assert found.best_params_ == {"alpha": 1e-3}
-
-
-def test_fit_again_is_identical(rng):
-    X, y, qid = make_graded(rng)
-    model = RankRLS()
-    first = model.fit(X, y, qid=qid).utility(X)
-    model.fit(X[:, :2], y)
-    assert_array_equal(model.fit(X, y, qid=qid).utility(X), first)
 
 
 X = np.array(
@@ -363,49 +302,6 @@ def easy(scale=1.0):
     items = rng.normal(size=(30, 2))
     qid = np.repeat([0, 1, 2], 10)
     return items * scale, np.round(2 * items @ [1.0, 0.5]) + 10 * qid, qid
-
-
-@every_model
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"alpha": 0.0}, ["RankRLS got alpha=0.0", "positive"]),
-        ({"alpha": -1}, ["alpha=-1", "positive"]),
-        ({"alpha": np.nan}, ["alpha=nan", "positive"]),
-        ({"alpha": np.inf}, ["alpha=inf", "positive"]),
-        ({"alpha": "1"}, ["alpha='1'", "positive"]),
-        ({"per_group": "x"}, ["per_group='x'", "'sum' or 'mean'"]),
-        ({"solver": "lsqr"}, ["solver='lsqr'", "'auto', 'direct' or 'cg'"]),
-        ({"tol": 0}, ["tol=0", "positive"]),
-        ({"max_iter": 2.5}, ["max_iter=2.5", "whole number"]),
-        ({"kernel": "x"}, ["kernel='x' is not known"]),
-        ({"kernel": "rbf", "gamma": 0}, ["gamma=0 must be a positive number"]),
-        ({"kernel": "poly", "degree": 0}, ["degree=0", "at least 1"]),
-    ],
-    ids=lambda value: str(value) if isinstance(value, dict) else "",
-)
-def test_parameters(make, options, words):
-    model = make(**options)
-    refused(ValueError, words, model.fit, X, Y, qid=QID)
-    refused(ValueError, words, model.leave_group_out, X, Y, qid=QID)
-    if "alpha" not in options:
-        refused(ValueError, words, model.path, X, Y, [1.0], qid=QID)
-
-
-@every_model
-def test_grades(make):
-    for value, words in (
-        (np.nan, ["missing grade", "row 2"]),
-        (np.inf, ["finite", "row 2 \\(inf\\)"]),
-    ):
-        bad = Y.copy()
-        bad[2] = value
-        refused(ValueError, words, make().fit, X, bad, qid=QID)
-    words = ["no pair.*7 sample.*2 group", "different grades"]
-    refused(ValueError, words, make().fit, X, np.ones(7), qid=QID)
-    refused(ValueError, ["no pair"], make().fit, X, Y, qid=range(7))
-    weight = [1, 0, 0, 0, 0, 0, 1]
-    refused(ValueError, ["no pair"], make().fit, X, Y, qid=QID, sample_weight=weight)
 
 
 @every_model
@@ -446,32 +342,6 @@ def test_constant_features_give_equal_utilities_and_say_so(make, convert, consta
     assert model.converged_
     assert np.ptp(model.utility(same)) == 0
     assert np.isfinite(model.utility(X)).all()
-
-
-@pytest.mark.parametrize("convert", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
-@pytest.mark.parametrize("alpha", [1.0, 1e-8])
-def test_a_feature_that_is_constant_inside_groups_weighs_nothing(convert, alpha):
-    of_group = np.where(QID == "a", 1e6, 0.1)
-    wide = np.column_stack([X, of_group, np.full(7, 0.3)])
-    model = RankRLS(alpha, kernel="linear").fit(convert(wide), Y, qid=QID)
-    plain = RankRLS(alpha, kernel="linear").fit(X, Y, qid=QID)
-    assert_array_equal(model.coef_[2:], [0.0, 0.0])
-    assert_allclose(model.coef_[:2], plain.coef_, rtol=1e-7)
-    found = RankRLS(alpha, kernel="linear").leave_group_out(convert(wide), Y, qid=QID)
-    for name in "ab":
-        model.fit(convert(wide[name != QID]), Y[name != QID])
-        expected = model.utility(convert(wide[name == QID]))
-        assert_allclose(found[name == QID], expected, rtol=1e-6)
-
-
-@every_model
-def test_duplicated_items_of_different_grades(make):
-    twice = X[[0, 0, 2, 3, 4, 5, 6]]
-    for alpha in (1e-3, 1.0):
-        model = make(alpha=alpha).fit(twice, Y, qid=QID)
-        utility = model.utility(twice)
-        assert utility[0] == utility[1]
-        assert np.isfinite(utility).all()
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
@@ -522,42 +392,6 @@ def test_features_of_any_unit(make, scale):
     assert {warning.category for warning in caught} <= honest
     if not caught:
         assert model.score(items, y, qid=qid) > 0.9
-
-
-@every_model
-def test_weights_of_very_different_sizes(make):
-    weight = np.array([1e9, 1e-9, 1.0, 1e9, 1e-9, 1.0, 1.0])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        model = make().fit(X, Y, qid=QID, sample_weight=weight)
-    utility = model.utility(X)
-    assert np.isfinite(utility).all()
-    # The pair that weighs 10¹⁸ is as far apart as its grades.
-    assert utility[3] - utility[0] == pytest.approx(2.0, abs=1e-3)
-
-
-@every_model
-def test_comparisons(make):
-    pairs = Pairs(X, [0, 1, 2], [1, 2, 4])
-    words = ["all 3 comparisons are ties", "RankRLS", "needs a winner"]
-    refused(ValueError, words, make().fit, pairs, [0, 0, 0])
-    words = ["all 1 comparisons are ties"]
-    weight = [0.0, 1.0, 0.0]
-    refused(ValueError, words, make().fit, pairs, [1, 0, -1], sample_weight=weight)
-    words = ["qid groups graded items", "Leave qid out"]
-    refused(ValueError, words, make().fit, pairs, [1, 0, -1], qid=[1, 1, 1])
-    same = Pairs(X[[0, 0, 0]], [0, 1], [1, 2])
-    with pytest.warns(UserWarning, match="Nothing was learned"):
-        model = make().fit(same, [1, -1])
-    assert_array_equal(model.difference(same), [0.0, 0.0])
-
-
-@every_model
-def test_orders(make):
-    words = ["no features", "items=None", "item table"]
-    refused(TypeError, words, make().fit, Orders(None, [["a", "b"]]))
-    words = ["There is no pair to learn from: 3 sample", "2 group"]
-    refused(ValueError, words, make().fit, Orders(X, [[0], [[1, 2]]]))
 
 
 @pytest.mark.parametrize("solver", ["direct", "cg"])

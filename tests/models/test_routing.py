@@ -10,23 +10,20 @@ from contextlib import nullcontext
 import numpy as np
 import pytest
 import sklearn
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 from sklearn.base import BaseEstimator, clone
-from sklearn.exceptions import UnsetMetadataPassedError
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
     KFold,
     cross_val_score,
-    cross_validate,
 )
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from tests.models.inputs import curved_pairs
-from tiebreak import OnItems, Orders, RankSVM, SVMCompare, ThresholdCompare
+from tiebreak import Orders, RankSVM, SVMCompare, ThresholdCompare
 from tiebreak.metrics import get_scorer, kendall_tau_b, ndcg, swapped_pairs
-from tiebreak.metrics.scorers import difference_of
 from tiebreak.selection.splitters import QueryKFold
 
 
@@ -65,30 +62,6 @@ def test_weights_are_routed_to_fit_and_score(routing, kind):
     assert np.abs(scores - unweighted).max() > 1e-3
 
 
-def test_weights_that_nobody_asked_for_are_refused(routing):
-    pairs, y = curved_pairs()
-    weight = np.ones(len(y))
-    with pytest.raises(UnsetMetadataPassedError, match="sample_weight"):
-        cross_val_score(SVMCompare(), pairs, y, params={"sample_weight": weight})
-    asking = ThresholdCompare(RankSVM())
-    asking.set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
-    with pytest.raises(UnsetMetadataPassedError, match=r"RankSVM\.fit"):
-        cross_val_score(
-            asking, pairs, y, params={"sample_weight": weight}, error_score="raise"
-        )
-
-
-def test_weights_for_the_threshold_only(routing):
-    pairs, y = curved_pairs()
-    weight = np.where(y == 0, 5.0, 1.0)
-    ranker = RankSVM(C=10.0, gamma=0.1)
-    model = ThresholdCompare(clone(ranker).set_fit_request(sample_weight=False))
-    model.fit(pairs, y, sample_weight=weight)
-    plain = ThresholdCompare(ranker).fit(pairs, y)
-    assert_array_equal(model.difference(pairs), plain.difference(pairs))
-    assert model.threshold_ > plain.threshold_
-
-
 def test_weights_for_a_ranker_that_takes_none_are_refused():
     pairs, y = curved_pairs()
 
@@ -98,29 +71,6 @@ def test_weights_for_a_ranker_that_takes_none_are_refused():
 
     with pytest.raises(ValueError, match="Plain takes no sample_weight; leave it out"):
         ThresholdCompare(Plain()).fit(pairs, y, sample_weight=np.ones(len(y)))
-
-
-def test_weights_reach_the_end_of_a_pipeline_without_routing():
-    pairs, y = curved_pairs()
-    weight = 1.0 + np.arange(len(y)) % 5
-    ranker = make_pipeline(OnItems(StandardScaler()), RankSVM())
-    model = ThresholdCompare(ranker).fit(pairs, y, sample_weight=weight)
-    ranker.fit(pairs, y, ranksvm__sample_weight=weight)
-    assert_array_equal(model.difference(pairs), difference_of(ranker, pairs))
-    plain = ThresholdCompare(clone(ranker)).fit(pairs, y)
-    assert np.abs(model.difference(pairs) - plain.difference(pairs)).max()
-
-
-def test_weights_reach_the_end_of_a_pipeline_with_routing(routing):
-    pairs, y = curved_pairs()
-    weight = 1.0 + np.arange(len(y)) % 5
-    ranker = make_pipeline(
-        OnItems(StandardScaler()).set_fit_request(sample_weight=False),
-        RankSVM().set_fit_request(sample_weight=True),
-    )
-    model = ThresholdCompare(ranker).fit(pairs, y, sample_weight=weight)
-    ranker.fit(pairs, y, sample_weight=weight)
-    assert_array_equal(model.difference(pairs), difference_of(ranker, pairs))
 
 
 def ranker(C=0.1):
@@ -223,12 +173,6 @@ def test_a_pipeline_with_routing_respects_groups(routing, name, score):
     assert_allclose(scores, expected)
 
 
-def test_the_splitter_misses_qid_with_routing(routing):
-    X, y, _ = make_grades()
-    with pytest.raises(ValueError, match="QueryKFold needs the column qid"):
-        cross_val_score(ranker(), X, y, cv=QueryKFold(3))
-
-
 def groups_unseen(cv):
     """QueryKFold says that groups reach only itself; other splitters do not."""
     if isinstance(cv, QueryKFold):
@@ -259,45 +203,6 @@ def test_a_search_without_routing_gives_no_number_across_groups(name, score, cv,
     )
     with groups_unseen(cv), pytest.raises(ValueError, match="fitted with qid"):
         strict.fit(X, y, qid=qid, **groups)
-
-
-@pytest.mark.parametrize(("name", "score"), SCORINGS)
-@pytest.mark.parametrize(("cv", "needs"), WITHOUT_ROUTING)
-def test_cross_validation_without_routing_gives_no_number_across_groups(
-    name, score, cv, needs
-):
-    X, y, qid = make_grades()
-    groups = {"groups": qid} if needs else {}
-    arguments = {"cv": cv, "scoring": scoring_of(name), "params": {"qid": qid}}
-    with groups_unseen(cv), pytest.warns(UserWarning, match="fitted with qid"):
-        scores = cross_val_score(ranker(), X, y, **arguments, **groups)
-    assert np.isnan(scores).all()
-    with groups_unseen(cv), pytest.warns(UserWarning, match="fitted with qid"):
-        results = cross_validate(
-            ranker(), X, y, return_train_score=True, **arguments, **groups
-        )
-    assert np.isnan(results["test_score"]).all()
-    assert np.isnan(results["train_score"]).all()
-    with groups_unseen(cv), pytest.raises(ValueError, match="fitted with qid"):
-        cross_val_score(ranker(), X, y, error_score="raise", **arguments, **groups)
-
-
-def test_groups_that_only_the_splitter_sees_are_warned_about():
-    """Neither model nor scorer can know: the splitter is the one that says it."""
-    X, y, qid = make_grades()
-    with pytest.warns(UserWarning, match="neither fit nor score sees them"):
-        GridSearchCV(ranker(), GRID, cv=QueryKFold(3)).fit(X, y, groups=qid)
-
-
-def test_without_routing_a_scorer_can_still_be_called_with_groups():
-    X, y, qid = make_grades()
-    model = ranker().fit(X, y, qid=qid)
-    swapped = swapped_pairs(y, model.utility(X), qid=qid)
-    assert_allclose(model.score(X, y, qid=qid), 1 - swapped)
-    assert_allclose(get_scorer("swapped_pairs")(model, X, y, qid=qid), -swapped)
-    for call in (model.score, lambda X, y: get_scorer("swapped_pairs")(model, X, y)):
-        with pytest.raises(ValueError, match="fitted with qid"):
-            call(X, y)
 
 
 SCORERS = {
@@ -346,25 +251,6 @@ def test_scorers_get_their_groups(routing, scorer, metric):
     assert_allclose(split_scores(search.fit(X, y, qid=qid))[0], expected)
 
 
-@pytest.mark.filterwarnings("ignore:.*one item only or all grades equal")
-@pytest.mark.filterwarnings("ignore:Kendall's tau-b does not exist")
-def test_several_scorers_at_once(routing):
-    X, y, qid = make_relevance()
-    found = cross_validate(
-        ranker(),
-        X,
-        y,
-        cv=QueryKFold(3),
-        scoring={name: scorer for name, (scorer, _) in SCORERS.items()},
-        params={"qid": qid},
-    )
-    for name, (scorer, _) in SCORERS.items():
-        alone = cross_val_score(
-            ranker(), X, y, cv=QueryKFold(3), scoring=scorer, params={"qid": qid}
-        )
-        assert_allclose(found[f"test_{name}"], alone)
-
-
 class Witness(RankSVM):
     """Tells which groups it was fitted and scored on."""
 
@@ -410,34 +296,6 @@ def test_groups_reach_the_ranker_inside_a_threshold(routing, inside):
     assert model.n_pairs_ == N_GROUPS * 6 * 5 // 2
     with pytest.raises(ValueError, match="fitted with qid"):
         model.score(X, y)
-
-
-def test_weights_of_graded_rows_are_routed(routing):
-    X, y, qid = make_grades()
-    weight = 1.0 + np.arange(len(y)) % 4
-    model = ranker().set_fit_request(sample_weight=True)
-    model.set_score_request(sample_weight=True)
-    scores = cross_val_score(
-        model, X, y, cv=QueryKFold(3), params={"qid": qid, "sample_weight": weight}
-    )
-    for score, (train, test) in zip(
-        scores, QueryKFold(3).split(X, y, qid=qid), strict=True
-    ):
-        fitted = ranker().fit(
-            X[train], y[train], qid=qid[train], sample_weight=weight[train]
-        )
-        swapped = swapped_pairs(
-            y[test], fitted.utility(X[test]), qid[test], weight[test]
-        )
-        assert score == pytest.approx(1 - swapped)
-    with pytest.raises(UnsetMetadataPassedError, match="sample_weight"):
-        cross_val_score(
-            ranker(),
-            X,
-            y,
-            cv=QueryKFold(3),
-            params={"qid": qid, "sample_weight": weight},
-        )
 
 
 def test_orders_are_cross_validated_by_lists():

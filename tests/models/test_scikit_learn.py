@@ -9,15 +9,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import BaseEstimator, clone, is_regressor
 from sklearn.exceptions import SkipTestWarning
 from sklearn.model_selection import (
-    GridSearchCV,
     KFold,
     StratifiedKFold,
     cross_val_predict,
     cross_val_score,
-    train_test_split,
 )
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import PolynomialFeatures, StandardScaler
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils import estimator_checks, get_tags
 
 from tests.extended import RUNS_ALL, extended
@@ -41,7 +39,6 @@ from tiebreak import (
     OnItems,
     OrderSVM,
     OrdinalSVM,
-    Pairs,
     PlackettLuce,
     RankBoost,
     RankingPursuit,
@@ -52,7 +49,6 @@ from tiebreak import (
     ThresholdCompare,
     WithoutTies,
 )
-from tiebreak.metrics import get_scorer
 
 PAIR_MODELS = [
     SVMCompare(),
@@ -274,29 +270,6 @@ def test_checks_that_need_no_data(model, name):
     getattr(estimator_checks, name)(type(model).__name__, clone(model))
 
 
-MODELS = [
-    SVMCompare(C=10.0, gamma=0.1),
-    RankSVM(C=10.0, gamma=0.1),
-    MajorityCompare(),
-    ThresholdCompare(RankSVM(C=10.0, gamma=0.1, ties="both")),
-    ThresholdCompare(SVMCompare(C=10.0, gamma=0.1)),
-]
-
-
-@pytest.mark.parametrize("model", MODELS, ids=check_id)
-@pytest.mark.parametrize("as_array", [False, True], ids=["Pairs", "array"])
-def test_cross_validation_equals_a_plain_loop(model, as_array):
-    pairs, y = curved_pairs()
-    X = np.asarray(pairs) if as_array else pairs
-    folds = StratifiedKFold(3, shuffle=True, random_state=0)
-    scores = cross_val_score(model, X, y, cv=folds)
-    predicted = cross_val_predict(model, X, y, cv=folds)
-    for score, (train, test) in zip(scores, folds.split(X, y), strict=True):
-        fitted = clone(model).fit(X[train], y[train])
-        assert_array_equal(predicted[test], fitted.predict(X[test]))
-        assert_allclose(score, np.mean(fitted.predict(X[test]) == y[test]))
-
-
 def test_comparers_are_split_by_outcome_and_rankers_are_not():
     pairs, y = curved_pairs()
     rows = np.argsort(y, kind="stable")
@@ -320,93 +293,6 @@ def test_a_ranker_has_no_classes_to_renumber():
         cross_val_predict(RankSVM(), pairs, y, cv=3, method="decision_function")
 
 
-def test_train_test_split_with_weights():
-    pairs, y = curved_pairs()
-    weight = np.arange(len(y)) % 3.0
-    a, b, y_a, y_b, w_a, w_b = train_test_split(
-        pairs, y, weight, test_size=0.3, stratify=y, random_state=0
-    )
-    assert isinstance(a, Pairs)
-    assert (len(a), len(b)) == (63, 27)
-    model = SVMCompare(C=10.0, gamma=0.1).fit(a, y_a, sample_weight=w_a)
-    right = model.predict(b) == y_b
-    assert_allclose(
-        model.score(b, y_b, sample_weight=w_b), np.average(right, weights=w_b)
-    )
-
-
-@pytest.mark.parametrize(
-    ("model", "parameter"),
-    [
-        (SVMCompare(gamma=0.1), "C"),
-        (ThresholdCompare(RankSVM(gamma=0.1)), "ranker__C"),
-        (make_pipeline(OnItems(StandardScaler()), SVMCompare()), "svmcompare__C"),
-        (
-            ThresholdCompare(make_pipeline(OnItems(StandardScaler()), RankSVM())),
-            "ranker__ranksvm__C",
-        ),
-        (
-            make_pipeline(OnItems(StandardScaler()), ThresholdCompare(RankSVM())),
-            "thresholdcompare__ranker__C",
-        ),
-    ],
-    ids=lambda value: value if isinstance(value, str) else None,
-)
-def test_grid_search_reaches_every_parameter(model, parameter):
-    pairs, y = curved_pairs()
-    grid = [0.05, 1.0, 20.0]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # few ties at the small C
-        search = GridSearchCV(model, {parameter: grid}, cv=3).fit(pairs, y)
-        means = [
-            cross_val_score(clone(model).set_params(**{parameter: C}), pairs, y).mean()
-            for C in grid
-        ]
-    assert search.cv_results_["mean_test_score"].std() > 0.01
-    assert np.std(means) > 0.01
-    best = search.best_params_[parameter]
-    assert search.best_estimator_.get_params()[parameter] == best
-    again = clone(model).set_params(**{parameter: best}).fit(pairs, y)
-    assert_array_equal(search.predict(pairs), again.predict(pairs))
-    assert_array_equal(search.decision_function(pairs), again.decision_function(pairs))
-    assert_array_equal(search.classes_, [-1, 0, 1])
-
-
-def test_grid_search_over_the_program():
-    pairs, y = curved_pairs()
-    model = make_pipeline(
-        OnItems(StandardScaler()), OnItems(PolynomialFeatures()), MaxMarginCompare()
-    )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # not separable
-        search = GridSearchCV(
-            model, {"maxmargincompare__program": ["lp", "qp"]}, cv=3
-        ).fit(pairs, y)
-    # On data that is not separable both programs report the linear one.
-    assert search.cv_results_["rank_test_score"].tolist() == [1, 1]
-
-
-def test_grid_search_by_our_scorers():
-    pairs, y = curved_pairs()
-    for name in ("error", "auc"):
-        search = GridSearchCV(
-            SVMCompare(gamma=0.1),
-            {"C": [1.0, 20.0]},
-            cv=StratifiedKFold(3),
-            scoring=get_scorer(name),
-        ).fit(pairs, y)
-        scorer = get_scorer(name)
-        expected = [
-            scorer(
-                SVMCompare(20.0, gamma=0.1).fit(pairs[train], y[train]),
-                pairs[test],
-                y[test],
-            )
-            for train, test in StratifiedKFold(3).split(pairs, y)
-        ]
-        assert_allclose(search.cv_results_["mean_test_score"][1], np.mean(expected))
-
-
 def test_a_pipeline_scales_by_the_training_items_only():
     pairs, y = curved_pairs()
     pipeline = make_pipeline(OnItems(StandardScaler()), SVMCompare(C=10.0))
@@ -422,15 +308,3 @@ def test_a_pipeline_scales_by_the_training_items_only():
     assert_array_equal(pipeline.predict(pairs), by_hand.predict(scaled))
     # Items go through the same steps to their utilities.
     assert_allclose(pipeline.predict(pairs.values), by_hand.utility(scaled.values))
-
-
-def test_parameters_are_set_through_all_levels():
-    model = ThresholdCompare(make_pipeline(OnItems(StandardScaler()), RankSVM()))
-    model.set_params(
-        ranker__ranksvm__C=7.0, ranker__onitems__transformer__with_mean=False
-    )
-    assert model.ranker[-1].C == 7.0
-    assert model.ranker[0].transformer.with_mean is False
-    assert clone(model).get_params()["ranker__ranksvm__C"] == 7.0
-    with pytest.raises(ValueError, match="Invalid parameter 'nonsense'"):
-        model.set_params(ranker__ranksvm__nonsense=1)

@@ -9,17 +9,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from tiebreak import (
-    MajorityCompare,
     OnItems,
     Orders,
     Pairs,
     PlackettLuce,
     RankSVM,
     ThresholdCompare,
-    load,
-    save,
 )
-from tiebreak.datasets import load_worldcup2022, make_norms
+from tiebreak.datasets import make_norms
 
 
 class FirstFeature(BaseEstimator):
@@ -70,30 +67,6 @@ def test_pipeline_inside_and_outside_agree():
     np.testing.assert_array_equal(
         inside.predict(data.pairs), outside.predict(data.pairs)
     )
-
-
-def test_without_features():
-    cup = load_worldcup2022()
-    model = ThresholdCompare(RankSVM(kernel="linear", ties="both")).fit(
-        cup.pairs, cup.y
-    )
-    assert model.score(cup.pairs, cup.y) > 0.6
-    assert (model.predict(cup.pairs) == 0).any()
-    best = cup.pairs.names[model.order(cup.pairs.names)[:6]]
-    assert "Argentina" in best
-
-
-def test_majority():
-    pairs = Pairs(None, ["a", "b", "a", "c"], ["b", "c", "c", "b"])
-    model = MajorityCompare().fit(pairs, [1, -1, 0, 0])
-    assert (model.predict(pairs) == -1).all()  # equally common: left, as in the paper
-    np.testing.assert_array_equal(model.shares_, [0.25, 0.5, 0.25])
-    heavy = MajorityCompare().fit(pairs, [1, -1, 0, 0], sample_weight=[2, 1, 9, 9])
-    assert (heavy.predict(pairs) == 1).all()
-    with_ties = MajorityCompare(tie=True).fit(pairs, [1, -1, 0, 0])
-    assert (with_ties.predict(pairs) == 0).all()
-    np.testing.assert_array_equal(model.difference(pairs), -np.ones(4))
-    np.testing.assert_array_equal(model.utility(["a", "zed"]), [0, 0])
 
 
 @pytest.fixture
@@ -245,23 +218,6 @@ def test_more_pairs_than_the_limit_are_drawn(graded):
     for bad in (0, -1, 1.5, True, "all"):
         with pytest.raises(ValueError, match=r"max_pairs=.*whole number of at least 1"):
             ThresholdCompare(linear(), max_pairs=bad).fit(X, y)
-
-
-def test_a_fit_leaves_nothing_of_another_shape(graded, tmp_path):
-    X, y, qid = graded
-    left, right, outcome = pairs_of(y, qid)
-    pairs = Pairs(X, left, right)
-    model = ThresholdCompare(linear())
-    of_pairs = model.fit(pairs, outcome).difference(pairs)
-    of_items = model.fit(X, y, qid=qid).difference(pairs)
-    np.testing.assert_array_equal(model.fit(pairs, outcome).difference(pairs), of_pairs)
-    assert not hasattr(model, "fitted_with_qid_")
-    assert model.score(X, y) <= 1
-    model.fit(X, y, qid=qid)
-    save(model, tmp_path / "model.tiebreak")
-    loaded = load(tmp_path / "model.tiebreak")
-    np.testing.assert_array_equal(loaded.difference(pairs), of_items)
-    assert loaded.threshold_ == model.threshold_
 
 
 def test_bad_graded_input(graded):

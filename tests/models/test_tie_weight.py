@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from tests.oracles.pair_svm import zero_intercepts
-from tiebreak import Pairs, SVMCompare, ThresholdCompare
+from tiebreak import Pairs, SVMCompare
 
 TIGHT = {"tol": 1e-9}
 
@@ -119,33 +119,6 @@ def test_balanced_ties_never_have_a_zero_optimum_by_linear_programming(rng):
         assert zero_intercepts(d, y, factor) == []
 
 
-@pytest.mark.parametrize("tie_share", [0.1, 0.5, 0.8])
-@pytest.mark.parametrize("tie_weight", ["balanced", 2.0])
-def test_swapped_sides_mirror_the_model(rng, tie_share, tie_weight):
-    pairs, y, _ = noisy(rng, tie_share=tie_share)
-    model = quietly(SVMCompare(tie_weight=tie_weight, **TIGHT), pairs, y)
-    swapped = Pairs(pairs.values, pairs.right, pairs.left)
-    mirror = quietly(SVMCompare(tie_weight=tie_weight, **TIGHT), swapped, -y)
-    assert_allclose(
-        mirror.utility(pairs.values), model.utility(pairs.values), atol=1e-7
-    )
-    assert mirror.threshold_ == pytest.approx(model.threshold_, rel=1e-6)
-    assert_array_equal(mirror.predict(swapped), -model.predict(pairs))
-
-
-@pytest.mark.parametrize("tie_weight", ["balanced", 1, 2.0])
-def test_a_weight_of_two_is_a_second_row(rng, tie_weight):
-    pairs, y, _ = noisy(rng)
-    weight = rng.integers(0, 3, len(y))
-    rows = np.repeat(np.arange(len(y)), weight)
-    model = SVMCompare(tie_weight=tie_weight, **TIGHT)
-    weighted = quietly(model, pairs, y, sample_weight=weight)
-    utility, threshold = weighted.utility(pairs.values), weighted.threshold_
-    repeated = quietly(model, pairs[rows], y[rows])
-    assert_allclose(repeated.utility(pairs.values), utility, atol=1e-7)
-    assert repeated.threshold_ == pytest.approx(threshold, rel=1e-6)
-
-
 @pytest.mark.parametrize("tie_weight", ["balanced", 0.5, 3.0])
 @pytest.mark.parametrize("tie_share", [0.1, 0.5, 0.9])
 def test_no_threshold_is_better_on_the_training_rows(rng, tie_weight, tie_share):
@@ -180,21 +153,6 @@ def test_wins_that_cancel_leave_nothing_to_learn_and_it_says_so():
         model = SVMCompare(kernel="linear").fit(pairs, [-1, 0, 0, 1])
     assert_allclose(model.coef_, 0, atol=1e-9)
     assert_array_equal(model.predict(pairs), np.zeros(4))
-
-
-def test_a_learned_threshold_does_not_hide_a_utility_of_zero(rng):
-    pairs, y, d = noisy(rng, tie_share=0.8)
-    assert zero_intercepts(d, y) == [-1]
-    paper = SVMCompare(kernel="linear", tie_weight=1)
-    with pytest.warns(UserWarning, match="same utility.*tie_weight='balanced'"):
-        ThresholdCompare(paper).fit(pairs, y)
-
-
-@pytest.mark.parametrize("wrong", [0, -1.0, np.nan, np.inf, True, None, "even", [1.0]])
-def test_other_weights_of_ties_are_refused(rng, wrong):
-    pairs, y, _ = noisy(rng)
-    with pytest.raises(ValueError, match=r"tie_weight=.*positive.*'balanced'"):
-        SVMCompare(tie_weight=wrong).fit(pairs, y)
 
 
 def test_a_path_balances_too(rng):

@@ -14,16 +14,11 @@ from tests.models.inputs import (
     RIGHT,
     Y,
     every_machine,
-    every_model,
-    fitted,
-    good_pairs,
     quietly,
     refused,
 )
 from tiebreak import (
-    MajorityCompare,
     MaxMarginCompare,
-    Outcome,
     Pairs,
     RankSVM,
     SVMCompare,
@@ -57,7 +52,7 @@ def test_one_comparison(name, outcome):
     if outcome == 0 and name in (
         *(*orders_only, *boosted, "L1Ranker", "RankingPursuit"),
     ):
-        words = ["all 1 comparisons are ties", "ties alone say", "needs a winner"]
+        words = ["all 1 comparisons are ties", "needs a winner"]
         refused(ValueError, words, model.fit, pairs, [0])
         return
     with warnings.catch_warnings(record=True) as caught:
@@ -69,19 +64,6 @@ def test_one_comparison(name, outcome):
     assert_array_equal(model.predict(pairs), [expected])
 
 
-@every_model
-@pytest.mark.parametrize("y", [[1, 0, -1, 1], [1, 0, 0], [1, -1], [0, 0, 1, 1, 1]])
-def test_one_pair_of_items_compared_again_and_again(make, y):
-    n = len(y)
-    pairs = Pairs(ITEMS, [0] * n, [1] * n)
-    model = quietly(make(), pairs, Outcome.parse(y, meaning="sign"))
-    difference = model.difference(pairs)
-    assert np.isfinite(difference).all()
-    assert np.ptp(difference) == 0
-    wins = np.sum(np.equal(y, 1)) - np.sum(np.equal(y, -1))
-    assert wins * difference[0] >= 0
-
-
 @every_machine
 def test_constant_features(make):
     pairs = Pairs(np.full((5, 2), 3.0), LEFT, RIGHT)
@@ -91,56 +73,6 @@ def test_constant_features(make):
     )
     assert_array_equal(model.difference(pairs), np.zeros(6))
     assert getattr(model, "converged_", True)
-
-
-@pytest.mark.parametrize("program", ["lp", "qp"])
-def test_constant_features_are_not_separable(program):
-    pairs = Pairs(np.full((5, 2), 3.0), LEFT, RIGHT)
-    model = MaxMarginCompare(program)
-    with pytest.warns(UserWarning, match="not linearly separable"):
-        model.fit(pairs, Y)
-    assert not model.separable_
-    assert_allclose(model.margin_, -1)
-
-
-@every_model
-def test_a_constant_feature_beside_others_changes_nothing(make):
-    wider = np.column_stack([ITEMS, np.full(5, 7.0)])
-    model = make()
-    params = {name: 0.5 for name in model.get_params() if name.endswith("gamma")}
-    plain = model.set_params(**params).fit(good_pairs(), Y)
-    wide = make().set_params(**params).fit(Pairs(wider, LEFT, RIGHT), Y)
-    assert_allclose(
-        wide.difference(Pairs(wider, LEFT, RIGHT)),
-        plain.difference(good_pairs()),
-        atol=1e-2,
-    )
-
-
-@every_model
-def test_duplicated_items_are_one(make):
-    """Naming an item twice is the same as naming it once."""
-    copy = np.array([0, 5, 0, 5, 5, 0])
-    twice = Pairs(np.concatenate([ITEMS, ITEMS]), LEFT + copy, RIGHT + 5)
-    one, two = fitted(make), make().fit(twice, Y)
-    assert_allclose(
-        two.difference(good_pairs()),
-        one.difference(good_pairs()),
-        rtol=1e-6,
-        atol=1e-9,
-    )
-    if not isinstance(one, MajorityCompare):
-        assert_array_equal(two.predict(Pairs(twice.values, [0, 1], [5, 6])), [0, 0])
-
-
-@every_machine
-def test_a_tie_of_identical_items_may_be_decided_otherwise(make):
-    # Items 0 and 5 are the same, and one of them has won: nothing can explain that.
-    items = np.concatenate([ITEMS, ITEMS[:1]])
-    pairs = Pairs(items, np.append(LEFT, 0), np.append(RIGHT, 5))
-    model = make().fit(pairs, np.append(Y, 1))
-    assert model.difference(pairs)[-1] == 0
-    assert np.ptp(model.difference(pairs)) > 0
 
 
 @pytest.mark.parametrize(
@@ -226,13 +158,3 @@ def test_the_margin_does_not_depend_on_the_scale(program, scale):
     assert_allclose(model.margin_, plain.margin_, rtol=1e-5)
     assert_allclose(model.coef_ * scale, plain.coef_, rtol=1e-3)
     assert model.score(scaled, y) == 1
-
-
-def test_the_gaussian_kernel_scales_by_itself():
-    pairs, y = easy()
-    plain = SVMCompare(C=10.0).fit(pairs, y)
-    for scale in (1e6, 1e-9):
-        scaled, _ = easy(scale)
-        model = SVMCompare(C=10.0).fit(scaled, y)
-        assert_allclose(model.gamma_, plain.gamma_ / scale**2)
-        assert_array_equal(model.predict(scaled), plain.predict(pairs))

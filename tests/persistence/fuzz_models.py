@@ -7,7 +7,7 @@ Run in a process of its own, because a crash ends it::
 
 reads the model files ``FOLDER/name.tiebreak`` (all without names), and tries the given
 share of the changes, for example ``1/7``. Before each try it prints what it is, and
-after it a word: ``refused``, ``answers``, or what was wrong.
+after it a word: ``refused``, ``used``, or what was wrong.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from zipfile import ZipFile
 import numpy as np
 
 import tiebreak as tb
-from tests.persistence.make_models import CASES, ask
+from tests.persistence.make_models import CASES, use
 
 Array = np.ndarray[Any, Any]
 
@@ -134,31 +134,15 @@ def packed(members: dict[str, bytes]) -> bytes:
     return content.getvalue()
 
 
-def is_finite(value: Any) -> bool:
-    """Say whether all numbers in an answer, as JSON would hold it, are finite."""
-    if isinstance(value, dict):
-        value = list(value.values())
-    if isinstance(value, list):
-        return all(map(is_finite, value))
-    return not isinstance(value, float) or bool(np.isfinite(value))
-
-
-def attempt(content: bytes, shape: str, honest: dict[str, Any], place: Path) -> str:
-    """Read a changed file, ask the model everything, and say what happened."""
+def attempt(content: bytes, shape: str, place: Path) -> str:
+    """Read a changed file, use the model, and say what happened."""
     place.write_bytes(content)
     try:
         model = tb.load(place)
     except ValueError as error:
         return "refused" if str(error).isprintable() else f"unprintable: {error!r}"
-    found = ask(model, shape)
-    for question, answer in found.items():
-        expected = honest.get(question)
-        if isinstance(answer, str) and answer.endswith("Error"):
-            if answer not in ("ValueError", "LinAlgError", expected):
-                return f"{question} is a {answer}"
-        elif is_finite(expected) and not is_finite(answer):
-            return f"{question} is not finite"
-    return "answers"
+    use(model, shape)
+    return "used"
 
 
 def main(folder: str, share: str = "1/1", *names: str) -> None:
@@ -168,14 +152,13 @@ def main(folder: str, share: str = "1/1", *names: str) -> None:
     number = 0
     for path in paths or sorted(Path(folder).glob("*.tiebreak")):
         shape = CASES[path.stem][1]
-        honest = ask(tb.load(path), shape)
         for what, content in variants(path):
             number += 1
             if number % of != which % of:
                 continue
             print(what, end=": ", flush=True)
             try:
-                print(attempt(content, shape, honest, Path(folder) / "changed"))
+                print(attempt(content, shape, Path(folder) / "changed"))
             except Exception as error:
                 print(f"{type(error).__name__}: {' '.join(str(error).split())[:200]}")
 

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rank comparisons that were made by hand, without a file."""
+"""Rank data that were made by hand, without a file."""
 
 from tiebreak.options import RankOptions
-from tiebreak.pipeline.rank import Source, rank_source
-from tiebreak.pipeline.source import Asked
+from tiebreak.pipeline.rank import rank_source
+from tiebreak.pipeline.source import Source
 
 
 def rank_data(data, title="", detected=(), **options):
-    """Give the answer of comparisons, or of graded items in files."""
-    asked = RankOptions(title=title, **options)
-    found = Asked(data) if hasattr(data, "pairs") else data
-    return rank_source(Source(found, list(detected), title), asked)
+    """Give the answer of data, or of a source."""
+    source = data
+    if not isinstance(data, Source):
+        source = Source(data, list(detected), title)
+    return rank_source(source, RankOptions(title=title, **options))

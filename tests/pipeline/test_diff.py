@@ -10,8 +10,14 @@ import pytest
 from tests.extended import RUNS_ALL
 from tiebreak import BradleyTerry, Leaderboard, Pairs
 from tiebreak.io import FileError, ReadOptions
+from tiebreak.options import RankOptions
 from tiebreak.pipeline.diff import diff_files, shared_rows
-from tiebreak.ratings.changes import Rated, find_changes, score_rows, shared_covariance
+from tiebreak.ratings.changes import (
+    Rated,
+    find_changes,
+    shared_covariance,
+    weighted_scores,
+)
 
 NAMES = np.array([f"item {k}" for k in range(8)])
 
@@ -49,7 +55,9 @@ def written(tmp_path):
 
 
 def compare(paths, **options):
-    return diff_files(*paths, ReadOptions(), **options)
+    reference = options.pop("reference", None)
+    asked = RankOptions(**options)
+    return diff_files(*paths, ReadOptions(), asked, reference=reference)
 
 
 def test_changes_are_those_of_two_fits(rng, written):
@@ -159,7 +167,7 @@ def worlds(rng, n_worlds, n_old, n_new, alpha=0.0, overlap=False, raters=0, n_it
             given = {"rater": table["rater"].to_numpy()} if raters else {}
             model = BradleyTerry("davidson", alpha=alpha)
             boards.append(Leaderboard(model.fit(pairs, y.to_numpy(), **given)))
-            score = score_rows(model, pairs, y.to_numpy(), {})
+            score = weighted_scores(model, pairs, y.to_numpy(), {})
             if raters:
                 member = np.arange(raters)[:, None] == given["rater"]
                 score = member.astype(float) @ score.toarray()

@@ -3,8 +3,9 @@ import numpy as np
 import pytest
 
 from tiebreak.io import ReadOptions, read_file
-from tiebreak.pipeline.comparisons import as_comparisons
+from tiebreak.options import RankOptions
 from tiebreak.pipeline.held_out import check_data
+from tiebreak.pipeline.read import select_rows
 
 
 @pytest.fixture
@@ -30,9 +31,9 @@ def wide_table(score):
 def test_sides_of_scores_and_lists_mean_nothing(write, kind, panel, tmp_path):
     file = tmp_path / "panel.csv"
     file.write_text(write(panel))
-    known = as_comparisons(read_file(file, ReadOptions(kind=kind)))
+    known = select_rows(read_file(file, ReadOptions(kind=kind)), RankOptions())
     if kind is None:  # the table has the best first
-        assert np.mean(known.y) < -0.5
+        assert np.mean(known.data.y) < -0.5
     report = check_data(known)
     assert report.n_comparisons == 12 * 15
     assert report.position is None
@@ -43,6 +44,6 @@ def test_sides_of_comparisons_are_looked_at(tmp_path):
     file = tmp_path / "games.csv"
     rows = ["a,b,left", "b,a,left", "a,b,left", "b,a,left", "b,a,right"] * 8
     file.write_text("left,right,outcome\n" + "\n".join(rows) + "\n")
-    report = check_data(as_comparisons(read_file(file)))
+    report = check_data(select_rows(read_file(file), RankOptions()))
     assert report.position.share == pytest.approx(0.8)
     assert "position" in {f.code for f in report.findings}

@@ -14,25 +14,35 @@ from sklearn.preprocessing import StandardScaler
 
 import tiebreak
 from tests.extended import few
-from tiebreak import BradleyTerry, OrdinalSVM, Pairs, PlackettLuce, SwapSVM, rank
-from tiebreak.io import ReadOptions, read_file
-from tiebreak.metrics import comparison_log_loss
-from tiebreak.pipeline.comparisons import (
-    ComparisonData,
-    _compare_within,
-    as_comparisons,
+from tiebreak import (
+    BradleyTerry,
+    Orders,
+    OrdinalSVM,
+    Pairs,
+    PlackettLuce,
+    RankSVM,
+    SwapSVM,
+    rank,
 )
-from tiebreak.pipeline.held_out import predict_held_out
+from tiebreak.data import Comparisons, Grades, ItemTable, Lists
+from tiebreak.io import ReadOptions, read_file
+from tiebreak.metrics import comparison_log_loss, swapped_pairs
+from tiebreak.pipeline.held_out import (
+    fit_data,
+    order_folds,
+    order_held_out,
+    predict_held_out,
+)
 from tiebreak.pipeline.models import (
     CLASSES,
     GRIDS,
-    AsGiven,
     choose_model,
     find_estimator,
     grid_for,
     inner_estimator,
     tune_model,
 )
+from tiebreak.pipeline.source import Source, compare_lists
 
 NAMES = np.array([f"item {i}" for i in range(8)])
 RESULTS = {"report.html", "leaderboard.csv", "model.tiebreak"}
@@ -45,39 +55,47 @@ def results(n=300, seed=2, **columns):
     right = (left + rng.integers(1, 8, n)) % 8
     d = (right - left) / 3 + rng.logistic(size=n)
     y = np.where(np.abs(d) < 0.5, 0, np.sign(d)).astype(np.int8)
-    return ComparisonData(Pairs(None, NAMES[left], NAMES[right]), y, columns)
+    return Comparisons(Pairs(None, NAMES[left], NAMES[right]), y, columns=columns)
 
 
 def graded(n_groups=6, size=8):
-    """Make comparisons of graded items with features, within queries."""
+    """Make graded items with features, in queries."""
     rng = np.random.default_rng(3)
     X = rng.normal(size=(n_groups * size, 3))
     grade = np.round(2 * X[:, 0] + 0.5 * rng.normal(size=len(X)))
-    first, second = np.triu_indices(size, 1)
-    start = np.repeat(np.arange(n_groups) * size, len(first))
-    left, right = start + np.tile(first, n_groups), start + np.tile(second, n_groups)
-    y = np.sign(grade[right] - grade[left]).astype(np.int8)
-    query = np.repeat(np.arange(n_groups), size)
-    return ComparisonData(
-        Pairs(X, left, right), y, group=start // size, grades=grade, query=query
-    )
+    return Grades.of(ItemTable(X), grade, np.repeat(np.arange(n_groups), size))
+
+
+def compared(n=150):
+    """Make comparisons of items with features."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(40, 3))
+    left, right = rng.integers(0, 20, n), rng.integers(20, 40, n)
+    d = 2 * (X[right, 0] - X[left, 0]) + rng.logistic(size=n)
+    y = np.where(np.abs(d) < 0.5, 0, np.sign(d)).astype(np.int8)
+    return Comparisons(Pairs(X, left, right), y)
 
 
 NAMED = ["bradley-terry", "elo", "glicko", "glicko2", "plackett-luce"]
-COMPARED = [
-    "boosted-utility", "l1-ranker", "logistic-compare", "majority-compare",
-    "max-margin-compare", "rank-boost", "rank-rls", "rank-svm", "ranking-pursuit",
+COMPARERS = [
+    "logistic-compare",
+    "majority-compare",
+    "max-margin-compare",
     "svm-compare",
+]
+RANKERS = [
+    "boosted-utility", "l1-ranker", "rank-boost", "rank-rls", "rank-svm",
+    "ranking-pursuit",
 ]  # fmt: skip
 GRADED = [
     "co-ranking-pursuit", "expected-rank-regression", "matching-pursuit", "order-svm",
     "ordinal-svm", "swap-svm",
 ]  # fmt: skip
-MODELS = [*NAMED, "judge-bradley-terry", *COMPARED, *GRADED]
+MODELS = [*NAMED, "judge-bradley-terry", *COMPARERS, *RANKERS, *GRADED]
 
 
 def tune(name, data, **settings):
-    return tune_model(choose_model(name, data, settings), data)
+    return tune_model(choose_model(name, Source(data, []), settings), data)
 
 
 def test_every_estimator_has_the_name_of_its_class():
@@ -99,7 +117,9 @@ def test_the_grid_of_a_model_is_of_its_own_parameters():
         data = results(period=np.arange(300), rater=np.arange(300) % 3)
         if name not in (*NAMED, "judge-bradley-terry"):
             data = graded(1, 30)
-        choice = choose_model(name, data)
+        if name in COMPARERS:
+            data = compared()
+        choice = choose_model(name, Source(data, []))
         if name in UNTUNED:
             with pytest.raises(ValueError, match=f"nothing to tune for {name}"):
                 grid_for(choice)
@@ -114,11 +134,11 @@ def test_the_grid_of_a_model_is_of_its_own_parameters():
 
 
 def test_what_was_set_is_not_tuned():
-    choice = choose_model("rank-svm", graded(), {"C": 10})
+    choice = choose_model("rank-svm", Source(graded(), []), {"C": 10})
     assert set(grid_for(choice)) == {"gamma"}
-    linear = choose_model("rank-svm", graded(), {"kernel": "linear"})
+    linear = choose_model("rank-svm", Source(graded(), []), {"kernel": "linear"})
     assert set(grid_for(linear)) == {"C"}
-    both = choose_model("logistic-compare", graded(), {"identity": 1.0})
+    both = choose_model("logistic-compare", Source(compared(), []), {"identity": 1.0})
     assert set(grid_for(both)) == {"alpha"}
     with pytest.raises(ValueError, match="nothing to tune for elo"):
         tune("elo", results(), k=20)
@@ -155,15 +175,12 @@ def files(tmp_path_factory):
 
 KINDS = {
     "compared": (("compared.csv",), NAMED),
-    "compared, features": (("compared.csv", "items"), COMPARED),
-    "lists": (("lists.csv", "orders"), NAMED),
-    "lists, features": (("lists.csv", "items", "orders"), [*COMPARED, *GRADED]),
-    "graded": (("graded.csv",), [*COMPARED, *GRADED]),
-    "queries": (("queries.csv",), [*COMPARED, *GRADED]),
+    "compared, features": (("compared.csv", "items"), [*COMPARERS, *RANKERS]),
+    "lists": (("lists.csv", "orders"), ["plackett-luce"]),
+    "lists, features": (("lists.csv", "items", "orders"), [*RANKERS, *GRADED]),
+    "graded": (("graded.csv",), [*RANKERS, *GRADED]),
+    "queries": (("queries.csv",), [*RANKERS, *GRADED]),
 }
-
-
-KINDS_OF_NAMES = [kind for kind in KINDS if kind not in ("graded", "queries")]
 
 
 def rank_kind(files, kind, **given):
@@ -183,9 +200,8 @@ def test_every_model_that_fits_a_file_can_be_asked_for(files, kind):
     for name in [*MODELS, "hedge-order"]:
         if name == "boosted-utility":  # as slow as all others together
             continue
-        if name == "judge-bradley-terry" and kind in KINDS_OF_NAMES:
-            why = "ranked lists" if kind.startswith("lists") else "to know who judged"
-            with pytest.raises(ValueError, match=why):
+        if name == "judge-bradley-terry" and kind.startswith("compared"):
+            with pytest.raises(ValueError, match="to know who judged"):
                 rank_kind(files, kind, model=name)
         elif name not in fits:
             with pytest.raises(ValueError, match=rf"Choose model= .*got '{name}'"):
@@ -196,9 +212,6 @@ def test_every_model_that_fits_a_file_can_be_asked_for(files, kind):
         else:
             answer = rank_kind(files, kind, model=name)
             assert answer.quality is not None
-            assert not isinstance(answer.model, AsGiven)
-            last = getattr(answer.model, "steps", [[None]])[-1][-1]
-            assert not isinstance(last, AsGiven)
 
 
 @pytest.mark.extended
@@ -213,16 +226,17 @@ def test_judges_have_ties_of_two_kinds(files):
     assert any("one rater" in note for note in one.warnings)
 
 
-def test_a_model_of_lists_learns_from_the_lists_behind_comparisons(files):
-    answer = rank_kind(files, "lists", model="plackett-luce")
+def test_lists_are_learned_from_as_lists(files):
+    answer = rank_kind(files, "lists")
+    assert answer.choice.name == "plackett-luce"
     read = read_file(files / "lists.csv", ReadOptions(kind="orders"))
-    alone = PlackettLuce().fit(read.orders)
+    alone = PlackettLuce().fit(read.data.orders)
     place = {name: k for k, name in enumerate(alone.items_.tolist())}
     order = [place[name] for name in answer.model.items_.tolist()]
     assert_allclose(answer.model.strength_, alone.strength_[order], atol=1e-8)
     assert np.ptp(alone.strength_) > 1
     # There are tied places.
-    assert any(np.diff(read.orders[k].position).min() == 0 for k in range(8))
+    assert any(np.diff(read.data.orders[k].position).min() == 0 for k in range(8))
 
 
 def test_a_model_of_grades_learns_from_the_grades(files):
@@ -239,22 +253,32 @@ def test_a_model_of_grades_learns_from_the_grades(files):
         assert np.ptp(alone) > 0.1
 
 
-def test_no_list_is_both_learned_from_and_predicted(files):
-    # Some comparisons of a list follow from the others.
-    data = as_comparisons(read_file(files / "lists.csv", ReadOptions(kind="orders")))
-    quality = predict_held_out({"bt": BradleyTerry()}, data)
-    folds = {}
-    for row, split in zip(quality.row, quality.split, strict=True):
-        folds.setdefault(int(data.group[row]), set()).add(int(split))
-    assert len(folds) > 1 and all(len(found) == 1 for found in folds.values())
+def test_no_query_is_both_learned_from_and_ordered():
+    data = graded()
+    folds = order_folds(data)
+    assert sorted(np.concatenate([test for _, test in folds])) == [*range(len(data))]
+    for train, test in folds:
+        assert not set(data.group[train]) & set(data.group[test])
 
 
-def test_lists_with_missing_comparisons_are_refused(files):
-    data = as_comparisons(read_file(files / "lists.csv", ReadOptions(kind="orders")))
-    some = np.arange(1, len(data.y))
-    model = AsGiven(PlackettLuce())
-    with pytest.raises(ValueError, match="only some of their comparisons"):
-        model.fit(data.pairs[some], data.y[some], rater=data.columns["rater"][some])
+def test_held_out_queries_are_ordered_as_by_a_plain_loop():
+    data = graded()
+    quality = order_held_out({"svm": RankSVM(kernel="linear")}, data)
+    utility, X = np.empty(len(data)), data.items.values
+    for train, test in order_folds(data):
+        model = RankSVM(kernel="linear").fit(
+            X[train], data.y[train], qid=data.qid[train]
+        )
+        utility[test] = model.utility(X[test])
+    swapped = swapped_pairs(data.y, utility, qid=data.qid)
+    assert 0 < swapped < 0.3
+    assert quality.table["swapped_pairs"].to_list() == [pytest.approx(swapped), 0.5]
+
+
+def test_lists_of_unseen_items_are_ordered_without_them(files):
+    data = read_file(files / "lists.csv", ReadOptions(kind="orders")).data
+    quality = order_held_out({"pl": PlackettLuce()}, data.take(np.arange(5)))
+    assert 0 < quality.table["n_test"][0] < 25
 
 
 def test_the_choice_is_that_of_a_plain_loop():
@@ -300,8 +324,10 @@ def test_a_choice_by_time_does_not_know_the_later_half():
 
 
 def test_settings_of_a_pipeline_reach_its_model():
-    known = graded()
-    for name, scoring in (("rank-svm", "error"), ("logistic-compare", "log_loss")):
+    rows = {"swapped_pairs": ("rank-svm", graded())}
+    rows |= {"error": ("rank-svm", compared())}
+    rows |= {"log_loss": ("logistic-compare", compared())}
+    for scoring, (name, known) in rows.items():
         tuned = tune(name, known)
         assert tuned.result.scoring == scoring
         last = tuned.model[-1]
@@ -309,9 +335,9 @@ def test_settings_of_a_pipeline_reach_its_model():
         for key, value in tuned.result.best_params_.items():
             assert key in GRIDS
             assert getattr(last, key) == value
-        assert "every query" in tuned.notes[0]
-        clone(tuned.model).fit(known.pairs, known.y)
-    grid = grid_for(choose_model("rank-svm", known), 3)
+        assert ("every query" in tuned.notes[0]) == (scoring == "swapped_pairs")
+        fit_data(clone(tuned.model), known)
+    grid = grid_for(choose_model("rank-svm", Source(graded(), [])), 3)
     assert grid["gamma"][1] == pytest.approx(1 / 3)
 
 
@@ -322,7 +348,7 @@ def test_items_that_are_named_once_are_left_out_of_the_test_rows():
         [*known.pairs.names[known.pairs.left], "newcomer"],
         [*known.pairs.names[known.pairs.right], "item 0"],
     )
-    more = ComparisonData(pairs, np.append(known.y, 1).astype(np.int8))
+    more = Comparisons(pairs, np.append(known.y, 1).astype(np.int8))
     tuned = tune("bradley-terry", more)
     assert np.isfinite(tuned.result.best_score_)
 
@@ -339,7 +365,7 @@ def test_an_outcome_that_some_folds_do_not_have():
 def test_what_cannot_be_tuned():
     with pytest.raises(ValueError, match=r"nothing to tune for glicko without dates"):
         tune("glicko", results())
-    with pytest.raises(ValueError, match="There are 5 comparisons, too few"):
+    with pytest.raises(ValueError, match="There are 5 rows, too few"):
         tune("elo", results(5))
 
 
@@ -388,5 +414,5 @@ def test_rank_and_compare_say_what_was_chosen(processes, tmp_path):
     ("n", "expected"), [(50, 1225), (2100, 200_000), (12_000, 240_000)]
 )
 def test_comparisons_of_long_lists_are_drawn(n, expected):
-    found = _compare_within(np.zeros(n, dtype=np.int64), np.arange(n, dtype=float))
-    assert (len(found.y), found.n_possible) == (expected, n * (n - 1) // 2)
+    lists = Lists(Orders(None, [[f"item {k}" for k in range(n)]]))
+    assert len(compare_lists(lists)) == expected

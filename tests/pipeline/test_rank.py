@@ -115,7 +115,7 @@ def test_categories(rng):
     assert "There is no leaderboard." in free.category_notes["language: fr"][0]
     text = str(free)
     assert "language: fr: There is no leaderboard." in text and "hard: " in text
-    with pytest.raises(ValueError, match="by= len_a has 300 different values"):
+    with pytest.raises(ValueError, match="by='len_a' has 300 different values"):
         tiebreak.rank(draw_votes(rng, 300), by="len_a")
 
 
@@ -126,7 +126,8 @@ def test_rows_without_a_category_count_in_all(rng):
     answer = tiebreak.rank(votes, by="language")
     missing = int((votes["hard"] == 0).sum())
     assert any(
-        f"{missing} rows without a value in language" in s for s in answer.detected
+        f"{missing} rows without a value in language" in s
+        for s in answer.source.detected
     )
     games = [
         board.table.select(pl.sum("wins", "ties", "losses")).sum_horizontal()[0] / 2
@@ -192,7 +193,7 @@ def test_rows_of_a_time(rng):
     answer = tiebreak.rank(votes, since="2024-02-01", until="2024-03")
     assert len(answer.data.y) == len(inside)
     before = len(votes.filter(pl.col("date") < first))
-    assert f"since= 2024-02-01 left out {before} rows." in answer.detected
+    assert f"since='2024-02-01' left out {before} rows." in answer.source.detected
     numbers = votes.with_columns(date=pl.int_range(pl.len()))
     assert len(tiebreak.rank(numbers, since=100, until=199).data.y) == 100
     with pytest.raises(ValueError, match="leaves no comparison; they are from 2024-01"):

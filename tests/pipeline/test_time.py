@@ -8,9 +8,9 @@ import pytest
 from tests.pipeline.answers import rank_data
 from tiebreak import Elo, Pairs, load, save
 from tiebreak.io import read_file
-from tiebreak.pipeline.comparisons import as_comparisons
 from tiebreak.pipeline.held_out import predict_held_out
 from tiebreak.pipeline.models import choose_model, tune_model
+from tiebreak.pipeline.source import Source
 
 NAMES = np.array([f"team {k}" for k in range(8)])
 
@@ -44,7 +44,7 @@ def matches(tmp_path):
 
 @pytest.mark.extended
 def test_rank_fades_old_results(run, matches, tmp_path):
-    data = as_comparisons(read_file(matches))
+    data = read_file(matches).data
     said = {}
     for asked in ("6m", "300", "auto", None):
         answer = rank_data(data, half_life=asked, settings={"alpha": 0.1})
@@ -74,18 +74,18 @@ def test_rank_fades_old_results(run, matches, tmp_path):
 
 
 def test_a_half_life_that_has_no_place_is_refused(matches):
-    data = as_comparisons(read_file(matches))
+    data = read_file(matches).data
     with pytest.raises(ValueError, match="is for bradley-terry"):
-        choose_model("elo", data, None, half_life="5y")
+        choose_model("elo", Source(data, []), None, half_life="5y")
     data.columns.pop("period")
     with pytest.raises(ValueError, match="name one with --period"):
-        choose_model("auto", data, None, half_life="5y")
+        choose_model("auto", Source(data, []), None, half_life="5y")
 
 
 def test_a_half_life_is_kept_when_settings_are_tuned(matches):
-    data = as_comparisons(read_file(matches))
+    data = read_file(matches).data
     settings = {"ties": "rao-kupper"}
-    choice = choose_model("bradley-terry", data, settings, half_life="1y")
+    choice = choose_model("bradley-terry", Source(data, []), settings, half_life="1y")
     tuned = tune_model(choice, data)
     assert tuned.model.half_life == "1y"
     assert set(tuned.result.best_params_) == {"alpha"}
@@ -93,7 +93,7 @@ def test_a_half_life_is_kept_when_settings_are_tuned(matches):
 
 @pytest.mark.parametrize("name", ["elo", "glicko", "glicko2"])
 def test_models_over_time_learn_the_advantage_of_home(name, matches):
-    data = as_comparisons(read_file(matches))
+    data = read_file(matches).data
     answer = rank_data(data, model=name)
     model = answer.choice.model
     assert "advantage" not in answer.choice.reason

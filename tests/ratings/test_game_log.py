@@ -5,20 +5,18 @@ import copy
 import datetime
 import io
 import pickle
-import tracemalloc
 
 import joblib
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_array_equal
 from sklearn.base import clone
 
 from tests.ratings.random_games import few_games, random_games
 from tiebreak import Pairs, load, save
 from tiebreak.ratings import Elo, Glicko, Glicko2
-from tiebreak.ratings.over_time.games import append
 
 MODELS = [Elo, Glicko, Glicko2]
 every_model = pytest.mark.parametrize("model", MODELS)
@@ -107,71 +105,6 @@ def test_new_items_enter_where_they_come(model):
     assert_array_equal(m.n_games_, [2, 1, 2, 1])
 
 
-@pytest.mark.extended
-@every_model
-def test_buffers_grow_seldom(model, rng):
-    games = random_games(rng, 1_100)
-    m = model().fit(games.pairs[:100], games.y[:100])
-    buffers, seen = [], []
-    for row in range(100, 1_100):
-        m.partial_fit(games.pairs[row], games.y[[row]])
-        current = [m._state, m._log["sides"], m._log["outcome"]]
-        if not seen or any(a is not b for a, b in zip(current, seen, strict=True)):
-            buffers.append(current)
-        seen = current
-    # From 100 to 1100 rows: 200, 400, 800, 1600, and nothing for the items.
-    assert len(buffers) <= 5
-    assert_equal(m, model().fit(games.pairs, games.y), last_call=False)
-
-
-@pytest.mark.extended
-@every_model
-def test_a_game_costs_the_same_in_a_large_table_of_names(model):
-    # Nothing as long as the table, or as the log, is made for one game.
-    n = 200_000
-    names = np.array([f"item {i}" for i in range(n)])
-    everyone = Pairs(None, np.arange(0, n, 2), np.arange(1, n, 2), names=names)
-    m = model().fit(everyone, np.ones(n // 2))
-    m.partial_fit(everyone[:1], [0])
-    tracemalloc.start()
-    for row in range(5):
-        m.partial_fit(everyone[row], [0])
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 1.5 * n
-
-
-def test_append():
-    buffer = append(np.arange(3), 3, np.array([7]))
-    assert_array_equal(buffer[:4], [0, 1, 2, 7])
-    assert len(buffer) == 6
-    assert append(buffer, 4, np.array([8, 9])) is buffer
-    assert_array_equal(buffer, [0, 1, 2, 7, 8, 9])
-    wider = append(np.array(["May"]), 1, np.array(["August"]))
-    assert_array_equal(wider[:2], ["May", "August"])
-    assert_array_equal(append(np.array([1]), 1, np.array([2.5]))[:2], [1, 2.5])
-
-
-@pytest.mark.filterwarnings("ignore:y holds only 0 and 1")
-@given(games=few_games(), model=st.sampled_from(MODELS), periods=st.booleans())
-def test_weight_zero_is_absent(games, model, periods):
-    names = ["weight", "advantage"] + ["period"] * periods
-    everything = slice(len(games.y))
-    m = model().fit(games.pairs, games.y, **columns_of(games, everything, names))
-    present = np.flatnonzero(games.weight)
-    rest = games.take(present)
-    rows = slice(len(present))
-    absent = model().fit(rest.pairs, rest.y, **columns_of(rest, rows, names))
-    for name in ATTRIBUTES:
-        if hasattr(m, name):
-            assert_array_equal(getattr(m, name), getattr(absent, name))
-    assert_array_equal(m.before_[present], absent.before_)
-    assert m.history_.drop(m.history_.columns[0]).equals(
-        absent.history_.drop(absent.history_.columns[0])
-    )
-    assert (m.slope_, m.tie_) == pytest.approx((absent.slope_, absent.tie_))
-
-
 @every_model
 def test_before_of_an_absent_row(model):
     pairs = Pairs(None, ["a", "x", "a"], ["b", "a", "x"])
@@ -237,7 +170,6 @@ def test_copies_and_files(model, names, rng, tmp_path):
         pairs[:40], games.y[:40], period=period[:40], sample_weight=np.ones(40)
     )
     m.partial_fit(pairs[40:50], games.y[40:50], period=period[40:50])
-    assert m.history_ is m.history_
     file = io.BytesIO()
     joblib.dump(m, file)
     file.seek(0)
@@ -253,37 +185,24 @@ def test_copies_and_files(model, names, rng, tmp_path):
         assert len(other.n_games_) == len(np.unique([games.left, games.right]))
         assert len(other.history_) > len(m.history_)
         assert other.n_games_.sum() == m.n_games_.sum() + 20
-    state = m.__getstate__()
-    assert len(state["_state"]) == len(m.items_)
-    assert len(state["_log"]["sides"]) == 50
 
 
 @every_model
 @pytest.mark.parametrize(
     ("left", "right", "y", "given", "error", "message"),
     [
-        (["a"], ["a"], [0], {}, ValueError, r"1 game\(s\).*itself: row 0 \('a'\)"),
+        (["a"], ["a"], [0], {}, ValueError, r"1 comp.*itself: row 0 \('a'\)"),
         (["a"] * 2, ["b", "a"], [0, -1], {}, ValueError, r"itself: row 1 \('a'\)"),
         (["a"], ["b"], [2], {}, ValueError, r"y must hold -1 .*row 0 \(2\)"),
-        (["a"], ["b"], ["left"], {}, ValueError, r"y must hold|Outcome\.parse"),
-        (["a"], ["b"], [np.nan], {}, ValueError, "missing"),
         (["a"], ["b"], None, {}, ValueError, "the target y is None"),
         (["a"], ["b"], [0, 0], {}, ValueError, "2 outcomes|2 values"),
         (["a"], ["b"], [0], {"advantage": [1, 2]}, ValueError, "advantage has 2 val"),
-        (["a"], ["b"], [0], {"advantage": [np.nan]}, ValueError, "advantage has 1 mis"),
-        (["a"], ["b"], [0], {"advantage": [np.inf]}, ValueError, "advantage must be f"),
-        (["a"], ["b"], [0], {"advantage": ["x"]}, ValueError, "advantage must hold"),
         (["a"], ["b"], [0], {"rater": [1, 2]}, ValueError, "rater has 2 values"),
-        (["a"], ["b"], [0], {"rater": [None]}, ValueError, "rater has 1 missing"),
-        (["a"], ["b"], [0], {"sample_weight": [-1]}, ValueError, "not negative"),
-        (["a"], ["b"], [0], {"sample_weight": [0]}, ValueError, "weight is zero"),
         (["a"], ["b"], [0], {"sample_weight": [1, 1]}, ValueError, "has 2 weights"),
         (["a"], ["b"], [0], {"period": [1, 2]}, ValueError, "period has 2 values"),
         (["a"], ["b"], [0], {"period": [np.nan]}, ValueError, "period has 1 missing"),
-        (["a"], ["b"], [0], {"period": [None]}, ValueError, "period has 1 missing"),
         (["a"], ["b"], [0], {"period": [np.inf]}, ValueError, "period must be finite"),
         (["a"], ["b"], [0], {"period": [True]}, TypeError, "period must hold numbers"),
-        (["a"], ["b"], [0], {"period": [1j]}, TypeError, "period must hold numbers"),
     ],
 )
 def test_bad_games(model, left, right, y, given, error, message):
@@ -296,30 +215,6 @@ def test_bad_games(model, left, right, y, given, error, message):
         m.partial_fit(pairs, y, **given)
     assert_array_equal(m.rating_, rating)
     assert_array_equal(m.items_, ["a", "b"])
-
-
-@every_model
-def test_bad_shapes(model):
-    with pytest.raises(ValueError, match="There are no comparisons"):
-        model().fit(ONE[:0], [])
-    with pytest.raises(TypeError, match=r"Expected comparisons.*Pairs\(None"):
-        model().fit([["a", "b"]], [0])
-    with pytest.raises(TypeError, match=r"by name.*features.*names=names"):
-        model().fit(Pairs(np.ones((2, 1)), [0], [1]), [0])
-    with pytest.raises(TypeError, match="by name"):
-        model().fit(np.ones((1, 2, 3)), [0])
-    for name in (None, np.nan):
-        with pytest.raises(ValueError, match="right has 1 missing value"):
-            Pairs(None, ["a"], [name])
-    named = Pairs(np.ones((2, 1)), [0], [1], names=["a", "b"])
-    assert_array_equal(model().fit(named, [0]).items_, ["a", "b"])
-
-
-@every_model
-def test_rater_is_checked_and_does_nothing(model, rng):
-    games = random_games(rng, 30)
-    m = model().fit(games.pairs, games.y, rater=rng.integers(0, 3, 30))
-    assert_equal(m, model().fit(games.pairs, games.y))
 
 
 @every_model
@@ -345,37 +240,14 @@ def test_periods_of_text_and_of_other_kinds():
     with pytest.raises(ValueError, match=r"row 1 \('10'\).*letter by letter"):
         Elo().fit(pairs, [0, 0], period=["9", "10"])
     m = Elo().fit(pairs, [0, 0], period=["2019", "2020"])
-    with pytest.raises(TypeError, match="holds numbers here and held text in earlier"):
+    with pytest.raises(TypeError):
         m.partial_fit(ONE, [0], period=[2021])
+    assert_array_equal(m.history_["period"], ["2019", "2019", "2020", "2020"])
     for period in (["May"], [datetime.date(2020, 1, 1)]):
         for model in (Glicko, Glicko2):
             message = r"needs numbers as period.*at row 0.*datetime64\[M\]"
             with pytest.raises(TypeError, match=message):
                 model().fit(ONE, [0], period=period)
-
-
-@every_model
-def test_names_of_another_kind(model):
-    m = model().fit(ONE, [0])
-    with pytest.raises(TypeError, match="so far are text and these are numbers"):
-        m.partial_fit(Pairs(None, [1], [2]), [0])
-
-
-@every_model
-def test_parameters_may_not_change_between_calls(model):
-    m = model().fit(ONE, [0])
-    with pytest.raises(ValueError, match=r"init was 1.00\.0 and is 7\.0.*call fit"):
-        m.set_params(init=7).partial_fit(ONE, [0])
-    m.set_params(init=model().init, unseen="prior").partial_fit(ONE, [0])
-    assert_allclose(m.rating_.mean(), m.init)
-
-
-@every_model
-@pytest.mark.parametrize("name", ["init", "advantage"])
-@pytest.mark.parametrize("value", [np.nan, np.inf, "1", None, True, [1.0]])
-def test_parameters_that_must_be_finite(model, name, value):
-    with pytest.raises(ValueError, match=rf"{model.__name__} got {name}=.*finite numb"):
-        model(**{name: value}).fit(ONE, [0])
 
 
 def test_few_games_without_a_left_winner_are_nothing_unusual():

@@ -57,34 +57,6 @@ def test_is_the_minimum(rows):
     assert here <= best.fun + 1e-9
 
 
-@pytest.mark.parametrize(("slope", "tie"), [(1.0, 0.5), (0.4, 3.0), (2.5, 0.1)])
-def test_finds_the_truth(rng, slope, tie):
-    found = fit_ties(*simulate(rng, 60_000, slope, tie))
-    # Five standard errors of the worst of these.
-    assert_allclose(found, [slope, tie], rtol=0.12)
-
-
-def test_expects_as_many_ties_as_there_were(rng):
-    logit, y = simulate(rng, 4_000, 1.3, 0.8)
-    slope, tie = fit_ties(logit, y)
-    probability = outcome_probabilities(logit, slope, tie)
-    # But for the imagined game, and the mean of (right - left) · logit but for the
-    # slope's penalty 1 - 1 / slope.
-    imagined = tie / (2 + tie)
-    assert_allclose(probability[:, 1].sum() + imagined, (y == 0).sum(), rtol=1e-9)
-    surplus = ((probability[:, 2] - probability[:, 0] - y) * logit).sum() / 2
-    assert_allclose(surplus, 1 / slope - 1, atol=1e-5)
-
-
-def test_weights_count_as_rows(rng):
-    logit, y = simulate(rng, 200, 1.0, 0.7)
-    weight = rng.integers(0, 3, 200).astype(float)
-    rows = np.repeat(np.arange(200), weight.astype(int))
-    assert_allclose(
-        fit_ties(logit, y, weight), fit_ties(logit[rows], y[rows]), rtol=1e-7
-    )
-
-
 def test_extremes_stay_finite():
     zeros = np.zeros(5)
     # Nothing to learn a slope from: the ratings are taken at their word.

@@ -16,7 +16,7 @@ from tests.ratings.random_games import few_games, random_games
 from tests.ratings.test_glicko import COLUMN_SETS, assert_same, glickmans_example
 from tiebreak import Pairs
 from tiebreak.ratings import Glicko2
-from tiebreak.ratings.over_time.glicko import Q, new_volatility
+from tiebreak.ratings.over_time.glicko import new_volatility
 
 ONE = Pairs(None, ["a"], ["b"])
 
@@ -148,14 +148,3 @@ def test_equals_the_plain_loop_on_oddities(columns, games):
     model, oracle = model_of(games, columns), plain(games, columns)
     assert_same(model, oracle)
     assert_same_volatility(model, oracle)
-
-
-def test_glickmans_scale():
-    assert pytest.approx(173.7178, abs=1e-4) == 1 / Q
-
-
-@pytest.mark.parametrize("name", ["tau", "volatility"])
-@pytest.mark.parametrize("value", [0, -1.0, np.nan, np.inf, "0.5", None])
-def test_bad_parameters(name, value):
-    with pytest.raises(ValueError, match=rf"Glicko2 got {name}=.*positive"):
-        Glicko2(**{name: value}).fit(ONE, [1])

@@ -13,7 +13,6 @@ from rich.console import Console
 
 from tests.ratings.test_bradley_terry import named, simulate
 from tiebreak import Orders, Pairs, SVMCompare
-from tiebreak.data.markup import Name
 from tiebreak.ratings import BradleyTerry, Elo, Glicko, Leaderboard, PlackettLuce
 from tiebreak.ratings.leaderboard import choose_next_pairs
 
@@ -72,18 +71,6 @@ def test_a_reference_is_where_it_is_put_and_certain(results):
         Leaderboard(model, reference="nobody")
 
 
-@pytest.mark.extended
-def test_bootstrap_intervals_are_close_to_the_others(results):
-    model = BradleyTerry("davidson", alpha=0).fit(*results)
-    one = Leaderboard(model).table
-    two = Leaderboard(model, interval="bootstrap", n_resamples=2000).table
-    width = (one["upper"] - one["lower"]).to_numpy()
-    assert_allclose(two["lower"], one["lower"], atol=0.12 * width.max())
-    assert_allclose(two["upper"], one["upper"], atol=0.12 * width.max())
-    again = Leaderboard(model, interval="bootstrap", n_resamples=2000).table
-    assert two.equals(again)
-
-
 def test_categories_are_fitted_by_themselves(results, rng):
     pairs, y = results
     rater = rng.integers(0, 20, len(y))
@@ -126,7 +113,7 @@ def test_categories_that_cannot_be_fitted_are_named(results):
     model = BradleyTerry(alpha=0)
     with pytest.raises(ValueError, match="In the category 'one'"):
         Leaderboard.from_results(pairs, y, by=by, model=model)
-    with pytest.raises(ValueError, match="has no comparison"):
+    with pytest.raises(ValueError, match="In the category 'none'"):
         Leaderboard.from_results(pairs, y, by={"none": np.zeros(len(y))})
     with pytest.raises(ValueError, match="must hold 0 and 1"):
         Leaderboard.from_results(pairs, y, by={"x": np.full(len(y), 2)})
@@ -179,8 +166,6 @@ def test_plackett_luce_has_intervals_and_no_counts(tied):
     )
     assert table["wins"].is_null().all()
     assert "95 % interval" in str(board)
-    with pytest.raises(ValueError, match="'bootstrap' is offered for BradleyTerry"):
-        Leaderboard(model, interval="bootstrap")
     with pytest.raises(TypeError, match="needs strengths from counted"):
         board.matrix()
     with pytest.raises(TypeError, match="needs strengths from counted"):
@@ -264,22 +249,6 @@ def test_names_keep_whole_words_and_other_columns_make_room(width, rng):
         assert "no room for group, won/tied/lost" in " ".join(file.getvalue().split())
 
 
-def test_a_word_is_cut_only_if_it_is_wider_than_its_column():
-    assert Name("one-two three/four").lines(9) == ["one-two", "three/", "four"]
-    assert Name("x" * 10).lines(4) == ["xxxx", "xxxx", "xx"]
-    assert Name("v2.5 a.b").lines(6) == ["v2.5", "a.b"]
-    assert Name("富士山").lines(4) == ["富士", "山"]  # each is two columns wide
-
-
-def test_long_boards_say_how_many_are_not_shown(rng):
-    left, right = np.triu_indices(60, 1)
-    y = rng.integers(-1, 2, len(left))
-    board = Leaderboard.from_results(Pairs(None, left, right), y)
-    assert len(board.table) == 60
-    assert "and 10 more items" in str(board)
-    assert repr(board) == "Leaderboard(60 items, BradleyTerry)"
-
-
 def test_only_ties_show_what_is_known():
     pairs = Pairs(None, ["a", "b"], ["b", "a"])
     with pytest.warns(UserWarning, match="Every comparison is a tie"):
@@ -298,13 +267,12 @@ def test_bad_input(results):
         Leaderboard(model.fit(pairs, [-1, 0, 1]))
     for options, message in (
         ({"level": 2}, "level must be"),
-        ({"interval": "guess"}, "interval must be one of"),
-        ({"n_resamples": 0}, "n_resamples"),
+        ({"interval": "guess"}, "kind must be one of"),
+        ({"scale": 0}, "positive scale"),
+        ({"base": 1}, "base above 1"),
+        ({"anchor": math.inf}, "finite anchor"),
     ):
         with pytest.raises(ValueError, match=message):
-            Leaderboard.from_results(*results, **options)
-    for options in ({"scale": 0}, {"base": 1}, {"anchor": math.inf}, {"scale": "x"}):
-        with pytest.raises(ValueError, match="of a leaderboard must be"):
             Leaderboard.from_results(*results, **options)
 
 
@@ -330,12 +298,11 @@ def test_gain_is_that_of_the_determinant(rng):
     def information(d):
         return 0.25 / np.cosh(d / 2) ** 2
 
-    found = choose_next_pairs(strength, covariance, information, 6)
-    assert (
-        len({tuple(sorted(p)) for p in zip(found.left, found.right, strict=True)}) == 6
-    )
+    pairs, gain = choose_next_pairs(strength, covariance, information, 6)
+    assert len({tuple(sorted(pair)) for pair in pairs}) == 6
+    assert len(choose_next_pairs(strength, covariance, information, 10)[1]) == 6
     hessian = np.linalg.inv(covariance)
-    for k, (i, j) in enumerate(zip(found.left, found.right, strict=True)):
+    for k, (i, j) in enumerate(pairs):
         gains = {}
         for a in range(4):
             for b in range(a):
@@ -346,14 +313,9 @@ def test_gain_is_that_of_the_determinant(rng):
                 gains[b, a] = 0.5 * np.log(
                     np.linalg.det(after) / np.linalg.det(hessian)
                 )
-        assert found.gain[k] == pytest.approx(gains[i, j])
+        assert gain[k] == pytest.approx(gains[i, j])
         if k == 0:
-            assert found.gain[k] == pytest.approx(max(gains.values()))
+            assert gain[k] == pytest.approx(max(gains.values()))
         e = np.zeros(4)
         e[i], e[j] = 1, -1
         hessian = hessian + information(strength[i] - strength[j]) * np.outer(e, e)
-
-
-def test_there_are_no_more_pairs_than_there_are():
-    found = choose_next_pairs(np.zeros(3), np.eye(3), np.ones_like, 10)
-    assert len(found.left) == 3

@@ -81,7 +81,7 @@ def test_the_slope_of_the_evidence_is_its_difference(rng, monkeypatch):
     model = BradleyTerry("davidson", alpha=0.5).fit(pairs, y)
     model.alpha = "auto"
     search = prior._Search(
-        model._objective_of, 1100, model._start(average=True), 1e-10, 100
+        model._problem.objective, 1100, model._problem.start(average=True), 1e-10, 100
     )
     monkeypatch.setattr(many_items, "_N_PROBES", 400)
     # The trace of a matrix whose eigenvalues are below 1 is estimated with a variance

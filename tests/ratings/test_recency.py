@@ -6,14 +6,12 @@ import datetime
 import numpy as np
 import pandas as pd
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
-from sklearn import config_context
+from numpy.testing import assert_allclose
 from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV
 
-from tiebreak import Pairs, load, save
+from tiebreak import Pairs
 from tiebreak.ratings import BradleyTerry
-from tiebreak.selection import PeriodSplit, evaluate_forward
+from tiebreak.selection import evaluate_forward
 
 NAMES = np.array([f"i{k}" for k in range(8)])
 
@@ -106,16 +104,6 @@ def test_dates_of_all_types_are_the_same(rng):
         assert_allclose(other, found[0], atol=1e-12)
 
 
-def test_absent_rows_have_no_age(rng):
-    pairs, y, period = simulate(rng, 300)
-    weight = np.where(period < 50, 1.0, 0.0)
-    kept = period < 50
-    model = BradleyTerry(alpha=0.1, half_life=5.0)
-    found = clone(model).fit(pairs, y, period=period, sample_weight=weight)
-    same = clone(model).fit(pairs[kept], y[kept], period=period[kept])
-    assert_allclose(found.strength_, same.strength_, atol=1e-12)
-
-
 def test_a_very_old_item_is_not_forgotten(rng):
     pairs, y, period = simulate(rng, 300)
     old = Pairs(None, ["ancient", "i0"], ["i0", "i1"])
@@ -170,24 +158,6 @@ def test_strengths_that_stay_want_a_long_memory_and_others_a_short_one(rng):
     assert difference.mean < -2 * difference.standard_error
 
 
-def test_rows_may_be_swapped_and_shuffled(rng):
-    pairs, y, period = simulate(rng, 400, drift=0.2)
-    here = BradleyTerry(half_life="auto").fit(pairs, y, period=period)
-    order = rng.permutation(400)
-    swapped = Pairs(None, pairs.right, pairs.left, names=NAMES)[order]
-    there = BradleyTerry(half_life="auto").fit(swapped, -y[order], period=period[order])
-    assert there.half_life_ == here.half_life_
-    assert_allclose(there.strength_, here.strength_, atol=1e-9)
-
-
-def test_a_saved_model_keeps_its_half_life(rng, tmp_path):
-    pairs, y, period = simulate(rng, 300)
-    model = BradleyTerry(alpha=0.1, half_life="auto").fit(pairs, y, period=period)
-    again = load(save(model, tmp_path / "model"))
-    assert (again.half_life, again.half_life_) == ("auto", model.half_life_)
-    assert_array_equal(again.predict_proba(pairs), model.predict_proba(pairs))
-
-
 @pytest.mark.parametrize(
     "half_life", [0, -1.0, np.inf, np.nan, True, "5", "5x", "y", "0y"]
 )
@@ -215,27 +185,3 @@ def test_what_has_no_time_is_refused(rng):
         ValueError, match=r"two items of an earlier block; there are 1 "
     ):
         BradleyTerry(half_life="auto").fit(pairs, y, period=np.zeros(100))
-
-
-def test_a_period_without_a_half_life_has_no_influence(rng):
-    pairs, y, period = simulate(rng, 200)
-    plain = BradleyTerry(alpha=0.1).fit(pairs, y)
-    for when in (period, period.astype(str)):
-        dated = BradleyTerry(alpha=0.1).fit(pairs, y, period=when)
-        assert_array_equal(dated.strength_, plain.strength_)
-    with pytest.raises(ValueError, match="period has 3 values"):
-        BradleyTerry(alpha=0.1).fit(pairs, y, period=[1, 2, 3])
-
-
-def test_a_search_hands_periods_on(rng):
-    pairs, y, period = simulate(rng, 600, drift=0.4)
-    with config_context(enable_metadata_routing=True):
-        search = GridSearchCV(
-            BradleyTerry(alpha=0.1),
-            {"half_life": [None, 5.0, 20.0]},
-            cv=PeriodSplit(3),
-            scoring="neg_log_loss",
-            error_score="raise",
-        )
-        search.fit(pairs, y, period=period)
-    assert search.best_params_["half_life"] in (5.0, 20.0)

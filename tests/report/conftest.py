@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Reports to test: one of real results, and one of names that mean harm."""
 
-import dataclasses
+from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
 import pytest
 
 from tiebreak import BradleyTerry, Elo, Leaderboard, Pairs, check_pairs
-from tiebreak.report import CompareData, QualityData, ReportData, render_report
+from tiebreak.options import RankOptions
+from tiebreak.pipeline.result import compare_by_model
+from tiebreak.report import render_report
 
 HOSTILE = [
     "<img src=x onerror=alert(1)>",
@@ -22,6 +24,47 @@ HOSTILE = [
     "a\x00b\nc",
     "]]><svg onload=alert(3)>&amp;",
 ]
+
+
+COLUMNS = {"rank": pl.Int64, "item": pl.String, "rating": pl.Float64}
+COLUMNS |= dict.fromkeys(("lower", "upper", "wins", "ties", "losses"), pl.Float64)
+COLUMNS |= dict.fromkeys(("rank_best", "rank_worst"), pl.Int64) | {"group": pl.String}
+
+
+def board_of(columns):
+    """Make a leaderboard; what is not given is not known."""
+    table = pl.DataFrame(columns)
+    n = len(table)
+    unknown = [pl.Series(c, [None] * n, t) for c, t in COLUMNS.items()]
+    unknown[0] = pl.Series("rank", range(1, n + 1), pl.Int64)
+    unknown.append(pl.Series("provisional", [False] * n))
+    missing = [column for column in unknown if column.name not in table.columns]
+    return table.with_columns(missing)
+
+
+def result_of(title, table=None, *, summary=(), **parts):
+    """Make what a page reads of a RankResult; without parts it has none."""
+    nothing = ("checks", "effects", "moves", "matrix", "compare", "weights", "quality")
+    nothing += ("importance", "disagreements", "level_curves", "tuning", "audit")
+    texts = ("command", "date", "fingerprint", "methods", "citation")
+    content = dict.fromkeys((*nothing, "judges")) | dict.fromkeys(texts, "")
+    content |= {"warnings": [], "tuning_notes": [], "recognized": [], "versions": {}}
+    content |= {"categories": {}, "category_notes": {}, "dependence": {}}
+    content |= {"options": RankOptions(), "choice": SimpleNamespace(name="model")}
+    content |= {"title": title, "table": table, "history": (None, "")}
+    return SimpleNamespace(summary=lambda: list(summary), **(content | parts))
+
+
+def quality_of(rows, outcome=(), proba=None, note=""):
+    """Make what a page reads of a ForwardResult; the first row is that of the model."""
+    known = dict.fromkeys(("accuracy", "log_loss", "brier", "rps"))
+    return SimpleNamespace(
+        table=pl.DataFrame([known | row for row in rows]),
+        heading=lambda: [note],
+        outcome=np.asarray(outcome),
+        weight=np.ones(len(outcome)),
+        proba={} if proba is None else {rows[0]["model"]: np.asarray(proba)},
+    )
 
 
 def report_of(names, rng, *, ties="davidson", n=600, **more):
@@ -39,26 +82,24 @@ def report_of(names, rng, *, ties="davidson", n=600, **more):
     board = Leaderboard(model)
     proba = model.predict_proba(pairs, advantage=home)
     rows = [
-        {"model": names[0], "accuracy": 0.6, "log_loss": 0.9, "brier": None},
+        {"model": names[0], "accuracy": 0.6, "log_loss": 0.9},
         {"model": "baseline", "accuracy": 0.4, "log_loss": 1.1, "brier": 0.66},
     ]
-    quality = QualityData(rows, names[0], "baseline", names[1], y, proba)
-    history = Elo().fit(pairs, y).history_
     content = {
         "summary": [f"{name} is one of {k}.\ud800" for name in names[:3]],
+        "choice": SimpleNamespace(name=names[0]),
         "matrix": board.matrix(30),
-        "quality": quality,
+        "quality": quality_of(rows, y, proba, names[1]),
         "weights": [(name, (-1.0) ** i * (i + 0.5)) for i, name in enumerate(names)],
-        "history": history,
+        "history": (Elo().fit(pairs, y).history_, "Every <game>."),
         "checks": check_pairs(pairs, y),
         "warnings": names[:4],
-        "compare": CompareData.from_model(model),
+        "compare": compare_by_model(model),
         "command": f"tiebreak rank '{names[0]}'",
         "versions": {"tiebreak": "0.1", names[2]: names[3]},
         "date": "2026-01-02",
     }
-    data = ReportData(names[0], board.table, **(content | more))
-    return data, model
+    return result_of(names[0], board.table, **(content | more)), model
 
 
 @pytest.fixture(scope="session")
@@ -133,8 +174,8 @@ def full_report(rng_seed):
     rng = np.random.default_rng(rng_seed)
     names = [f"item {i}" for i in range(12)]
     data, model = report_of(names, rng)
-    parts = [report_of(names[:k], rng, n=300)[0].leaderboard for k in (12, 9)]
-    table = data.leaderboard.select("item", "rank", "rating")
+    parts = [report_of(names[:k], rng, n=300)[0].table for k in (12, 9)]
+    table = data.table.select("item", "rank", "rating")
     moves = table.with_columns(
         rank_without=pl.Series([2, 1, *range(3, 13)]),
         rating_without=pl.col("rating") + 1.0,
@@ -172,20 +213,14 @@ def full_report(rng_seed):
         "fingerprint": "ab12" * 16,
         "methods": "We ranked 12 items.",
         "citation": "The tiebreak developers.\n@software{tiebreak}",
-        "summary": ["item 0 is best."],
+        "summary": lambda: ["item 0 is best."],
         "warnings": [],
         "title": "Everything",
     }
-    return dataclasses.replace(data, **more), model
+    return SimpleNamespace(**(vars(data) | more)), model
 
 
 @pytest.fixture
 def plain_board():
     """Give a leaderboard of three items without intervals."""
-    return pl.DataFrame(
-        {
-            "rank": [1, 2, 3],
-            "item": ["Ada", "Bo", "Cy"],
-            "rating": [1520.4, 1500.0, 1479.6],
-        }
-    )
+    return board_of({"item": ["Ada", "Bo", "Cy"], "rating": [1520.4, 1500.0, 1479.6]})

@@ -55,14 +55,15 @@ def test_a_leaderboard_without_intervals_has_none():
 def test_given_axes_are_drawn_on():
     figure = Figure()
     axes = figure.add_subplot()
-    display = LeaderboardDisplay(["a"], [1.0]).plot(axes)
+    display = LeaderboardDisplay(board()).plot(axes)
     assert display.ax_ is axes
     assert display.figure_ is figure
 
 
 def test_dollars_are_no_mathematics():
-    display = LeaderboardDisplay(["$x^2$"], [1.0]).plot()
-    assert not display.ax_.get_yticklabels()[0].get_parse_math()
+    display = LeaderboardDisplay(board()).plot()
+    assert "$" in labels(display.ax_.yaxis)
+    assert not any(n.get_parse_math() for n in display.ax_.get_yticklabels())
 
 
 def test_calibration_by_hand():
@@ -88,7 +89,7 @@ def test_an_outcome_that_nobody_thought_of_has_no_curve():
         curve.outcome
         for curve in CalibrationDisplay.from_predictions([1, -1], proba).curves
     ]
-    assert names == ["left wins", "right wins"]
+    assert names == ["left", "right"]
     # One that happened all the same is drawn.
     display = CalibrationDisplay.from_predictions([1, 0], proba)
     assert [curve.outcome for curve in display.curves][1] == "tie"
@@ -224,7 +225,9 @@ def test_a_search_of_scikit_learn_is_drawn_like_one_of_ours():
 def test_pyplot_is_never_imported():
     code = (
         "import sys; from tiebreak.report import LeaderboardDisplay; "
-        "LeaderboardDisplay(['a'], [1.0]).plot(); "
+        "from tiebreak import Elo, Pairs; "
+        "model = Elo().fit(Pairs(None, ['a'], ['b']), [1]); "
+        "LeaderboardDisplay.from_estimator(model); "
         "assert 'matplotlib' in sys.modules; "
         "assert 'matplotlib.pyplot' not in sys.modules"
     )

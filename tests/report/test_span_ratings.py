@@ -8,8 +8,7 @@ import polars as pl
 import pytest
 
 from tiebreak import BradleyTerry, Pairs
-from tiebreak.report import rate_spans
-from tiebreak.report.data import _covariance, _cut
+from tiebreak.report.history import _covariance, _cut, rate_spans
 
 NAMES = np.array(["rise", "fall", "even", "calm"])
 
@@ -94,12 +93,12 @@ def test_an_item_has_no_point_where_it_has_few_results(rng):
 def test_nothing_is_said_of_little(rng):
     pairs, y, period = make_games(rng, 250, 50)
     model = BradleyTerry(alpha=0.1).fit(pairs, y)
-    assert rate_spans(model, pairs, y, period, NAMES.tolist()) is None
+    assert rate_spans(model, pairs, y, period, NAMES.tolist()) == (None, "")
     pairs, y, period = make_games(rng, 600, 2)
     model = BradleyTerry(alpha=0.1).fit(pairs, y)
-    assert rate_spans(model, pairs, y, period, NAMES.tolist()) is None
+    assert rate_spans(model, pairs, y, period, NAMES.tolist()) == (None, "")
     pairs, y, period = make_games(rng, 600, 20)
-    assert rate_spans(model, pairs, y, period, ["nobody"]) is None
+    assert rate_spans(model, pairs, y, period, ["nobody"]) == (None, "")
 
 
 @pytest.mark.parametrize("days", [3, 7, 40])

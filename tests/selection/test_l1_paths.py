@@ -102,7 +102,7 @@ def test_bad_input_is_refused():
     refused(ValueError, ["eps", "2"], l1_path, X, y, eps=2)
     refused(ValueError, ["1 folds of 100 samples"], l1_path, X, y, [1.0], cv=1)
     many = np.digitize(rng.normal(size=100) + X[:, 0], np.linspace(-2, 2, 12))
-    refused(ValueError, ["no path", "slack='pair'"], l1_path, X, many, slack="item")
+    refused(ValueError, ["no path", "slack='item'"], l1_path, X, many, slack="item")
     refused(ValueError, ["cv=None", "L1Ranker"], L1RankerCV(cv=None).fit, X, y)
     refused(TypeError, ["for comparisons"], l1_path, X, y, [1.0], scoring="auc")
 

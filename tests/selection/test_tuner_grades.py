@@ -17,7 +17,6 @@ from sklearn.preprocessing import StandardScaler
 
 from tiebreak import (
     Orders,
-    OrdinalSVM,
     Pairs,
     RankSVM,
     ThresholdCompare,
@@ -193,8 +192,6 @@ def test_a_validation_set_has_its_own_groups(data):
     assert_allclose(found.table["score"], scores, atol=1e-12)
     with pytest.raises(ValueError, match=r"validation=\(X, y, qid\)"):
         tune(model, X, y, GRID, qid=qid, validation=valid[:2])
-    with pytest.raises(ValueError, match=r"\(X, y, qid\) for graded items, got 4"):
-        tune(model, X, y, GRID, qid=qid, validation=(*valid, None))
     # Other shapes can judge as well.
     lists = Orders(X_valid, [[0, 1, 2], [5, 4, 3]])
     by_lists = tune(model, X, y, GRID, qid=qid, validation=(lists, None), refit=False)
@@ -302,27 +299,6 @@ def test_a_precomputed_kernel_is_split_by_rows_and_columns(data):
     assert_allclose(of_lists[0].table["score"], of_lists[1].table["score"], atol=1e-12)
 
 
-@pytest.mark.parametrize("kernel", ["linear", "precomputed"])
-def test_models_of_one_group(data, kernel):
-    X, y, _ = data
-    y = np.clip(np.round(X @ [1.0, -0.5, 0.3, 0.0] + 0.3 * np.cos(y)), -1, 2)
-    table = X @ X.T if kernel == "precomputed" else X
-    model = OrdinalSVM(kernel=kernel, tol=1e-7)
-    grid = {"C": [1.0, 0.001, 0.1]}
-    found = tune(model, table, y, grid, cv=3)
-    for row in found.table.iter_rows(named=True):
-        scores = []
-        for train, test in KFold(3).split(X):
-            fitted = OrdinalSVM(row["C"], kernel="linear", tol=1e-7)
-            fitted.fit(X[train], y[train])
-            scores.append(-swapped_pairs(y[test], fitted.utility(X[test])))
-        assert row["score"] == pytest.approx(np.mean(scores), abs=1e-9)
-    search = GridSearchCV(model, grid, cv=KFold(3)).fit(table, y)
-    assert_allclose(
-        search.cv_results_["mean_test_score"], 1 + found.table["score"], atol=1e-9
-    )
-
-
 def test_pipelines_equal_grid_search_with_routing(data):
     X, y, qid = data
     X = X * [1.0, 100.0, 0.01, 1.0]
@@ -336,23 +312,6 @@ def test_pipelines_equal_grid_search_with_routing(data):
     assert_allclose(found.table["score"], search.cv_results_["mean_test_score"])
     assert found.best_params_ == search.best_params_
     assert found.table["score"].std() > 0.001
-
-
-def test_thresholds_of_graded_items_take_the_plain_way(data):
-    X, y, qid = data
-    grid = {"ranker__C": [1e-4, 1.0]}
-    found = tune(ThresholdCompare(svm(kernel="linear")), X, y, grid, qid=qid, cv=3)
-    plain = tune(svm(kernel="linear"), X, y, {"C": [1e-4, 1.0]}, qid=qid, cv=3)
-    assert_allclose(found.table["score"], plain.table["score"])
-    assert found.best_estimator_.threshold_ >= 0
-
-
-@pytest.mark.extended
-def test_workers_equal_serial(data):
-    X, y, qid = data
-    serial = tune(svm(), X, y, GRID, qid=qid, cv=2, refit=False)
-    shared = tune(svm(), X, y, GRID, qid=qid, cv=2, refit=False, n_jobs=2)
-    assert serial.table.equals(shared.table)
 
 
 def test_progress_counts_every_combination(data, monkeypatch):

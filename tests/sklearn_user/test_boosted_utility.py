@@ -8,7 +8,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 
 import tiebreak
-from tiebreak import BoostedUtility, LogisticCompare, OnItems, Orders, Pairs
+from tiebreak import BoostedUtility, LogisticCompare, OnItems, Pairs
 from tiebreak.metrics import comparison_log_loss, ndcg
 from tiebreak.selection import ItemKFold, QueryKFold
 
@@ -79,13 +79,3 @@ def tiebreak_routing():
     from sklearn import config_context
 
     return config_context(enable_metadata_routing=True)
-
-
-def test_ranked_lists():
-    rng = np.random.default_rng(0)
-    items = rng.normal(size=(80, 3))
-    worth = np.abs(items[:, 0]) + 0.5 * items[:, 1]
-    lists = [rng.permutation(80)[:6] for _ in range(60)]
-    lists = [sorted(row.tolist(), key=lambda i: -worth[i]) for row in lists]
-    model = BoostedUtility(60, learning_rate=0.2).fit(Orders(items, lists[:40]))
-    assert model.score(Orders(items, lists[40:])) > 0.8

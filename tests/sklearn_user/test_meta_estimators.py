@@ -1,19 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Comparers and rankers inside the meta-estimators of scikit-learn."""
 
-import warnings
-
 import numpy as np
 import pytest
 import sklearn
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.base import clone, is_classifier
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import (
-    BaggingClassifier,
-    BaggingRegressor,
     HistGradientBoostingRegressor,
-    RandomForestRegressor,
     StackingClassifier,
     StackingRegressor,
     VotingClassifier,
@@ -24,8 +19,6 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import log_loss
 from sklearn.model_selection import (
     GridSearchCV,
-    HalvingGridSearchCV,
-    HalvingRandomSearchCV,
     StratifiedKFold,
     cross_val_predict,
     cross_val_score,
@@ -98,25 +91,6 @@ def test_soft_voting_averages_probabilities():
     assert vote.classes_.tolist() == [-1, 0, 1]
     assert_array_equal(vote.predict(PAIRS), np.argmax(one + two, axis=1) - 1)
     assert vote.score(PAIRS, Y) > 0.7
-
-
-def test_hard_voting_takes_the_majority():
-    """Two of three outcomes win."""
-    models = [LOGISTIC, MACHINE, ThresholdCompare(RankSVM(kernel="linear"))]
-    names = ["logistic", "machine", "ranker"]
-    vote = VotingClassifier(list(zip(names, models, strict=True))).fit(PAIRS, Y)
-    votes = np.stack([clone(m).fit(PAIRS, Y).predict(PAIRS) for m in models])
-    counts = np.stack([(votes == outcome).sum(axis=0) for outcome in (-1, 0, 1)])
-    assert_array_equal(vote.predict(PAIRS), counts.argmax(axis=0) - 1)
-
-
-def test_voting_of_items_known_by_name():
-    """Strengths without features vote like any classifier."""
-    named = Pairs(left=PAIRS.left, right=PAIRS.right)
-    models = BradleyTerry("davidson"), BradleyTerry("rao-kupper")
-    vote = VotingClassifier([("d", models[0]), ("r", models[1])], voting="soft")
-    each = [clone(model).fit(named, Y).predict_proba(named) for model in models]
-    assert_allclose(vote.fit(named, Y).predict_proba(named), np.mean(each, axis=0))
 
 
 # Stacking
@@ -320,15 +294,6 @@ def graded(n_groups=6, size=10):
 RLS, TREES = RankRLS(kernel="linear"), RankBoost(10)
 
 
-def test_voting_regressor_averages_utilities():
-    """Utilities of two rankers; scale them if one is to count as much as the other."""
-    X, y, _ = graded()
-    assert is_regressor(RLS)
-    vote = VotingRegressor([("rls", RLS), ("trees", TREES)]).fit(X, y)
-    each = [clone(model).fit(X, y).utility(X) for model in (RLS, TREES)]
-    assert_allclose(vote.predict(X), np.mean(each, axis=0))
-
-
 def test_stacking_regressor_of_rankers():
     """A ranker of held-out utilities; qid is routed to all, also to the last one."""
     X, y, qid = graded()
@@ -347,41 +312,7 @@ def test_stacking_regressor_of_rankers():
     assert swapped_pairs(y, stack.predict(X), qid=qid) < 0.25
 
 
-def test_bagging_takes_tables_of_items_only():
-    """Rankers of graded items can be bagged; comparisons are refused."""
-    X, y, _ = graded()
-    bag = BaggingRegressor(RLS, 4, random_state=0).fit(X, y)
-    assert_allclose(
-        bag.predict(X), np.mean([model.predict(X) for model in bag], axis=0)
-    )
-    assert swapped_pairs(y, bag.predict(X)) < 0.25
-    with pytest.raises(ValueError, match="Found array with dim 3"):
-        BaggingClassifier(LOGISTIC).fit(PAIRS, Y)
-
-
 # Searches
-
-
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda *search, **how: HalvingGridSearchCV(*search, **how),
-        lambda *search, **how: HalvingRandomSearchCV(*search, n_candidates=3, **how),
-    ],
-    ids=["grid", "random"],
-)
-def test_halving_searches(make):
-    """Comparisons, or graded items: more rows for fewer candidates."""
-    grid, how = {"C": [1e-3, 0.1, 1.0]}, {"cv": 3, "random_state": 0}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that C = 0.001 predicts no tie
-        search = make(MACHINE, grid, min_resources=40, **how).fit(PAIRS, Y)
-    assert search.best_params_["C"] > 1e-3
-    assert search.n_resources_ == [40, 120]
-    X, y, _ = graded()
-    ranker = RankSVM(kernel="linear", loss="squared_hinge")
-    found = make(ranker, grid, min_resources=20, **how).fit(X, y)
-    assert found.best_score_ > 0.7
 
 
 @pytest.mark.parametrize(
@@ -407,15 +338,3 @@ def test_tune_takes_any_regressor(model):
         score = get_scorer("ndcg")(by_hand, X[test], y[test], qid=qid[test])
         assert score in found.table.row(0)
     assert found.best_estimator_.predict(X).shape == y.shape
-
-
-def test_a_forest_compares():
-    """Any regressor learns when its differences are ties, from grades."""
-    X, y, qid = graded()
-    forest = ThresholdCompare(RandomForestRegressor(20, random_state=0))
-    forest.fit(X, y, qid=qid)
-    pairs = Pairs(X, left=range(9), right=range(1, 10))
-    utility = forest.ranker_.predict(X)
-    assert_allclose(forest.difference(pairs), np.diff(utility[:10]))
-    assert set(forest.predict(pairs)) <= {-1, 0, 1}
-    assert forest.threshold_ > 0

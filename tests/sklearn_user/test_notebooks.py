@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """In a notebook: results as tables, pictures on given axes, warnings that are read."""
 
-import pickle
-import subprocess
-import sys
 import warnings
 
 import matplotlib.pyplot as plt
@@ -11,7 +8,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import GridSearchCV, cross_val_score
 
 import tiebreak
 from tiebreak import (
@@ -158,60 +154,6 @@ def said(search):
         warnings.simplefilter("always")
         search()
     return [str(warning.message) for warning in caught]
-
-
-def test_a_search_says_once_what_concerns_the_data(untied):
-    X, y = untied
-    grid = {"C": [0.1, 1.0]}
-    for search in (
-        lambda: GridSearchCV(SVMCompare(), grid, cv=3).fit(X, y),  # 7 fits
-        lambda: cross_val_score(SVMCompare(), X, y, cv=3),
-        lambda: tune(SVMCompare(), X, y, grid, cv=3),
-        lambda: tune(SVMCompare(), X, y, grid, cv=3, refit=False),
-        lambda: evaluate_folds(SVMCompare(), X, y, cv=3),
-    ):
-        for _ in range(2):  # the next search says it again
-            (message,) = said(search)
-            assert message.startswith("There are no ties among the comparisons")
-    # Fits that are not of a search speak each for itself.
-    assert len(said(lambda: [SVMCompare().fit(X, y) for _ in range(2)])) == 2
-
-
-def test_a_warning_made_an_error_fails_every_fit(untied):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", DataWarning)
-        with pytest.raises(ValueError, match="All the 3 fits failed"):
-            cross_val_score(SVMCompare(), *untied, cv=3)
-
-
-@pytest.mark.extended
-def test_worker_processes_repeat_no_warning(untied):
-    code = (
-        "import numpy as np; from sklearn.model_selection import cross_val_score; "
-        "from tiebreak import SVMCompare; rng = np.random.default_rng(0); "
-        "X, y = rng.normal(size=(40, 2, 2)), rng.choice([-1, 1], 40); "
-        "cross_val_score(SVMCompare(), X, y, cv=10, n_jobs=2)"
-    )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert 1 <= run.stderr.count("DataWarning: There are no ties") <= 2
-
-
-# Names that scikit-learn's users know
-
-
-def test_what_a_search_found_has_the_names_of_scikit_learn(untied):
-    X, y = untied
-    model, grid = LogisticCompare(), {"alpha": [0.1, 1.0]}
-    theirs = GridSearchCV(model, grid, scoring="accuracy", cv=3).fit(X, y)
-    ours = tune(model, X, y, grid, scoring="accuracy", cv=3)
-    assert ours.best_params_ == theirs.best_params_
-    assert ours.best_score_ == pytest.approx(theirs.best_score_)
-    assert (ours.best_estimator_.predict(X) == theirs.best_estimator_.predict(X)).all()
-
-
-def test_what_a_search_found_can_be_pickled(untied):
-    found = tune(LogisticCompare(), *untied, {"alpha": [1.0]}, cv=2)
-    assert pickle.loads(pickle.dumps(found)).best_params_ == found.best_params_
 
 
 # Looking around

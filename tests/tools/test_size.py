@@ -18,8 +18,8 @@ def f():
     """
 '''
 # Who adds to the project says so here.
-MOST_CODE, MOST_TOKENS = 43_800, 268_000
-MOST_CODE_OF_TESTS, MOST_WORDS_OF_DOCS = 45_100, 92_700
+MOST_CODE, MOST_TOKENS = 41_400, 255_000
+MOST_CODE_OF_TESTS, MOST_WORDS_OF_DOCS = 39_800, 59_500
 
 
 def test_every_line_is_of_one_kind():

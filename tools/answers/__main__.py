@@ -46,6 +46,29 @@ import tiebreak
 # What was changed on purpose: a pattern of names of answers, and the reason.
 EXPECTED: dict[str, str] = {}
 
+# Options of 0.2 as they are written since.
+_LINEAR = ["--set", "kernel=linear"]
+_MODELS = {
+    "davidson": ["--model=bradley-terry", "--set", "ties=davidson"],
+    "rao-kupper": ["--model=bradley-terry", "--set", "ties=rao-kupper"],
+    "judges": ["--model=judge-bradley-terry"],
+    "logistic": ["--model=logistic-compare"],
+    "logistic-names": ["--model=logistic-compare", "--set", "identity=1"],
+    "svm": ["--model=rank-svm"],
+    "linear-svm": ["--model=rank-svm", *_LINEAR],
+    "linear-rank-rls": ["--model=rank-rls", *_LINEAR],
+    "boosted": ["--model=boosted-utility"],
+    "l1": ["--model=l1-ranker"],
+    "pursuit": ["--model=ranking-pursuit"],
+    "expected-rank": ["--model=expected-rank-regression"],
+}
+NEW_WORDS = {f"--model={name}": words for name, words in _MODELS.items()} | {
+    "--alpha=0.5": ["--set", "alpha=0.5"],
+    "--alpha=0": ["--set", "alpha=0"],
+    "--reference=Germany": ["--anchor", "Germany=1500"],
+    "--models=logistic,svm,rank-rls": ["--models=logistic-compare,rank-svm,rank-rls"],
+}
+
 # How far utilities may be apart, as a share of their range: the first that matches.
 TOLERANCES = [
     (r"squared_hinge", 1e-6),
@@ -378,6 +401,8 @@ def list_commands(folder):
 def run_command(line, folder, out):
     """Run a command in the folder of inputs, and read what it prints."""
     words = [word.replace("OUT", str(out)) for word in shlex.split(line)]
+    if tiebreak.__version__ >= "0.3":
+        words = [new for word in words for new in NEW_WORDS.get(word, [word])]
     json_too = [] if words[0] == "convert" else ["--json"]
     source = str(Path(tiebreak.__file__).parents[1])
     done = subprocess.run(

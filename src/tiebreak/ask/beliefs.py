@@ -59,25 +59,18 @@ def expected_information(mean: Floats, deviation: Floats, t: float) -> Floats:
     return np.maximum(inner - (overall * np.log(overall)).sum(axis=-1), 0.0)
 
 
-@dataclass(frozen=True, eq=False)
-class Answers:
-    """Answers by item number; y is -1 (left is better), 0 (tie) or 1 (right)."""
+def count_answers(answers: Ints, n_items: int) -> tuple[Ints, Ints, Floats]:
+    """Distinct pairs with left < right, and their counts, shape (m, 3).
 
-    left: Ints
-    right: Ints
-    y: Ints
-
-    def __len__(self) -> int:
-        return len(self.y)
-
-    def counted(self, n_items: int) -> tuple[Ints, Ints, Floats]:
-        """Distinct pairs with left < right, and their counts, shape (m, 3)."""
-        low, high = np.minimum(self.left, self.right), np.maximum(self.left, self.right)
-        y = np.where(self.left == low, self.y, -self.y)
-        keys, row = np.unique(low * n_items + high, return_inverse=True)
-        counts = np.zeros((len(keys), 3))
-        np.add.at(counts, (row, y + 1), 1.0)
-        return keys // n_items, keys % n_items, counts
+    Answers are rows of left, right and y: -1 (left is better), 0 (tie) or 1 (right).
+    """
+    left, right, y = answers.T
+    low, high = np.minimum(left, right), np.maximum(left, right)
+    y = np.where(left == low, y, -y)
+    keys, row = np.unique(low * n_items + high, return_inverse=True)
+    counts = np.zeros((len(keys), 3))
+    np.add.at(counts, (row, y + 1), 1.0)
+    return keys // n_items, keys % n_items, counts
 
 
 @dataclass(eq=False)
@@ -154,9 +147,9 @@ class Beliefs:
             self.cov[[left, right]] -= self.cov[[left, right]] ** 2 * less
         return column, less
 
-    def refit(self, answers: Answers) -> Beliefs:
-        """Beliefs from all answers, the Newton steps starting here."""
-        left, right, counts = answers.counted(self.n_items)
+    def refit(self, answers: Ints) -> Beliefs:
+        """Beliefs from all answers (n, 3), the Newton steps starting here."""
+        left, right, counts = count_answers(answers, self.n_items)
         counts = np.vstack([counts, _IMAGINED])
         fit = self._fitted(left, right, counts)
         if self.precision is None:

@@ -40,8 +40,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from tiebreak.ask.beliefs import Answers, Beliefs, Floats, Ints, expected_information
+from tiebreak.ask.beliefs import Beliefs, Floats, Ints, expected_information
 from tiebreak.data.jit import njit
+from tiebreak.data.parameters import Values, one_of
 
 STRATEGIES = ("information", "swiss", "random")
 _PARTS = (60, 40)  # of the axes of the table of information: mean, deviation
@@ -53,6 +54,12 @@ _NEAR = 1000  # so many items below the border of the best K may belong above it
 _PAIRS, _DRAWS = 100_000, 1000  # to measure how certain a goal is
 _DISTANCE = 10  # so many answers lie between a pair and its repetition
 _MOST_FACTOR = 1e4
+_SETTINGS = {
+    "level": Values("a number above 0 and below 1", 1e-9, 1.0 - 1e-9),
+    "strategy": one_of(*STRATEGIES),
+    "min_each": Values("a whole number, not negative", 0, np.inf, whole=True),
+    "repeat": Values("a share from 0 to 50%", 0.0, 0.5),
+}
 
 
 class Goal(NamedTuple):
@@ -66,17 +73,17 @@ class Goal(NamedTuple):
         """Read ranking, top:K, best or scale."""
         if text in ("ranking", "scale"):
             return cls(text)
-        found = re.fullmatch(r"top:(\d+)", "top:1" if text == "best" else text)
-        if found is None:
+        match = re.fullmatch(r"top:(\d+)", "top:1" if text == "best" else text)
+        if match is None:
             raise ValueError(
                 f"--goal must be ranking, top:K (such as top:5), best or scale; got "
                 f"{text!r}."
             )
-        top = int(found[1])
+        top = int(match[1])
         if not 0 < top < n_items:
             raise ValueError(
-                f"--goal {text} asks for the best {top} of {n_items:,} items; expected "
-                f"1 to {n_items - 1:,}."
+                f"--goal {text} must be from top:1 to top:{n_items - 1}, because there "
+                f"are {n_items:,} items."
             )
         return cls(text, top)
 
@@ -161,19 +168,12 @@ class Settings:
     repeat: float = 0.05
 
     def __post_init__(self) -> None:
-        if self.strategy not in STRATEGIES:
-            raise ValueError(
-                f"--strategy must be one of {', '.join(STRATEGIES)}; got "
-                f"{self.strategy!r}."
-            )
-        for name, most in (("level", 1.0), ("repeat", 0.5)):
-            value = getattr(self, name)
-            if not 0.0 <= value < most or (name == "level" and value == 0.0):
+        for name, values in _SETTINGS.items():
+            if getattr(self, name) not in values:
+                option = name.replace("_", "-")
                 raise ValueError(
-                    f"--{name} must be between 0 and {most:g}; got {value:g}."
+                    f"--{option} must be {values}; got {getattr(self, name)!r}."
                 )
-        if self.min_each < 0:
-            raise ValueError(f"--min-each must not be negative; got {self.min_each}.")
 
 
 class Chooser:
@@ -195,9 +195,7 @@ class Chooser:
         self.games = np.zeros(n_items, dtype=np.int64)  # asked, answered or not
         self.allowed = allowed
         self._rng = np.random.default_rng(seed)
-        self._left: list[int] = []
-        self._right: list[int] = []
-        self._y: list[int] = []
+        self._answers: list[tuple[int, int, int]] = []  # left, right, y
         self._epoch = 0  # grows when an answer is taken back
         self._open: dict[tuple[int, int], int] = {}
         # By rater: the pairs in their order, and how often each was asked.
@@ -207,7 +205,7 @@ class Chooser:
         self._values: tuple[Ints, Ints, Floats] | None = None  # of the present beliefs
 
     def __len__(self) -> int:
-        return len(self._y)
+        return len(self._answers)
 
     # Questions and answers -----------------------------------------------------------
 
@@ -252,32 +250,25 @@ class Chooser:
 
     def learn(self, left: int, right: int, y: int, *, update: bool = True) -> None:
         """Add an answer; without an update it counts from the next `refit` on."""
-        self._left.append(left)
-        self._right.append(right)
-        self._y.append(y)
+        self._answers.append((left, right, y))
         if update:
             self._values = None
             self._aim.learn(self.beliefs, *self.beliefs.learn(left, right, y))
 
     def forget(self, left: int, right: int, y: int) -> None:
         """Take back an answer; the beliefs follow with the next `refit`."""
-        rows = zip(self._left, self._right, self._y, strict=True)
-        at = [row == (left, right, y) for row in rows][::-1].index(True)
-        for values in (self._left, self._right, self._y):
-            values.pop(len(values) - 1 - at)
+        del self._answers[-1 - self._answers[::-1].index((left, right, y))]
         self._epoch += 1
 
     # Beliefs from all answers --------------------------------------------------------
 
-    def snapshot(self) -> tuple[Beliefs, Answers, int]:
+    def snapshot(self) -> tuple[Beliefs, Ints, int]:
         """What `fit` needs, which may run in another thread."""
-        columns = (
-            np.array(v, dtype=np.int64) for v in (self._left, self._right, self._y)
-        )
+        answers = np.array(self._answers, dtype=np.int64).reshape(-1, 3)
         start = replace(self.beliefs, mean=self.beliefs.mean.copy())
-        return start, Answers(*columns), self._epoch
+        return start, answers, self._epoch
 
-    def fit(self, start: Beliefs, answers: Answers, epoch: int) -> Fit:
+    def fit(self, start: Beliefs, answers: Ints, epoch: int) -> Fit:
         """Fit all answers of a snapshot; nothing here changes."""
         beliefs = start.refit(answers)
         return Fit(beliefs, aim(self.goal, beliefs), len(answers), epoch)
@@ -286,9 +277,8 @@ class Chooser:
         """Take the beliefs of a fit, and add the answers that came since."""
         if fit.epoch != self._epoch:
             return False
-        for row in range(fit.n_answers, len(self)):
-            change = fit.beliefs.learn(self._left[row], self._right[row], self._y[row])
-            fit.aim.learn(fit.beliefs, *change)
+        for answer in self._answers[fit.n_answers :]:
+            fit.aim.learn(fit.beliefs, *fit.beliefs.learn(*answer))
         self.beliefs, self._aim, self._values = fit.beliefs, fit.aim, None
         return True
 
@@ -318,7 +308,7 @@ class Chooser:
         first, second, value = self._values
         flat = value.ravel()
         recent, times = self._asked[rater][-_DISTANCE:], self._times[rater]
-        found: tuple[int, int] | None = None
+        chosen: tuple[int, int] | None = None
         again: tuple[int, int] | None = None
         best = -1.0
         for most in sorted({min(_FIRST, flat.size), flat.size}):
@@ -335,15 +325,15 @@ class Chooser:
                         again = again or key  # rather this one than none
                 # What the same person says again tells less.
                 elif (worth := flat[place] * 0.5 ** times[key]) > best:
-                    found, best = key, worth
-            if found is not None:
+                    chosen, best = key, worth
+            if chosen is not None:
                 break
-        found = found or again
-        if found is None:
+        chosen = chosen or again
+        if chosen is None:
             return None
-        value[np.isin(first, found)] *= 0.5  # these two wait for their answer
-        value[:, np.isin(second, found)] *= 0.5
-        return Pair(*found, self.settings.strategy)
+        value[np.isin(first, chosen)] *= 0.5  # these two wait for their answer
+        value[:, np.isin(second, chosen)] *= 0.5
+        return Pair(*chosen, self.settings.strategy)
 
     def _valued(self) -> tuple[Ints, Ints, Floats]:
         """Items, items, and the values of the pairs of the first and the second."""
@@ -470,8 +460,8 @@ def _information(t: float) -> Floats:
     s = np.linspace(0.0, _MOST_DEVIATION, _PARTS[1] + 1)
     s[0] = 1e-3
     mu = np.linspace(0.0, _MOST_MEAN, _PARTS[0] + 1)
-    found = expected_information(*np.meshgrid(mu, s, indexing="ij"), t)
-    return found / s**2
+    information = expected_information(*np.meshgrid(mu, s, indexing="ij"), t)
+    return information / s**2
 
 
 def _key(left: int, right: int) -> tuple[int, int]:

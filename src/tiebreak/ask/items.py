@@ -11,10 +11,9 @@ own folder only.
 
 from __future__ import annotations
 
-import filecmp
 import hashlib
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -22,11 +21,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tiebreak.data.pairs import Pairs
 from tiebreak.io.columns import COLUMN_WORDS, spelling
 from tiebreak.io.formats import detect_format
-from tiebreak.io.items import join_items
-from tiebreak.io.result import FileError, ReadOptions, ReadResult, first_of, plural
+from tiebreak.io.items import find_items
+from tiebreak.io.result import FileError, ReadOptions, first_of, plural
 from tiebreak.io.table import Table
 
 MOST_ITEMS = 100_000
@@ -107,47 +105,37 @@ class Items:
 def read_items(source: Path) -> Items:
     """Find the items of a folder, a table or a text file of one item per line."""
     if source.is_dir():
-        found = _read_folder(source)
+        items = _read_folder(source)
     elif source.suffix.lower() in (".txt", ".text") and source.is_file():
-        found = _read_lines(source)
+        items = _read_lines(source)
     else:
-        found = _read_table(source)
-    n = len(found.items)
+        items = _read_table(source)
+    n = len(items.items)
     if n < 2:
         raise FileError(
             source, f"there is {plural(n, 'item')} to ask about; expected two at least."
         )
     if n > MOST_ITEMS:
         raise FileError(
-            source,
-            f"{n:,} items are more than people can compare: every item once takes "
-            f"{n // 2:,} answers. Take a sample of at most {MOST_ITEMS:,}.",
-        )
-    if n > 2000:
-        found.sentences.append(
-            f"{n:,} items: every item once takes {n // 2:,} answers."
-        )
-    found.sentences += _say_same(found.items)
-    return found
+            source, f"{n:,} items are more than people can compare; take a sample of "
+            f"at most {MOST_ITEMS:,}."
+        )  # fmt: skip
+    items.sentences += _say_same(items.items)
+    return items
 
 
 def read_features(path: Path, names: Sequence[str]) -> NDArray[np.float64]:
     """Features of named items from a table, shape (N, p)."""
-    pairs = Pairs(None, list(names[:-1]), list(names[1:]))
-    result = ReadResult("comparisons", "csv", [], pairs=pairs)
-    joined = join_items(result, ReadOptions(items=path)).pairs
-    assert joined is not None and joined.names is not None
-    place = {name: row for row, name in enumerate(joined.names.tolist())}
-    assert joined.items is not None
-    return joined.items.dense()[[place[name] for name in names]]
+    _, table, rows = find_items(ReadOptions(items=path), names, [])
+    return table.take(rows).dense()
 
 
 def _digest(parts: Sequence[str | bytes]) -> str:
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for part in parts:
         data = part.encode() if isinstance(part, str) else part
-        found.update(len(data).to_bytes(8, "little") + data)
-    return found.hexdigest()
+        digest.update(len(data).to_bytes(8, "little") + data)
+    return digest.hexdigest()
 
 
 def _item(name: str, views: Sequence[View]) -> Item:
@@ -167,21 +155,12 @@ def _item(name: str, views: Sequence[View]) -> Item:
 
 
 def _say_same(items: Sequence[Item]) -> list[str]:
-    seen: dict[str, Item] = {}
-    same = []
-    for item in items:
-        other = seen.setdefault(item.hash, item)
-        if other is item:
-            continue
-        files = zip(item.views, other.views, strict=True)
-        if all(isinstance(a.content, str) or filecmp.cmp(a.content, b.content, False)
-               for a, b in files):  # fmt: skip
-            same.append(f"{other.name} and {item.name}")
+    first: dict[str, Item] = {}
+    pairs = [(first.setdefault(item.hash, item), item) for item in items]
+    same = [f"{a.name} and {b.name}" for a, b in pairs if a is not b]
     if not same:
         return []
-    return [
-        f"The same content under two names, asked about as two: {first_of(same, 5)}."
-    ]
+    return [f"The same content under two names: {first_of(same, 5)}."]
 
 
 def _problem(path: Path) -> str | None:
@@ -233,21 +212,21 @@ def _read_folder(folder: Path) -> Items:
             bad.append(f"{within.as_posix()} ({problem})")
         else:
             known.append(within)
-    said = []
+    notes = []
     if bad:
-        said.append(f"{plural(len(bad), 'file')} left out: {first_of(bad, 5)}.")
+        notes.append(f"{plural(len(bad), 'file')} left out: {first_of(bad, 5)}.")
     if others:
-        said.append(
+        notes.append(
             f"{plural(others, 'other file')} not looked at; items are images, sounds, "
             "videos, .txt and .md files."
         )
     if outside:
-        said.append(f"{plural(outside, 'link')} out of the folder not followed.")
+        notes.append(f"{plural(outside, 'link')} out of the folder not followed.")
     if not known:
         raise FileError(
             folder,
             "there is no item to ask about; expected images, sounds, videos or texts. "
-            + " ".join(said),
+            + " ".join(notes),
         )
     stems = [path.with_suffix("").as_posix() for path in known]
     short = stems if len(set(stems)) == len(stems) else [p.as_posix() for p in known]
@@ -255,7 +234,7 @@ def _read_folder(folder: Path) -> Items:
         _item(name, [_file_view(folder / path)])
         for name, path in zip(short, known, strict=True)
     ]
-    return Items(items, said)
+    return Items(items, notes)
 
 
 def _read_lines(path: Path) -> Items:
@@ -267,10 +246,16 @@ def _read_lines(path: Path) -> Items:
         raise FileError(path, f"cannot be read: {error.strerror}.") from None
     texts = [line.strip() for line in lines if line.strip()]
     kept = list(dict.fromkeys(texts))
-    said = []
+    notes = []
     if len(kept) < len(texts):
-        said.append(f"{plural(len(texts) - len(kept), 'line')} repeated, taken once.")
-    return Items([_item(text, [View("text", text)]) for text in kept], said)
+        notes.append(f"{plural(len(texts) - len(kept), 'line')} repeated, taken once.")
+    return Items([_item(text, [View("text", text)]) for text in kept], notes)
+
+
+def _find_column(columns: Sequence[str], words: Sequence[str]) -> str | None:
+    """Give the first column that is spelled as one of some words."""
+    spelled = {spelling(column): column for column in reversed(columns)}
+    return next((spelled[w] for w in map(spelling, words) if w in spelled), None)
 
 
 def _read_table(path: Path) -> Items:
@@ -281,18 +266,11 @@ def _read_table(path: Path) -> Items:
             "or a .txt file with one item per line."
         )  # fmt: skip
     table = Table(path, detected)
-    spelled = {spelling(column): column for column in reversed(table.columns)}
-
-    def column(words: Sequence[str]) -> str | None:
-        return next((spelled[w] for w in map(spelling, words) if w in spelled), None)
-
-    contents = {kind: column(words) for kind, words in _CONTENTS.items()}
+    contents = {k: _find_column(table.columns, w) for k, w in _CONTENTS.items()}
     kind, content = next(((k, c) for k, c in contents.items() if c), ("text", None))
-    prompt = column(_PROMPTS)
+    prompt = _find_column(table.columns, _PROMPTS)
     free = [c for c in table.columns if c not in (content, prompt)]
-    named = {spelling(c): c for c in reversed(free)}
-    words = map(spelling, COLUMN_WORDS["name"])
-    name = next((named[w] for w in words if w in named), None)
+    name = _find_column(free, COLUMN_WORDS["name"])
     if name is None and content is None:
         raise table.error(
             "no column names items (item, name, id, model, …) or holds what to show "
@@ -306,27 +284,32 @@ def _read_table(path: Path) -> Items:
     views: dict[str, list[View]] = {}
     shown = texts[content or name or ""]
     prompts = texts[prompt] if prompt else [None] * len(shown)
-    make = _maker(path, kind if content else "text")
-    said = [f"Items are named by {name or content}, and {content or name} is shown"
+    root = path.resolve().parent
+    notes = [f"Items are named by {name or content}, and {content or name} is shown"
             + (f" with its {prompt}." if prompt else ".")]  # fmt: skip
     bad: list[str] = []
-    for label, what, asked in zip(
+    for label, what, question in zip(
         texts[name or content or ""], shown, prompts, strict=True
     ):
-        view = make(what, asked)
+        view = _cell_view(root, kind if content else "text", what, question)
         if isinstance(view, str):
             bad.append(f"{what} ({view})")
             continue
-        if any(asked == other.prompt for other in views.setdefault(label, [])):
+        if any(question == other.prompt for other in views.setdefault(label, [])):
             raise table.error(
                 f"{label!r} names two rows" + (" of one prompt" if prompt else "")
                 + "; expected one row for each item."
             )  # fmt: skip
         views[label].append(view)
     if bad:
-        said.append(f"{plural(len(bad), 'row')} left out: {first_of(bad, 5)}.")
+        notes.append(f"{plural(len(bad), 'row')} left out: {first_of(bad, 5)}.")
     items = Items(
-        [_item(label, found) for label, found in views.items() if found], said
+        [
+            _item(label, shown_views)
+            for label, shown_views in views.items()
+            if shown_views
+        ],
+        notes,
     )
     allowed = items.allowed()
     if allowed is not None and len(items.items) > 1 and allowed.sum() <= len(allowed):
@@ -337,23 +320,18 @@ def _read_table(path: Path) -> Items:
     return items
 
 
-def _maker(table: Path, kind: str) -> Callable[[str, str | None], View | str]:
-    """Make views of the values of a column; of what cannot be shown, say why."""
-    root = table.resolve().parent
-
-    def make(value: str, prompt: str | None) -> View | str:
-        if kind == "link" or (kind == "file" and "://" in value):
-            fine = value.startswith(("https://", "http://"))
-            return View("link", value, prompt) if fine else "not an http address"
-        if kind != "file":
-            return View(kind, value, prompt)
-        place = (root / value).resolve()
-        if not place.is_relative_to(root):
-            return "outside the folder of the table"
-        if not place.is_file():
-            return "no such file"
-        if place.suffix.lower() not in (*MEDIA_TYPES, *_TEXTS, *_FOREIGN):
-            return "no image, sound, video or text"
-        return _problem(place) or _file_view(place, prompt)
-
-    return make
+def _cell_view(root: Path, kind: str, value: str, prompt: str | None) -> View | str:
+    """Make a view of a cell of a table; of what cannot be shown, say why."""
+    if kind == "link" or (kind == "file" and "://" in value):
+        fine = value.startswith(("https://", "http://"))
+        return View("link", value, prompt) if fine else "not an http address"
+    if kind != "file":
+        return View(kind, value, prompt)
+    place = (root / value).resolve()
+    if not place.is_relative_to(root):
+        return "outside the folder of the table"
+    if not place.is_file():
+        return "no such file"
+    if place.suffix.lower() not in (*MEDIA_TYPES, *_TEXTS, *_FOREIGN):
+        return "no image, sound, video or text"
+    return _problem(place) or _file_view(place, prompt)

@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from typing import Any
 
 import numpy as np
 from scipy.stats import binomtest
 
-from tiebreak.ask.store import SIGNS, Question
+from tiebreak.ask.store import SIGNS, Question, Rater
 from tiebreak.ask.study import Study
 from tiebreak.metrics import comparison_units, krippendorff_alpha
 
@@ -22,22 +22,19 @@ _PAIRS = 10
 
 def overview(study: Study) -> dict[str, Any]:
     """All that the page of the organizer shows."""
-    questions = study.store.questions(is_open=False)
+    questions = [q for q in study.store.questions() if q.outcome is not None]
     answers = [q for q in questions if q.outcome in SIGNS]
-    names = {rater.number: rater for rater in study.store.raters()}
     by_rater: defaultdict[int, list[Question]] = defaultdict(list)
     for question in questions:
         by_rater[question.rater].append(question)
     times = [q.seconds for q in answers if q.seconds is not None]
     usual = float(np.median(times)) if times else None
     people = [
-        _person(rater.name, rater.token, by_rater[number], usual)
-        for number, rater in names.items()
+        _person(rater, by_rater[rater.number], usual) for rater in study.store.raters()
     ]
-    progress = study.progress
     return {
         "people": people,
-        "progress": progress,
+        "progress": study.progress,
         "goal": study.settings.goal,
         "file": study.store.path.name,
         "board": study.board(100),
@@ -55,33 +52,32 @@ def _oriented(question: Question) -> tuple[tuple[int, int], int]:
 
 
 def _person(
-    name: str, token: str, questions: list[Question], usual: float | None
+    rater: Rater, questions: list[Question], usual: float | None
 ) -> dict[str, Any]:
+    counts = Counter(q.outcome for q in questions)
     answers = [q for q in questions if q.outcome in SIGNS]
-    sides = {
-        side: sum(q.outcome == side for q in answers) for side in ("left", "right")
-    }
+    left, decided = counts["left"], counts["left"] + counts["right"]
     times = [q.seconds for q in answers if q.seconds is not None]
     seconds = float(np.median(times)) if times else None
     again, same = consistency(answers)
     notes = []
-    decided = sides["left"] + sides["right"]
     if len(answers) >= _FEW and decided:
-        p = binomtest(sides["left"], decided).pvalue
-        if p < _SURE:
-            side = "left" if 2 * sides["left"] > decided else "right"
-            notes.append(f"prefers the {side} side")
+        if binomtest(left, decided).pvalue < _SURE:
+            notes.append(
+                f"prefers the {'left' if 2 * left > decided else 'right'} side"
+            )
         if seconds is not None and usual and seconds < _FAST * usual:
             notes.append("much faster than the others")
         if again >= 5 and same < _CONSISTENT * again:
             notes.append("often answers a repeated pair differently")
     return {
-        "name": name,
-        "token": token,
+        "name": rater.name,
+        "token": rater.token,
         "answers": len(answers),
-        "skipped": len(questions) - len(answers),
-        "ties": sum(q.outcome in ("tie", "both_bad") for q in answers),
-        **sides,
+        "skipped": counts["skip"],
+        "ties": counts["tie"] + counts["both_bad"],
+        "left": left,
+        "right": counts["right"],
         "seconds": seconds,
         "again": again,
         "same": same,
@@ -117,16 +113,12 @@ def _agreement(study: Study, answers: list[Question]) -> dict[str, Any]:
             units, raters, values, level="ordinal", symmetric=True
         )
     name = study.names
-    pairs: list[dict[str, Any]] = [
-        {
-            "left": name.get(a, "?"),
-            "right": name.get(b, "?"),
-            "first": sum(s < 0 for s in by.values()),
-            "tie": sum(s == 0 for s in by.values()),
-            "second": sum(s > 0 for s in by.values()),
-        }
-        for (a, b), by in shared.items()
-    ]
+    pairs: list[dict[str, Any]] = []
+    for (a, b), by in shared.items():
+        counts = Counter(by.values())
+        sides = {"left": name.get(a, "?"), "right": name.get(b, "?")}
+        votes_of = {"first": counts[-1], "tie": counts[0], "second": counts[1]}
+        pairs.append(sides | votes_of)
     pairs.sort(key=lambda p: -min(p["first"], p["second"]))
     disputed = [p for p in pairs[:_PAIRS] if min(p["first"], p["second"])]
     return {"alpha": alpha, "n_shared": len(shared), "disputed": disputed}

@@ -21,6 +21,7 @@ import socket
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -39,7 +40,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from tiebreak.ask.items import MEDIA_TYPES, View
 from tiebreak.ask.organizer import overview
 from tiebreak.ask.store import Rater, Refused
-from tiebreak.ask.study import Given, Shown, Study
+from tiebreak.ask.study import Answer, Shown, Study
 from tiebreak.data.threads import one_blas_thread
 
 COOKIE = "tiebreak_ask"
@@ -138,8 +139,8 @@ def allowed_hosts(host: str, port: int) -> Callable[[str], bool]:
         names |= {host.lower(), socket.gethostname().lower()}
         names.add(f"{socket.gethostname().lower().partition('.')[0]}.local")
 
-    def allowed(given: str) -> bool:
-        name, _, end = given.lower().rpartition(":")
+    def allowed(host_header: str) -> bool:
+        name, _, end = host_header.lower().rpartition(":")
         if not name or end != str(port):
             return False
         if name in names:
@@ -175,7 +176,7 @@ class Site:
         self._markdown = markdown.enable(["table", "strikethrough"]).disable("image")
         self._templates.filters["markdown"] = self._markdown.render
         self._card = lru_cache(1000)(self._draw_card)  # of open questions, mostly
-        self._waiting: list[tuple[Given, asyncio.Future[bool | Refused]]] = []
+        self._waiting: list[tuple[Answer, asyncio.Future[bool | Refused]]] = []
         self._saving: asyncio.Task[None] | None = None
         self._assets = {
             name: (_HERE / "assets" / name).read_bytes() for name in _ASSETS
@@ -216,8 +217,8 @@ class Site:
 
     async def _body(self, request: Request) -> tuple[Rater, dict[str, Any]]:
         rater = self._rater(request)
-        given = request.headers.get("x-csrf-token", "")
-        if not hmac.compare_digest(given.encode(), self._token(rater.token).encode()):
+        token = request.headers.get("x-csrf-token", "")
+        if not hmac.compare_digest(token.encode(), self._token(rater.token).encode()):
             raise Refused(
                 f"This tab is out of date: the browser now answers as {rater.name}. "
                 "Reload the page.",
@@ -242,6 +243,9 @@ class Site:
             response.set_cookie(COOKIE, secret, httponly=True, samesite="strict")
         return response
 
+    def _refuse(self, reason: str) -> Response:
+        return self._render("refused.html", status=403, reason=reason)
+
     async def _page(self, request: Request) -> Response:
         secret = self._secret(request)
         if self.may_join and hmac.compare_digest(secret.encode(), self.join.encode()):
@@ -249,7 +253,7 @@ class Site:
         try:
             rater = self._rater(request)
         except HTTPException as error:
-            return self._render("refused.html", status=403, reason=error.detail)
+            return self._refuse(error.detail)
         return self._render(
             "ask.html", secret, rater=rater.name, csrf=self._token(secret),
             both_bad=self.both_bad,
@@ -262,9 +266,7 @@ class Site:
         key, csrf = form.get("key", ""), form.get("csrf", "")
         known = hmac.compare_digest(key.encode(), self.join.encode())
         if not (self.may_join and known) or csrf != self._token(key):
-            return self._render(
-                "refused.html", status=403, reason="This link is not known."
-            )
+            return self._refuse("This link is not known.")
         raters = self.study.store.raters()
         taken = name.casefold() in {rater.name.casefold() for rater in raters}
         if not name or taken or len(raters) >= MOST_RATERS:
@@ -284,11 +286,12 @@ class Site:
     async def _organizer_page(self, request: Request) -> Response:
         secret = self._secret(request)
         if not hmac.compare_digest(secret.encode(), self.organizer.encode()):
-            reason = "This page is for the organizer, and needs the whole address."
-            return self._render("refused.html", status=403, reason=reason)
-        found = await asyncio.to_thread(overview, self.study)
+            return self._refuse(
+                "This page is for the organizer, and needs the whole address."
+            )
+        content = await asyncio.to_thread(overview, self.study)
         base = f"{request.url.scheme}://{request.headers['host']}"
-        return self._render("organizer.html", base=base, **found)
+        return self._render("organizer.html", base=base, **content)
 
     async def _asset(self, request: Request) -> Response:
         name = request.path_params["name"]
@@ -335,19 +338,15 @@ class Site:
         study = self.study
         shown = await asyncio.to_thread(study.open_questions, rater)
         questions = [self._shown(q) for q in shown[:3]]
-        p = study.progress
+        progress = {"goal": study.settings.goal, **asdict(study.progress)}
         return JSONResponse(
             {
                 "questions": questions,
                 "last": study.last(rater),
                 "done": study.done(rater),
-                "progress": {
-                    "goal": study.settings.goal, "certainty": p.certainty,
-                    "level": p.level, "remaining": p.remaining, "reached": p.reached,
-                    "answers": p.answers,
-                },
+                "progress": progress,
             }
-        )  # fmt: skip
+        )
 
     async def _state(self, request: Request) -> Response:
         return await self._reply(self._rater(request))
@@ -359,9 +358,9 @@ class Site:
             raise Refused("Both bad is not among the answers here.", 400)
         if not (isinstance(seconds, int | float) and 0 <= seconds < 1e6):
             seconds = None
-        given = Given(rater.number, body["question"], str(outcome), seconds)
+        answer = Answer(rater.number, body["question"], str(outcome), seconds)
         saved: asyncio.Future[bool | Refused] = asyncio.Future()
-        self._waiting.append((given, saved))
+        self._waiting.append((answer, saved))
         if self._saving is None or self._saving.done():
             self._saving = asyncio.create_task(self._save())
         if isinstance(result := await saved, Refused):
@@ -374,7 +373,7 @@ class Site:
             batch, self._waiting = self._waiting, []
             try:
                 results = await asyncio.to_thread(
-                    self.study.answer, [given for given, _ in batch]
+                    self.study.answer, [answer for answer, _ in batch]
                 )
             except Exception as error:
                 for _, saved in batch:

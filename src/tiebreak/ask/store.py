@@ -11,8 +11,6 @@ kept in the table ``undone``.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 import secrets
 import sqlite3
@@ -22,7 +20,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from tiebreak.ask.items import Item
 from tiebreak.io.result import OUTCOMES, FileError, first_of, plural
@@ -115,15 +113,11 @@ class Store:
         known = self.about("version")
         others = self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()
         if known is None and others[0]:
-            raise FileError(
-                self.path, "this SQLite database holds something else; name another "
-                "file with --answers."
-            )  # fmt: skip
+            raise FileError(self.path, "this SQLite database holds something else.")
         if known not in (None, str(VERSION)):
             raise FileError(
-                self.path, f"these answers have version {known} and this tiebreak "
-                f"reads version {VERSION}; update tiebreak."
-            )  # fmt: skip
+                self.path, f"version {known} of answers; expected version {VERSION}."
+            )
         with self.writing() as db:
             for statement in _TABLES.split(";"):
                 db.execute(statement)
@@ -193,7 +187,7 @@ class Store:
                 f"were answered: {names}. If the answers still hold, add "
                 "--accept-changes; else begin a new file with --answers.",
             )
-        new = [item for item in items if item.name not in known]
+        new = [item.name for item in items if item.name not in known]
         here = {item.name for item in items}
         gone = [name for name, row in known.items() if row[2] and name not in here]
         with self.writing() as db:
@@ -203,25 +197,18 @@ class Store:
                 "(name) DO UPDATE SET hash = excluded.hash, present = 1",
                 [(item.name, item.hash) for item in items],
             )
-            table = hashlib.sha256(
-                json.dumps(sorted((i.name, i.hash) for i in items)).encode()
+        news = [
+            f"{plural(len(names), 'item')} {what} since the last run: "
+            f"{first_of(names, 5)}."
+            for what, names in (
+                ("added", new if known else []),
+                ("removed", gone),
+                ("changed", [item.name for item in changed]),
             )
-            self._set("items", table.hexdigest())
-        said = []
-        if known and new:
-            names = first_of([item.name for item in new], 5)
-            said.append(
-                f"{plural(len(new), 'item')} added since the last run: {names}."
-            )
-        if gone:
-            said.append(
-                f"{plural(len(gone), 'item')} of the last run no longer there, and not "
-                f"asked about; the answers are kept: {first_of(gone, 5)}."
-            )
-        if changed:
-            said.append(f"{plural(len(changed), 'item')} changed since the last run.")
+            if names
+        ]
         numbers = dict(self._db.execute("SELECT name, number FROM items"))
-        return [numbers[item.name] for item in items], said
+        return [numbers[item.name] for item in items], news
 
     # Raters --------------------------------------------------------------------------
 
@@ -247,19 +234,9 @@ class Store:
 
     # Questions and answers -----------------------------------------------------------
 
-    def questions(
-        self, rater: int | None = None, *, is_open: bool | None = None
-    ) -> list[Question]:
+    def questions(self) -> list[Question]:
         """Questions in the order in which they were asked."""
-        where = ["1"]
-        if rater is not None:
-            where.append(f"rater = {int(rater)}")
-        if is_open is not None:
-            where.append(f"outcome IS {'' if is_open else 'NOT '}NULL")
-        rows = self._db.execute(
-            f"SELECT {_FIELDS} FROM questions WHERE {' AND '.join(where)} "
-            "ORDER BY number"
-        )
+        rows = self._db.execute(f"SELECT {_FIELDS} FROM questions ORDER BY number")
         return [Question(*row) for row in rows]
 
     @property
@@ -338,7 +315,3 @@ class Store:
                 (number,),
             )
         return question
-
-    def undone(self) -> list[Any]:
-        """What was taken back: question and outcome."""
-        return self._db.execute("SELECT question, outcome FROM undone").fetchall()

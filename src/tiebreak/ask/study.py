@@ -29,7 +29,7 @@ POINTS = 400 / np.log(10)  # Elo points of a utility of 1
 _RESTORED = 8  # refits at the start, each with a step of the width
 
 
-class Given(NamedTuple):
+class Answer(NamedTuple):
     """An answer as it comes from a page."""
 
     rater: int
@@ -103,22 +103,13 @@ class Study:
         self.store.close()
 
     def _restore(self) -> None:
-        latest: dict[int, float] = {}
+        answered: list[Question] = []
         for q in self.store.questions():
-            if q.left not in self._row or q.right not in self._row:
-                continue
-            left, right = self._row[q.left], self._row[q.right]
-            self.chooser.note(q.rater, left, right)
-            if q.outcome is None:
-                self._open[q.rater].append(q)
-                continue
-            self._done[q.rater] += 1
-            if (q.answered or 0.0) >= latest.get(q.rater, 0.0):
-                latest[q.rater], self._last[q.rater] = q.answered or 0.0, q.number
-            counted = q.outcome in SIGNS
-            self.chooser.close(left, right, counted=counted)
-            if counted:
-                self.chooser.learn(left, right, SIGNS[q.outcome], update=False)
+            if q.left in self._row and q.right in self._row:
+                self.chooser.note(q.rater, *self._rows(q))
+                (self._open[q.rater] if q.outcome is None else answered).append(q)
+        for q in sorted(answered, key=lambda q: q.answered or 0.0):
+            self._learn(q, update=False)
         for _ in range(_RESTORED if len(self.chooser) else 0):
             self.chooser.refit()
         self._measure(self.chooser.beliefs, len(self.chooser))
@@ -140,7 +131,7 @@ class Study:
     @contextmanager
     def _asking(self) -> Iterator[Callable[[int, int], list[Question]]]:
         """A function that asks a rater; one commit at the end, or nothing was asked."""
-        asked: list[Pair] = []
+        chosen: list[Pair] = []
 
         def ask(rater: int, n_questions: int) -> list[Question]:
             questions = []
@@ -148,7 +139,7 @@ class Study:
                 pair = self.chooser.ask(rater)
                 if pair is None:
                     break
-                asked.append(pair)
+                chosen.append(pair)
                 views = self.items.common(pair.left, pair.right)
                 prompt = views[self._rng.integers(len(views))][0].prompt
                 left, right = self._number[pair.left], self._number[pair.right]
@@ -161,7 +152,7 @@ class Study:
             with self.store.writing():
                 yield ask
         except BaseException:
-            for pair in asked:
+            for pair in chosen:
                 self.chooser.close(pair.left, pair.right, counted=False)
             raise
 
@@ -173,7 +164,7 @@ class Study:
                 return Shown(question.number, *view)
         return Shown(question.number, *views[0]) if views else None
 
-    def answer(self, given: Sequence[Given]) -> list[bool | Refused]:
+    def answer(self, answers: Sequence[Answer]) -> list[bool | Refused]:
         """Save answers in one commit; False for one that was saved before.
 
         The next questions of the same people are chosen before and saved with them.
@@ -181,9 +172,9 @@ class Study:
         results: list[bool | Refused] = []
         new: list[Question] = []
         with self._lock:
-            queues = {g.rater: list(self._open[g.rater]) for g in given}
+            queues = {a.rater: list(self._open[a.rater]) for a in answers}
             with self._asking() as ask:
-                for rater, number, outcome, seconds in given:
+                for rater, number, outcome, seconds in answers:
                     try:
                         self._rows(self.store.question(number, rater))
                         question, is_new = self.store.answer(
@@ -198,8 +189,8 @@ class Study:
                         queue = [q for q in queues[rater] if q.number != number]
                         queues[rater] = queue + ask(rater, AHEAD - len(queue))
             self._open |= queues
-            for question in new:
-                self._learn(question)
+            self._since += sum(map(self._learn, new))
+            self._maybe_fit()
         return results
 
     def _rows(self, question: Question) -> tuple[int, int]:
@@ -212,17 +203,16 @@ class Study:
                 "changed. Reload the page."
             ) from None
 
-    def _learn(self, question: Question) -> None:
+    def _learn(self, question: Question, *, update: bool = True) -> bool:
+        """Count an answer; return whether it says which item is better."""
         self._last[question.rater] = question.number
         self._done[question.rater] += 1
         left, right = self._rows(question)
-        assert question.outcome is not None
-        counted = question.outcome in SIGNS
-        self.chooser.close(left, right, counted=counted)
-        if counted:
-            self.chooser.learn(left, right, SIGNS[question.outcome])
-            self._since += 1
-            self._maybe_fit()
+        sign = SIGNS.get(question.outcome or "")
+        self.chooser.close(left, right, counted=sign is not None)
+        if sign is not None:
+            self.chooser.learn(left, right, sign, update=update)
+        return sign is not None
 
     def undo(self, rater: Rater, number: int) -> bool:
         """Take back the last answer and ask again; False if that was done before."""
@@ -236,8 +226,8 @@ class Study:
             if counted:
                 self.chooser.forget(left, right, SIGNS[taken.outcome])
             self.chooser.reopen(left, right, counted=counted)
-            asked = replace(taken, outcome=None, seconds=None, answered=None)
-            self._open[rater.number] = [asked, *self._open[rater.number]]
+            again = replace(taken, outcome=None, seconds=None, answered=None)
+            self._open[rater.number] = [again, *self._open[rater.number]]
             self._last.pop(rater.number, None)
             self._done[rater.number] -= 1
             self._maybe_fit(at_once=counted)

@@ -1,28 +1,23 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""``tiebreak ask``: collect comparisons on a local page.
-
-What the page needs is imported when the command runs.
-"""
+"""``tiebreak ask``: collect comparisons on a local page."""
 
 from __future__ import annotations
 
 import getpass
 import socket
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from typer import Argument, Option
+from typer import Option
 
+from tiebreak.cli.command import path, place
+from tiebreak.cli.console import Output, Steps
 from tiebreak.cli.errors import guarded
 
 if TYPE_CHECKING:
     from tiebreak.ask.choose import Settings
-    from tiebreak.cli.console import Output
 
-_place = partial(Argument, readable=False)
-_path = partial(Option, readable=False)
 _LOCAL = ("127.0.0.1", "::1", "localhost")
 
 
@@ -30,7 +25,7 @@ _LOCAL = ("127.0.0.1", "::1", "localhost")
 def ask(
     source: Annotated[
         Path,
-        _place(
+        place(
             metavar="ITEMS",
             help="A folder of images, sounds, videos or texts; a table with columns "
             "such as name, file, text, url, prompt; or a .txt file, an item per line.",
@@ -66,17 +61,15 @@ def ask(
     ] = False,
     items: Annotated[
         Path | None,
-        _path(metavar="FILE", help="A table with features of the items, by name."),
+        path(metavar="FILE", help="A table with features of the items, by name."),
     ] = None,
     answers: Annotated[
         Path | None,
-        _path(metavar="FILE", help="File of answers. [default: beside ITEMS]"),
+        path(metavar="FILE", help="File of answers. [default: beside ITEMS]"),
     ] = None,
     export: Annotated[
         Path | None,
-        _path(
-            metavar="OUT", help="Write the answers to a .csv, .tsv or .parquet file."
-        ),
+        path(metavar="OUT", help="Write the answers to a .csv, .tsv or .parquet file."),
     ] = None,
     accept_changes: Annotated[
         bool,
@@ -88,62 +81,21 @@ def ask(
     port: Annotated[int, Option(help="Port; 0 takes a free one.")] = 8642,
 ) -> None:
     """Ask people which of two ITEMS is better, on a local page, until it is settled."""
-    settings = read_settings(goal, level, strategy, min_each, repeat)
-    given: Any = {"answers": answers, "export": export, "features": items}
-    given |= {"raters": raters, "question": question, "both_bad": allow_both_bad}
-    given |= {"accept_changes": accept_changes, "host": host, "port": port}
-    run(source, settings, **given)
-
-
-def read_settings(
-    goal: str, level: float, strategy: str, min_each: int, repeat: str
-) -> Settings:
-    """Check the options of choosing, as typer wants it."""
-    from tiebreak.ask.choose import Settings
-
-    percent = repeat.strip().endswith("%")
-    try:
-        share = float(repeat.strip().rstrip("% ")) / (100.0 if percent else 1.0)
-    except ValueError:
-        raise typer.BadParameter(
-            f"--repeat must be a share such as 5%; got {repeat!r}."
-        ) from None
-    try:
-        return Settings(goal, level, strategy, min_each, share)
-    except ValueError as error:
-        raise typer.BadParameter(str(error)) from None
-
-
-def run(
-    source: Path,
-    settings: Settings,
-    *,
-    answers: Path | None,
-    export: Path | None,
-    features: Path | None,
-    raters: str,
-    question: str,
-    both_bad: bool,
-    accept_changes: bool,
-    host: str,
-    port: int,
-) -> None:
-    """Read the items, open the file of answers, and serve the page."""
     from tiebreak.ask.choose import Goal
     from tiebreak.ask.items import read_features, read_items
     from tiebreak.ask.store import Store
     from tiebreak.ask.study import Study
-    from tiebreak.cli.console import Output, Steps
     from tiebreak.data.atomic import refuse_to_replace
     from tiebreak.io.result import plural
     from tiebreak.io.table import check_ending
 
+    settings = _read_settings(goal, level, strategy, min_each, repeat)
     output = Output()
     file = source.resolve().with_suffix("") if source.is_file() else source.resolve()
-    path = answers or file.with_name(f"{file.name}.answers.sqlite")
+    database = answers or file.with_name(f"{file.name}.answers.sqlite")
     if export is not None:
-        refuse_to_replace([source, path, features], [export])
-        _export(path, check_ending(export), output)
+        refuse_to_replace([source, database, items], [export])
+        _export(database, check_ending(export), output)
         return
     try:
         from tiebreak.ask.server import Site, allowed_hosts, open_socket, serve
@@ -155,28 +107,30 @@ def run(
         ) from None
     with Steps(shown=True) as steps:
         steps(f"reading {source.name}")
-        items = read_items(source)
-        names = [item.name for item in items.items]
+        listed = read_items(source)
+        names = [item.name for item in listed.items]
         Goal.read(settings.goal, len(names))
-        table = None if features is None else read_features(features, names)
+        table = None if items is None else read_features(items, names)
         listening = open_socket(host, port)
-        store = Store(path)
-        numbers, said = store.enter(items.items, accept_changes=accept_changes)
+        store = Store(database)
+        numbers, said = store.enter(listed.items, accept_changes=accept_changes)
         people = [name.strip() for name in raters.split(",") if name.strip()]
         may_join = people == ["any"]
         for name in [] if may_join else people or [_user()]:
             store.rater(name)
         steps("learning from the answers")
-        study = Study(items, store, numbers, settings, features=table)
-        site = Site(study, question=question, both_bad=both_bad, may_join=may_join)
+        study = Study(listed, store, numbers, settings, features=table)
+        site = Site(
+            study, question=question, both_bad=allow_both_bad, may_join=may_join
+        )
     port = listening.getsockname()[1]
     base = f"http://{_shown_host(host)}:{port}"
     output.say(
         [
-            *items.sentences,
+            *listed.sentences,
             *said,
             f"{plural(len(names), 'item')} · {plural(store.n_answers, 'answer')} so "
-            f"far in {path}",
+            f"far in {database}",
         ]
     )
     if host not in _LOCAL:
@@ -201,7 +155,28 @@ def run(
     serve(site.app(allowed_hosts(host, port)), listening)
     done = store.n_answers
     study.close()
-    output.say([f"{plural(done, 'answer')} in {path}. Now: tiebreak rank {path.name}"])
+    output.say(
+        [f"{plural(done, 'answer')} in {database}. Now: tiebreak rank {database.name}"]
+    )
+
+
+def _read_settings(
+    goal: str, level: float, strategy: str, min_each: int, repeat: str
+) -> Settings:
+    """Check the options of choosing, as typer wants it."""
+    from tiebreak.ask.choose import Settings
+
+    percent = repeat.strip().endswith("%")
+    try:
+        share = float(repeat.strip().rstrip("% ")) / (100.0 if percent else 1.0)
+    except ValueError:
+        raise typer.BadParameter(
+            f"--repeat must be a share such as 5%; got {repeat!r}."
+        ) from None
+    try:
+        return Settings(goal, level, strategy, min_each, share)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
 
 
 def _user() -> str:

@@ -5,56 +5,76 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated
 
-from typer import Exit
+from typer import Exit, Option
 
-from tiebreak.cli.console import Output, Steps, print_json
+from tiebreak.cli.command import File, Force, command, path, typed
+from tiebreak.cli.console import Screen
 from tiebreak.cli.errors import INTERRUPTED
-from tiebreak.cli.rank import OWN, refuse_other_files, result_names, write_result
 from tiebreak.cli.signals import interruptible, say
-from tiebreak.data.atomic import atomic_path, check_folder, refuse_to_replace
-from tiebreak.io import ReadOptions
-from tiebreak.options import RankOptions
-from tiebreak.pipeline.audit import (
-    audit_data,
-    changed_votes,
-    read_votes,
-    strength_options,
+from tiebreak.options import RankOptions, ReadOptions
+
+
+@command(
+    "Examples: `tiebreak audit votes.csv` · `tiebreak audit votes.csv --claim "
+    "'A > B' --votes votes-that-matter.csv`",
+    ranking=(
+        *("by", "covariates", "position", "since", "until", "ties", "settings"),
+        "level",
+    ),
 )
-
-
-def run(
-    file: Path,
+def audit(
+    file: File,
     reading: ReadOptions,
     options: RankOptions,
-    *,
-    claims: list[str] | None,
-    top: int,
-    neighbors: int,
-    votes: Path | None,
-    out: Path | None,
-    force: bool,
-    quiet: bool,
-    as_json: bool,
-    command: str,
+    screen: Screen,
+    claim: Annotated[
+        list[str] | None,
+        Option(
+            metavar="TEXT",
+            help="'A > B', 'A = B' (cannot be told apart), 'A first' or 'A, B, C "
+            "first'; more than once for more claims. [default: who is first, who is "
+            "above the next, and the first few]",
+        ),
+    ] = None,
+    top: Annotated[int, Option(help="How many the first few are.")] = 5,
+    neighbors: Annotated[
+        int,
+        Option(help="Of how many items to ask whether they are above the next."),
+    ] = 10,
+    votes: Annotated[
+        Path | None,
+        path(metavar="OUT", help="Write the votes that claims hang on, as CSV."),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        path(
+            metavar="FOLDER",
+            help="Write the report of rank there, with what the audit found.",
+        ),
+    ] = None,
+    force: Force = False,
 ) -> None:
-    """Read, audit, print, and write votes that claims hang on and a report."""
-    output = Output(quiet=quiet)
-    written = [] if out is None else [out / name for name in OWN]
-    refuse_to_replace([file, reading.items], [votes, *written])
-    if out is not None:
-        if not force:
-            refuse_other_files(out)
-        check_folder(out, result_names(options))
-    with Steps(shown=not (quiet or as_json)) as steps:
+    """Say which claims of a FILE's leaderboard survive, and what overturns them."""
+    from tiebreak.cli.files import REPORT, prepare_folder, write_result
+    from tiebreak.data.atomic import atomic_path, refuse_to_replace
+    from tiebreak.pipeline.audit import (
+        audit_data,
+        changed_votes,
+        read_votes,
+        strength_options,
+    )
+
+    refuse_to_replace([file, reading.items], [votes])
+    prepare_folder(out, [file, reading.items], options, force)
+    with screen.steps() as steps:
         steps(f"reading {file.name}")
         source = read_votes(file, reading, options)
-        data: Any = source.found
         with interruptible():
-            found = audit_data(
-                data,
-                claims=claims,
+            result = audit_data(
+                source,
+                claims=claim,
                 top=top,
                 neighbors=neighbors,
                 level=options.level,
@@ -63,24 +83,19 @@ def run(
             )
         if out is not None:
             from tiebreak.pipeline.rank import rank_source
-            from tiebreak.pipeline.report import report_data
 
             answer = rank_source(source, options, progress=steps)
             steps("writing the report")
-            page = replace(report_data(answer, command), audit=found.to_dict())
-            write_result(answer, source, page, out)
+            answer = replace(answer, command=typed(), audit=result.to_dict())
+            write_result(answer, out)
+    parts = [*source.detected, result]
     if votes is not None:
         with atomic_path(votes) as temporary:
-            changed_votes(found, data.data).write_csv(temporary)
-    if as_json:
-        print_json({"recognized": source.detected} | found.to_dict())
-    else:
-        output.say(source.detected)
-        output.print(found)
-        if votes is not None:
-            output.say([f"The votes that claims hang on: {votes}"])
-        if out is not None:
-            output.say([f"Report: {out / OWN[0]}"])
-    if not found.complete:
-        say(f"Interrupted after {len(found.claims)} claims, which are finished.")
+            changed_votes(result, source).write_csv(temporary)
+        parts.append(f"The votes that claims hang on: {votes}")
+    if out is not None:
+        parts.append(f"Report: {out / REPORT}")
+    screen.show({"recognized": source.detected} | result.to_dict(), parts)
+    if not result.complete:
+        say(f"Interrupted after {len(result.claims)} claims, which are finished.")
         raise Exit(INTERRUPTED)

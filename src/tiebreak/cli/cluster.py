@@ -27,11 +27,8 @@ _INSTALL = 'Dask is not installed; install it with: pip install "tiebreak[dask]"
 
 
 @contextmanager
-def connected(
-    where: str | None, progress: Callable[[str], None] = lambda step: None
-) -> Iterator[Any]:
+def connected(where: str | None, progress: Callable[[str], None]) -> Iterator[Any]:
     """Yield a client of the cluster that the user asked for, or None, and close it."""
-    # ``where`` is ``"local"`` for one worker per core, or the address of a scheduler.
     if where is None:
         yield None
         return

@@ -3,101 +3,113 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from math import isfinite
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from tiebreak import BradleyTerry
-from tiebreak.cli.console import Output, Steps, print_json
-from tiebreak.io import ReadOptions
-from tiebreak.options import RankOptions, read_settings
-from tiebreak.pipeline.comparisons import ComparisonData, read_comparisons
-from tiebreak.pipeline.held_out import one_rater, predict_held_out
-from tiebreak.pipeline.models import (
-    Choice,
-    choose_model,
-    compared_models,
-    grid_for,
-    set_half_life,
-    tune_model,
+from typer import Option
+
+from tiebreak.cli.command import File, command
+from tiebreak.cli.console import Screen
+from tiebreak.options import RankOptions, ReadOptions, read_settings
+
+if TYPE_CHECKING:
+    from tiebreak.cli.console import Steps
+    from tiebreak.pipeline.models import Choice
+    from tiebreak.pipeline.source import Source
+
+
+@command(
+    "Example: `tiebreak compare matches.csv --models bradley-terry,elo,glicko`",
+    ranking=("half_life", "tune"),
 )
-from tiebreak.selection import ForwardResult
-
-
-def run(
-    file: Path,
+def compare(
+    file: File,
     reading: ReadOptions,
-    *,
-    models: str,
     options: RankOptions,
-    quiet: bool,
-    as_json: bool,
+    screen: Screen,
+    models: Annotated[
+        str,
+        Option(
+            help="Names of models, separated by commas, each with its settings after "
+            "blanks: 'elo, rank-svm kernel=linear C=1'; see rank."
+        ),
+    ] = "",
 ) -> None:
-    """Read, evaluate every model on the same rows, and print."""
-    with Steps(shown=not (quiet or as_json)) as steps:
+    """Predict held-out results of a FILE with several models, on the same rows."""
+    from tiebreak.data import Comparisons
+    from tiebreak.pipeline.held_out import (
+        one_rater,
+        order_held_out,
+        predict_held_out,
+    )
+    from tiebreak.pipeline.read import read_source
+
+    with screen.steps() as steps:
         steps(f"reading {file.name}")
-        data, said = read_comparisons(file, reading)
-        chosen = _choose(models, data, options.half_life)
+        source = read_source(file, reading, options)
+        data, said = source.data, list(source.detected)
+        chosen = _choose(models, source, options.half_life)
         if options.tune:
             said += _tune(chosen, data, steps)
         steps(f"predicting held-out results with {', '.join(chosen)}")
-        models_of = {name: choice.model for name, choice in chosen.items()}
-        result = predict_held_out(models_of, data)
+        estimators = {name: choice.model for name, choice in chosen.items()}
+        outcomes = isinstance(data, Comparisons)
+        evaluate: Any = predict_held_out if outcomes else order_held_out
+        result = evaluate(estimators, data)
     if one_rater(data):
         said.append(
             "All votes are those of one rater: standard errors allow for other votes "
             "of this rater, not for other raters."
         )
-    gaps = _gaps(result, list(chosen))
-    if as_json:
-        found = {"recognized": said, "table": result.table.to_dicts()}
-        above = {f"{metric}_above_first": by_model for metric, by_model in gaps.items()}
-        print_json(found | above)
-        return
-    output = Output(quiet=quiet)
-    output.say(said)
-    output.print(result)
-    first = next(iter(chosen))
-    for metric, by_model in gaps.items():
-        # Accuracies are compared only where there are no probabilities to compare.
-        output.say(
-            [
-                _say_gap(f"{name}: {metric.replace('_', ' ')}", gap, first)
-                for name, gap in by_model.items()
-                if metric == "log_loss" or name not in gaps["log_loss"]
-            ]
-        )
-
-
-def _say_gap(name: str, gap: dict[str, Any], first: str) -> str:
-    low, high = gap["interval"]
-    if not isfinite(gap["mean"]):
-        return f"{name} is infinite: a result was given a probability of 0."
-    if not isfinite(gap["standard_error"]):
-        return f"{name} {gap['mean']:+.4f} compared with {first}."
-    return (
-        f"{name} {gap['mean']:+.4f} ± {gap['standard_error']:.4f} compared with "
-        f"{first} (one standard error); 95 % interval from {low:+.4f} to {high:+.4f}."
+    gaps = _gaps(result, list(chosen)) if outcomes else {}
+    above = {f"{metric}_above_first": by_model for metric, by_model in gaps.items()}
+    screen.show(
+        {"recognized": said, "table": result.table.to_dicts()} | above,
+        [*said, result, *_say_gaps(gaps, next(iter(chosen)))],
     )
 
 
+def _say_gaps(gaps: dict[str, Any], first: str) -> Iterator[str]:
+    for metric, by_model in gaps.items():
+        for model, gap in by_model.items():
+            # Accuracies are compared only where there are no probabilities to compare.
+            if metric == "accuracy" and model in gaps["log_loss"]:
+                continue
+            name, (low, high) = f"{model}: {metric.replace('_', ' ')}", gap["interval"]
+            if not isfinite(gap["mean"]):
+                yield f"{name} is infinite: a result was given a probability of 0."
+            elif not isfinite(gap["standard_error"]):
+                yield f"{name} {gap['mean']:+.4f} compared with {first}."
+            else:
+                yield (
+                    f"{name} {gap['mean']:+.4f} ± {gap['standard_error']:.4f} compared "
+                    f"with {first} (one standard error); 95 % interval from {low:+.4f} "
+                    f"to {high:+.4f}."
+                )
+
+
 def _choose(
-    models: str, data: ComparisonData, half_life: str | float | None
+    models: str, source: Source, half_life: str | float | None
 ) -> dict[str, Choice]:
     """Return the models; those without a half-life are compared as they are."""
+    from tiebreak import BradleyTerry
+    from tiebreak.pipeline.models import choose_model, compared_models, set_half_life
+
     asked = [" ".join(one.split()) for one in models.split(",") if one.strip()]
     chosen = {}
-    for text in asked or compared_models(data):
+    for text in asked or compared_models(source):
         name, *settings = text.split()
         try:
-            given = read_settings(settings)
-            choice = choose_model(name, data, given, by_name_too=True)
+            choice = choose_model(
+                name, source, read_settings(settings), by_name_too=True
+            )
         except ValueError as error:
             said = str(error).replace("--model ", "--models ").replace("--set ", "")
             raise ValueError(said) from None
         if half_life is not None and isinstance(choice.model, BradleyTerry):
-            set_half_life(choice.model, half_life, data)
+            set_half_life(choice.model, half_life, source.data)
         chosen[text] = choice
     if half_life is not None and not any(
         isinstance(choice.model, BradleyTerry) for choice in chosen.values()
@@ -108,13 +120,15 @@ def _choose(
     return chosen
 
 
-def _tune(chosen: dict[str, Choice], data: ComparisonData, steps: Steps) -> list[str]:
+def _tune(chosen: dict[str, Choice], data: Any, steps: Steps) -> list[str]:
     """Replace models by tuned ones, and say what was chosen."""
+    from tiebreak.pipeline.models import grid_for, tune_model
+
     said: list[str] = []
     honest = ""
     for name, choice in chosen.items():
         try:
-            grid_for(choice, dated="period" in data.columns)
+            grid_for(choice, dated="period" in getattr(data, "columns", ()))
         except ValueError as error:
             said.append(f"{name} is not tuned. {error}")
             continue
@@ -127,15 +141,17 @@ def _tune(chosen: dict[str, Choice], data: ComparisonData, steps: Steps) -> list
     return [*said, honest] if honest else said
 
 
-def _gaps(result: ForwardResult, names: list[str]) -> dict[str, Any]:
+def _gaps(result: Any, names: list[str]) -> dict[str, Any]:
     """Return how far every model is above the first one, by metric and model."""
     first, *others = names
     gaps: dict[str, Any] = {"log_loss": {}, "accuracy": {}}
-    for name in others:
-        for metric in ("log_loss", "accuracy"):
-            if metric == "log_loss" and not {name, first} <= set(result.proba):
-                continue
-            gap = result.difference(name, first, metric)
-            found = {"mean": gap.mean, "standard_error": gap.standard_error}
-            gaps[metric][name] = found | {"interval": [*gap.interval()]}
+    for metric, by_model in gaps.items():
+        for name in others:
+            if metric == "accuracy" or {name, first} <= set(result.proba):
+                gap = result.difference(name, first, metric)
+                by_model[name] = {
+                    "mean": gap.mean,
+                    "standard_error": gap.standard_error,
+                    "interval": [*gap.interval()],
+                }
     return gaps

@@ -7,16 +7,15 @@ import json
 import math
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
-from rich import box
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.live import Live
 from rich.segment import Segment
 from rich.spinner import Spinner
-from rich.table import Table
 from rich.text import Text
 
 from tiebreak.cli.signals import ACTIVE, ignore_pipe, visible
@@ -53,20 +52,6 @@ class Output(Console):
         """Print sentences, each on its own line, without markup."""
         for sentence in sentences:
             self.print(Text(visible(sentence).replace("\n", "\\n")))
-
-
-def item_table(first: str | Text, *heads: str) -> Table:
-    """Make a table of items, whose names may take several lines, and numbers."""
-    table = Table(header_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column(first, overflow="fold")
-    for head in heads:
-        table.add_column(head, justify="right", no_wrap=True)
-    return table
-
-
-def interval_text(row: dict[str, Any]) -> str:
-    """Write the interval of a difference of ratings."""
-    return f"{row['lower']:+.0f} … {row['upper']:+.0f}"
 
 
 def print_json(found: Any) -> None:
@@ -144,3 +129,31 @@ class Steps:
             yield
         finally:
             self.__enter__()
+
+
+@dataclass(frozen=True)
+class Screen:
+    """How much a command says, and to whom: ``quiet`` little, ``json`` to programs."""
+
+    quiet: bool = False
+    json: bool = False
+
+    def steps(self) -> Steps:
+        """Return what shows the current step."""
+        return Steps(shown=not (self.quiet or self.json))
+
+    def output(self) -> Output:
+        """Return where sentences are printed."""
+        return Output(quiet=self.quiet or self.json)
+
+    def show(self, result: Any, parts: Iterable[Any]) -> None:
+        """Print a result as JSON, or its parts, which are sentences and tables."""
+        if self.json:
+            print_json(result)
+            return
+        output = self.output()
+        for part in parts:
+            if isinstance(part, str):
+                output.say([part])
+            else:
+                output.print(part)

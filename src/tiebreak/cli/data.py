@@ -4,28 +4,53 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.table import Table
 from rich.text import Text
+from typer import Argument, Option
 
-from tiebreak.cli.console import Output, print_json
-from tiebreak.datasets.published import (
-    REGISTRY,
-    DataSet,
-    cache_dir,
-    fetch,
-    find_file,
-    find_set,
+from tiebreak.cli.console import Output, Screen, print_json
+from tiebreak.cli.errors import guarded
+
+if TYPE_CHECKING:
+    from tiebreak.datasets.published import DataSet
+
+data = typer.Typer(help="List published data sets, and get them.", no_args_is_help=True)
+_Json = Annotated[bool, Option("--json", help="Print the result as JSON.")]
+
+
+@data.command(
+    "list", epilog="Examples: `tiebreak data list` · `tiebreak data list --json`"
 )
+@guarded
+def list_data(json: _Json = False) -> None:
+    """List the published sets: rows, terms, and whether each is here."""
+    from tiebreak.datasets.published import REGISTRY, cache_dir
+    from tiebreak.report.tables import text_table
+
+    sets = [_as_dict(dataset) for dataset in REGISTRY.values()]
+    rows = [
+        [*(one[name] for name in ("name", "what", "rows", "terms")), _place(one)]
+        for one in sets
+    ]
+    heads = ("name", "what", "rows", "terms", "where")
+    table = text_table(heads, rows, names=range(1, 5), title="Published sets")
+    Screen(json=json).show(sets, [table])
+    if not json:
+        Output().print(Text(f"Cache: {cache_dir()}"), soft_wrap=True)
 
 
-def check_names(names: list[str]) -> list[str]:
-    """Return names of sets; refuse unknown ones, as typer wants it."""
+def _place(dataset: dict[str, Any]) -> str:
+    return dataset["where"] if dataset["where"] in ("in part", "not here") else "here"
+
+
+def _known_sets(names: list[str]) -> list[str]:
+    """Refuse unknown sets, as typer wants it."""
+    from tiebreak.datasets.published import find_set
+
     for name in names:
         try:
             find_set(name)
@@ -34,60 +59,57 @@ def check_names(names: list[str]) -> list[str]:
     return names
 
 
-def run_list(*, as_json: bool) -> None:
-    """Print what sets there are, on what terms, and where they are."""
-    if as_json:
-        print_json([_as_dict(dataset) for dataset in REGISTRY.values()])
-        return
-    table = Table(title="Published sets", title_justify="left")
-    table.add_column("name", no_wrap=True)
-    for column in ("what", "rows", "terms", "where"):
-        table.add_column(column)
-    for dataset in REGISTRY.values():
-        where = _where(dataset)
-        here = where if where in ("in part", "not here") else "here"
-        table.add_row(dataset.name, dataset.what, dataset.rows, dataset.terms, here)
-    console = Output()
-    console.print(table)
-    console.print(Text(f"Cache: {cache_dir()}"), soft_wrap=True)
-
-
-def run_get(names: Sequence[str], *, quiet: bool, as_json: bool) -> None:
-    """Find or download sets; print their files on standard output."""
+@data.command(
+    epilog="Examples: `tiebreak data get football sushi` · `tiebreak rank $(tiebreak "
+    "data get worldcup2022)` · `tiebreak data get -q football/results.csv`"
+)
+@guarded
+def get(
+    names: Annotated[
+        list[str],
+        Argument(metavar="NAME", help="Sets, or files of sets.", callback=_known_sets),
+    ],
+    quiet: Annotated[
+        bool, Option("--quiet", "-q", help="Print only the paths of the files.")
+    ] = False,
+    json: _Json = False,
+) -> None:
+    """Find sets, or download them; print the paths of their files."""
     import pooch
 
+    from tiebreak.datasets.published import fetch, find_set
     from tiebreak.io.result import FileError
 
     pooch.get_logger().setLevel("ERROR")
-    console = Output(stderr=True, quiet=quiet or as_json)
-    found = []
+    console = Output(stderr=True, quiet=quiet or json)
+    sets = []
     for name in names:
         dataset, _ = find_set(name)
         try:
             paths = fetch(name)
         except FileNotFoundError as error:
             raise FileError(Path(name), str(error)) from error
-        found.append({**_as_dict(dataset), "paths": [*map(str, paths)]})
-        console.print(Text(f"{dataset.name}: {dataset.terms}"))
+        sets.append({**_as_dict(dataset), "paths": [*map(str, paths)]})
+        said = [f"{dataset.name}: {dataset.terms}"]
         if dataset.publisher:
-            console.print(Text(f"Publisher: {dataset.publisher}"))
-            console.print(Text(f"Please cite: {dataset.cite}"))
-        if not as_json:
+            said.append(f"Publisher: {dataset.publisher}")
+            said.append(f"Please cite: {dataset.cite}")
+        console.say(said)
+        if not json:
             # Paths stand alone on standard output, one per line, for other programs.
             sys.stdout.writelines(f"{path}\n" for path in paths)
             sys.stdout.flush()
-    if as_json:
-        print_json(found)
-
-
-def _where(dataset: DataSet) -> str:
-    """The folder of a set, or that it is here only in part or not at all."""
-    paths = [find_file(file) for file in dataset.files]
-    there = [path for path in paths if path is not None]
-    if len(there) == len(paths):
-        return str(there[0].parent)
-    return "in part" if there else "not here"
+    if json:
+        print_json(sets)
 
 
 def _as_dict(dataset: DataSet) -> dict[str, Any]:
-    return {**asdict(dataset), "where": _where(dataset)}
+    """The facts of a set, with its folder, or that it is here only in part or not."""
+    from tiebreak.datasets.published import find_file
+
+    paths = [find_file(file) for file in dataset.files]
+    there = [path for path in paths if path is not None]
+    where = "in part" if there else "not here"
+    if len(there) == len(paths):
+        where = str(there[0].parent)
+    return {**asdict(dataset), "where": where}

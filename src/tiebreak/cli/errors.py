@@ -65,11 +65,7 @@ def _one_line(error: Exception) -> str:
         return f"Cannot write {place}: {error.strerror}."
     if isinstance(error, MemoryError):
         return "There is not enough memory for this; try fewer rows."
-    from tiebreak.io.result import FileError, in_command
-
     text = " ".join(str(error).split())
-    if not isinstance(error, FileError):
-        text = in_command(text)
     if _code_of(error) == OURS:
         return (
             f"{type(error).__name__}: {text}. This is an error of tiebreak itself; "
@@ -79,6 +75,4 @@ def _one_line(error: Exception) -> str:
 
 
 def _show_warning(message: Warning | str, *place: Any, **more: Any) -> None:
-    from tiebreak.io.result import in_command
-
-    say(f"warning: {in_command(' '.join(str(message).split()))}")
+    say(f"warning: {' '.join(str(message).split())}")

@@ -4,34 +4,55 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
+from typing import Annotated
 
-import polars as pl
+from typer import Option
 
-from tiebreak.cli.console import Output, Steps, print_json
-from tiebreak.io import ReadOptions, read_file
-from tiebreak.options import RankOptions
-from tiebreak.pipeline.comparisons import as_comparisons
+from tiebreak.cli.command import File, command
+from tiebreak.cli.console import Screen
+from tiebreak.options import RankOptions, ReadOptions
 
 
-def run(
-    file: Path,
+@command(
+    "Examples: `tiebreak judges votes.csv` · `tiebreak judges votes.csv --rater "
+    "annotator --people ann --people bo`",
+    ranking=("level",),
+)
+def judges(
+    file: File,
     reading: ReadOptions,
-    *,
-    people: list[str],
-    question: str | None,
     options: RankOptions,
-    quiet: bool,
-    as_json: bool,
+    screen: Screen,
+    people: Annotated[
+        list[str] | None,
+        Option(
+            metavar="NAME",
+            help="Compare all other judges with these; more than once for more people.",
+        ),
+    ] = None,
+    question: Annotated[
+        str | None,
+        Option(
+            metavar="COLUMN",
+            help="What was asked, such as the prompt; without it, votes on the same "
+            "two items answer the same question.",
+        ),
+    ] = None,
 ) -> None:
-    """Read, compare judges and print."""
-    with Steps(shown=not (quiet or as_json)) as steps:
+    """Say how well the judges of a FILE agree, and whom to drop or weigh less."""
+    import polars as pl
+
+    from tiebreak.data import Lists
+    from tiebreak.io import read_file
+    from tiebreak.pipeline.read import select_rows
+
+    with screen.steps() as steps:
         steps(f"reading {file.name}")
-        words = (question,) if question else ()
-        read = read_file(file, replace(reading, words=words))
-        data = as_comparisons(read)
-        rater = data.columns.get("rater")
-        if data.by_name is None or rater is None or read.kind == "grades":
+        read = read_file(file, replace(reading, words=(question,) if question else ()))
+        source = select_rows(read, RankOptions())
+        data = source.named
+        rater = None if data is None else data.columns.get("rater")
+        if data is None or rater is None:
             raise ValueError(
                 "The file does not say who judged; name the column that does with "
                 "--rater."
@@ -40,20 +61,16 @@ def run(
         from tiebreak.ratings import check_judges
 
         report = check_judges(
-            data.by_name,
+            data.pairs,
             data.y,
             rater.astype(str),
-            people=people,
-            question=read.others[question].astype(str) if question else None,
+            people=people or [],
+            question=data.others[question].astype(str) if question else None,
             level=options.level,
         )
-    if read.exchanged is not None or not data.sided:  # nobody was left
+    lists = isinstance(read.data, Lists)
+    if "exchanged" in data.marks or not source.sided or lists:  # nobody was left
         table = report.table.with_columns(left=pl.lit(None, pl.Float64))
         report = replace(report, table=table)
-    sentences = [*read.sentences, *read.questions, *data.notes]
-    if as_json:
-        print_json({"recognized": sentences} | report.to_dict())
-        return
-    output = Output(quiet=quiet)
-    output.say(sentences)
-    output.print(report)
+    found = {"recognized": source.detected} | report.to_dict()
+    screen.show(found, [*source.detected, report])

@@ -3,76 +3,71 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
+from dataclasses import replace
+from typing import Annotated, Any
 
-from rich import box
-from rich.table import Table
+from typer import Option
 
-from tiebreak import Leaderboard
-from tiebreak.cli.console import Output, Steps, print_json
-from tiebreak.data.markup import Name
-from tiebreak.io import ReadOptions
-from tiebreak.options import RankOptions
-from tiebreak.pipeline.comparisons import read_comparisons
-from tiebreak.pipeline.rank import rank_names
+from tiebreak.cli.command import File, command
+from tiebreak.cli.console import Screen
+from tiebreak.options import RankOptions, ReadOptions
 
 _POWER = 0.8
 
 
-def run(
-    file: Path,
+@command(
+    "Examples: `tiebreak next votes.csv` · `tiebreak next votes.csv -n 50`",
+    ranking=("settings", "level"),
+)
+def next_(
+    file: File,
     reading: ReadOptions,
-    *,
-    number: int,
     options: RankOptions,
-    quiet: bool,
-    as_json: bool,
+    screen: Screen,
+    number: Annotated[
+        int, Option("-n", "--number", min=1, help="How many pairs.")
+    ] = 20,
 ) -> None:
-    """Read, fit, choose and print."""
-    with Steps(shown=not (quiet or as_json)) as steps:
+    """Say which pairs of a FILE to compare next, and how many votes are missing."""
+    from tiebreak.pipeline.rank import rank_names
+    from tiebreak.pipeline.read import read_source
+    from tiebreak.report.tables import text_table
+
+    with screen.steps() as steps:
         steps(f"reading {file.name}")
-        data, sentences = read_comparisons(file, reading)
+        source = read_source(file, reading, options)
+        sentences = source.detected
         steps("choosing pairs")
-        board = rank_names(data, options)
+        if source.named is not None:  # also of ranked lists
+            source = replace(source, data=source.named)
+        board = rank_names(source, options)
         pairs = board.next_pairs(number)
         power = _first_two(board, options.level)
-    if as_json:
-        answer = {"next": pairs.to_dicts(), "first_two": power}
-        print_json({"version": 1, "recognized": sentences} | answer)
-        return
-    output = Output(quiet=quiet)
-    output.say(sentences)
-    table = Table(header_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
-    for name, justify in (("", "right"), ("compare", "left"), ("with", "left")):
-        table.add_column(name, justify=justify, overflow="fold")  # type: ignore[arg-type]
-    table.add_column("gain (nats)", justify="right", no_wrap=True)
-    for place, (left, right, gain) in enumerate(pairs.iter_rows(), start=1):
-        table.add_row(f"{place}", Name(str(left)), Name(str(right)), f"{gain:.4f}")
-    output.print(table)
-    output.say(
+    rows = [
+        (place, left, right, f"{gain:.4f}")
+        for place, (left, right, gain) in enumerate(pairs.iter_rows(), start=1)
+    ]
+    screen.show(
+        {"version": 1, "recognized": sentences}
+        | {"next": pairs.to_dicts(), "first_two": power},
         [
+            *sentences,
+            text_table(("", "compare", "with", "gain (nats)"), rows, names=(1, 2)),
             "gain: what one comparison is expected to tell about all strengths, if "
             "those above it were made before.",
             _describe(power),
-        ]
+        ],
     )
 
 
-def _first_two(board: Leaderboard, level: float) -> dict[str, Any] | None:
+def _first_two(board: Any, level: float) -> dict[str, Any] | None:
     """What it takes to tell the first two items apart; None if there are not two."""
     names = board.table["item"].to_list()[:2]
     if len(names) < 2:
         return None
-    row = board.versus(names[0], names[1]).to_dicts()[0]
-    return {
-        "items": names,
-        "difference": row["difference"],
-        "p_value": row["p_value"],
-        "votes_needed": row.get("votes_needed"),
-        "level": level,
-        "power": _POWER,
-    }
+    row = board.versus(*names).to_dicts()[0]
+    kept = {name: row.get(name) for name in ("difference", "p_value", "votes_needed")}
+    return {"items": names} | kept | {"level": level, "power": _POWER}
 
 
 def _describe(power: dict[str, Any] | None) -> str:

@@ -4,119 +4,151 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
-import polars as pl
-from numpy.typing import NDArray
-from rich import box
-from rich.table import Table
-from rich.text import Text
+from tiebreak.cli.command import File, command, path, place
+from tiebreak.cli.console import Screen
+from tiebreak.options import ReadOptions
 
-from tiebreak.cli.console import Output, print_json
-from tiebreak.data.atomic import refuse_to_replace
-from tiebreak.data.columns import as_names, factorize
-from tiebreak.data.markup import Name
-from tiebreak.io import (
-    ReadOptions,
-    ReadResult,
-    check_ending,
-    read_file,
-    read_unlabeled,
-    write_table,
-)
-from tiebreak.io.result import printable
-from tiebreak.pipeline.comparisons import as_comparisons
-from tiebreak.pipeline.leaderboard import item_utilities, ranks_within
-from tiebreak.pipeline.saved_model import SavedModel, load_model, whole
-from tiebreak.selection.results import METRICS, score_rows
+if TYPE_CHECKING:
+    import polars as pl
+    from rich.table import Table
+
+    from tiebreak.data import Comparisons, Grades, Lists
+    from tiebreak.pipeline.saved_model import SavedModel
 
 _SHOWN = 20
 _LONGEST = 40
 _WORDS = ("left", "tie", "right")
+# The options of reading a file that has no outcomes.
+_UNLABELED = (
+    *("format", "encoding", "left", "right", "advantage", "neutral", "item", "query"),
+    *("items", "item_column"),
+)
+ModelFile = Annotated[Path, place(metavar="MODEL", help="A model file.")]
 
 
+@command(
+    "Examples: `tiebreak predict tiebreak-report/model.tiebreak fixtures.csv` · "
+    "`tiebreak predict model.tiebreak pairs.csv --items wines.csv --out answers.csv`",
+    reading=_UNLABELED,
+)
 def predict(
-    model: Path,
-    file: Path,
+    model: ModelFile,
+    file: Annotated[
+        Path,
+        place(
+            metavar="FILE",
+            help="Pairs of items without an outcome, or items with features.",
+        ),
+    ],
     reading: ReadOptions,
-    *,
-    out: Path | None,
-    quiet: bool,
-    as_json: bool,
+    screen: Screen,
+    out: Annotated[
+        Path | None,
+        path(metavar="OUT", help="Write to a .csv, .tsv or .parquet file."),
+    ] = None,
 ) -> None:
-    """Load, read, predict, and print or write."""
+    """Predict the pairs or items in a FILE with a saved MODEL."""
+    from tiebreak.data import Comparisons
+    from tiebreak.data.atomic import refuse_to_replace
+    from tiebreak.io import check_ending, read_unlabeled, write_table
+    from tiebreak.pipeline.saved_model import load_model
+
     if out is not None:
         check_ending(out)
         refuse_to_replace([model, file, reading.items], [out])
-    saved = _load(model, reading)
+    saved = load_model(model)
+    saved.refuse_items(reading)
     read = read_unlabeled(file, reading, saved.wanted)
     said = list(read.sentences)
-    answer = _of_pairs if read.kind == "comparisons" else _of_items
-    frame = answer(saved, read, said)
+    answer: Any = _of_pairs if isinstance(read.data, Comparisons) else _of_items
+    frame = answer(saved, read.data, said)
+    n = frame.height
+    result: dict[str, Any] = {"n": n, "recognized": said}
     if out is not None:
         write_table(out, frame)
-    if as_json:
-        found: dict[str, Any] = {"n": frame.height, "recognized": said}
-        found |= {"out": str(out)} if out else {"predictions": frame.to_dicts()}
-        print_json(found)
+        written = f"{n:,} predictions written to {out}."
+        screen.show(result | {"out": str(out)}, [*said, written])
         return
-    output = Output(quiet=quiet)
-    output.say(said)
-    if out is not None:
-        output.say([f"{frame.height:,} predictions written to {out}."])
-        return
-    output.print(_show(frame))
-    if frame.height > _SHOWN:
-        more = f"{frame.height - _SHOWN:,} more rows are not shown"
-        output.say([f"{more}; --out FILE writes all of them."])
+    more = f"{n - _SHOWN:,} more rows are not shown; --out FILE writes all of them."
+    parts = [*said, _table(frame), *[more] * (n > _SHOWN)]
+    screen.show(result | {"predictions": frame.to_dicts()}, parts)
 
 
+@command("Example: `tiebreak evaluate tiebreak-report/model.tiebreak new-results.csv`")
 def evaluate(
-    model: Path, file: Path, reading: ReadOptions, *, quiet: bool, as_json: bool
+    model: ModelFile, file: File, reading: ReadOptions, screen: Screen
 ) -> None:
-    """Load, predict results that are known, and print how good that was."""
-    saved = _load(model, reading)
+    """Say how well a saved MODEL predicts the results in a FILE."""
+    from tiebreak.data import Comparisons
+    from tiebreak.io import read_file
+    from tiebreak.pipeline.saved_model import load_model
+    from tiebreak.report.tables import text_table
+
+    saved = load_model(model)
+    saved.refuse_items(reading)
     read = read_file(file, reading, wanted=saved.wanted)
-    data = as_comparisons(read)
-    pairs, y = saved.own_pairs(data.pairs), data.y
-    said = [*read.sentences, *data.notes, *saved.check(pairs)]
-    weight = data.columns.get("sample_weight", np.ones(len(y)))
-    found = saved.predict(pairs, data.columns)
-    rows = {"model": score_rows(y, weight, found.outcome, found.proba)}
+    data, said = read.data, list(read.sentences)
+    score: Any = _score_pairs if isinstance(data, Comparisons) else _score_order
+    rows = score(saved, data, said)
+    cells = [
+        [name, *("–" if v is None else f"{v:.4f}" for v in scores.values())]
+        for name, scores in rows.items()
+    ]
+    heads = ["", *(name.replace("_", " ") for name in rows["model"])]
+    table = text_table(heads, cells, title=f"{len(data):,} results")
+    screen.show({"n": len(data), "recognized": said} | rows, [*said, table])
+
+
+def _predict(saved: SavedModel, data: Comparisons, said: list[str]) -> Any:
+    """Predict comparisons, and add what to know about it to what is said."""
+    pairs = saved.own_pairs(data.pairs)
+    said += saved.check(pairs)
+    return saved.predict(pairs, data.columns)
+
+
+def _score_pairs(saved: SavedModel, data: Comparisons, said: list[str]) -> Any:
+    """Score predictions of outcomes, and the baseline that knows their shares."""
+    import numpy as np
+
+    from tiebreak.selection.results import score_rows
+
+    y, answer = data.y, _predict(saved, data, said)
+    weight = np.ones(len(y)) if data.weight is None else data.weight
     frequency = np.bincount(y + 1, weight, 3) / weight.sum()
     common = np.full(len(y), int(frequency.argmax()) - 1, dtype=np.int8)
     baseline = np.tile(frequency, (len(y), 1))
-    rows["baseline"] = score_rows(y, weight, common, baseline)
-    if as_json:
-        print_json({"n": len(y), "recognized": said} | rows)
-        return
-    output = Output(quiet=quiet)
-    output.say(said)
-    table = Table(title=f"{len(y):,} results")
-    for name in ("", *METRICS):
-        table.add_column(name.replace("_", " "), justify="right")
-    for name, scores in rows.items():
-        cells = ["–" if v is None else f"{v:.4f}" for v in scores.values()]
-        table.add_row(name, *cells)
-    output.print(table)
+    return {
+        "model": score_rows(y, weight, answer.outcome, answer.proba),
+        "baseline": score_rows(y, weight, common, baseline),
+    }
 
 
-def _load(model: Path, reading: ReadOptions) -> SavedModel:
-    saved = load_model(model)
-    saved.refuse_items(reading)
-    return saved
+def _score_order(saved: SavedModel, data: Grades | Lists, said: list[str]) -> Any:
+    """Score the order of items within their queries or lists, and that of chance."""
+    import numpy as np
+
+    from tiebreak.data import Grades
+    from tiebreak.pipeline.held_out import score_order
+    from tiebreak.pipeline.leaderboard import utilities
+
+    rows = np.arange(len(data)) if isinstance(data, Grades) else data.orders.flat
+    utility = saved.ask(lambda model: utilities(model, data, rows))
+    y, qid = data.entry_grades()
+    return score_order(y, {"model": utility}, qid)
 
 
-def _of_pairs(saved: SavedModel, read: ReadResult, said: list[str]) -> pl.DataFrame:
-    pairs = read.pairs
-    assert pairs is not None and pairs.names is not None
+def _of_pairs(saved: SavedModel, data: Comparisons, said: list[str]) -> pl.DataFrame:
+    import polars as pl
+
+    pairs = data.pairs
+    assert pairs.names is not None
     names = pl.Series([str(name) for name in pairs.names.tolist()], dtype=pl.String)
-    pairs = saved.own_pairs(pairs)
-    said += saved.check(pairs)
-    if "advantage" in read.columns and not saved.knows_advantage:
+    answer = _predict(saved, data, said)
+    if "advantage" in data.columns and not saved.knows_advantage:
         said.append("This model was fitted without an advantage, so none is counted.")
-    if "advantage" not in read.columns and saved.knows_advantage:
+    if "advantage" not in data.columns and saved.knows_advantage:
         # Models over time take every row as one of the first kind, the home side left.
         over_time = hasattr(saved.model, "advantage")
         counted = "left has it in every row" if over_time else "none is counted"
@@ -125,25 +157,30 @@ def _of_pairs(saved: SavedModel, read: ReadResult, said: list[str]) -> pl.DataFr
             f"file does not say who has it, so {counted}; columns named home and "
             "away say it, or --advantage."
         )
-
-    found = saved.predict(pairs, read.columns)
     words = pl.Series(_WORDS, dtype=pl.String)
-    columns = [
-        names.gather(pairs.left).alias("left"),
-        names.gather(pairs.right).alias("right"),
-        words.gather(found.outcome + 1).alias("predicted"),
-    ]
-    if found.proba is not None:
-        for number, word in enumerate(_WORDS):
-            columns.append(pl.Series(f"p_{word}", found.proba[:, number]))
-    if found.difference is not None:
-        columns.append(pl.Series("difference", found.difference))
+    columns = {
+        "left": names.gather(pairs.left),
+        "right": names.gather(pairs.right),
+        "predicted": words.gather(answer.outcome + 1),
+    }
+    if answer.proba is not None:
+        columns |= dict(
+            zip(("p_left", "p_tie", "p_right"), answer.proba.T, strict=True)
+        )
+    if answer.difference is not None:
+        columns["difference"] = answer.difference
     return pl.DataFrame(columns)
 
 
-def _of_items(saved: SavedModel, read: ReadResult, said: list[str]) -> pl.DataFrame:
-    items, names, query = read.items, read.names, read.query
-    assert items is not None
+def _of_items(saved: SavedModel, data: Grades, said: list[str]) -> pl.DataFrame:
+    import numpy as np
+    import polars as pl
+
+    from tiebreak.data.columns import as_names, factorize
+    from tiebreak.pipeline.leaderboard import item_utilities, ranks_within
+    from tiebreak.pipeline.saved_model import whole
+
+    items, names, query = data.items, data.names, data.qid
     own = None if names is None else saved.own_names(names)
     if not hasattr(saved.last, "utility"):
         raise ValueError(
@@ -158,42 +195,45 @@ def _of_items(saved: SavedModel, read: ReadResult, said: list[str]) -> pl.DataFr
             "the column of names, if there is one."
         )
     n = items.n_items
-    group = np.zeros(n, dtype=np.int64) if query is None else factorize(query)[0]
+
+    def series(values: Any) -> pl.Series:
+        is_text = values.dtype.kind in "OU"
+        return (
+            pl.Series(values.tolist(), dtype=pl.String)
+            if is_text
+            else pl.Series(values)
+        )
 
     def answer(model: Any) -> pl.DataFrame:
         utility = whole(item_utilities(model, items, own), (n,))
-        columns = [] if query is None else [_as_series("query", query)]
-        rows = pl.Series("row", np.arange(1, n + 1))
-        columns.append(rows if names is None else _as_series("item", names))
-        rank = pl.Series("rank", ranks_within(utility, group))
-        return pl.DataFrame([*columns, pl.Series("utility", utility), rank])
+        columns = {} if query is None else {"query": series(query)}
+        if names is None:
+            columns["row"] = pl.Series(np.arange(1, n + 1))
+        else:
+            columns["item"] = series(names)
+        columns |= {"utility": pl.Series(utility)}
+        return pl.DataFrame(columns | {"rank": ranks_within(utility, data.group)})
 
     return saved.ask(answer)
 
 
-def _as_series(name: str, values: NDArray[Any]) -> pl.Series:
-    if values.dtype.kind in "OU":
-        return pl.Series(name, values.tolist(), dtype=pl.String)
-    return pl.Series(name, values)
+def _table(frame: pl.DataFrame) -> Table:
+    """Make a table of the first rows."""
+    import polars as pl
 
+    from tiebreak.report.tables import text_table
 
-def _show(frame: pl.DataFrame) -> Table:
-    """Make a table of the first rows; names appear as text and never as markup."""
-    table = Table(header_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
-    for name, kind in frame.schema.items():
-        table.add_column(
-            name.replace("p_", "P(") + ")" if name.startswith("p_") else name,
-            justify="left" if kind == pl.String else "right",
-            no_wrap=kind != pl.String,
-        )
-    for row in frame.head(_SHOWN).iter_rows(named=True):
-        table.add_row(*(_cell(name, value) for name, value in row.items()))
-    return table
+    def cell(name: str, value: Any) -> str:
+        if isinstance(value, float):
+            signed = name in ("difference", "utility")
+            return f"{value:+.3f}" if signed else f"{value:.3f}"
+        text = str(value)
+        return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
-
-def _cell(name: str, value: Any) -> Text:
-    if isinstance(value, float):
-        signed = name in ("difference", "utility")
-        return Text(f"{value:+.3f}" if signed else f"{value:.3f}")
-    text = printable(str(value))
-    return Name(text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…")
+    heads = [f"P({n[2:]})" if n.startswith("p_") else n for n in frame.columns]
+    rows = [
+        [cell(name, value) for name, value in row.items()]
+        for row in frame.head(_SHOWN).iter_rows(named=True)
+    ]
+    texts = [place for place, kind in enumerate(frame.dtypes) if kind == pl.String]
+    return text_table(heads, rows, names=texts)

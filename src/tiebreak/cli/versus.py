@@ -1,125 +1,235 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""``tiebreak versus``: whether one item is better than others, and how sure that is."""
+"""``tiebreak versus`` and ``diff``: differences between items, and between files."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import polars as pl
-from rich.table import Table
+import typer
+from typer import Argument, Option
 
-from tiebreak.cli.console import (
-    Output,
-    Steps,
-    interval_text,
-    item_table,
-    print_json,
-)
-from tiebreak.data.markup import Name
-from tiebreak.io import ReadOptions
-from tiebreak.options import RankOptions
-from tiebreak.pipeline.comparisons import read_comparisons
-from tiebreak.pipeline.rank import rank_names
-from tiebreak.pipeline.report import p_text
+from tiebreak.cli.command import File, command, place
+from tiebreak.cli.console import Screen
+from tiebreak.cli.errors import WORSE
+from tiebreak.options import RankOptions, ReadOptions
 
-_NAMED = 8  # items in a sentence
+if TYPE_CHECKING:
+    import polars as pl
+
+    from tiebreak.pipeline.diff import Diff
+
+_SHOWN = 50
+_NAMED = 10  # items in a sentence
 # The models that have a margin of error.
-_SURE = ("bradley-terry", "glicko", "glicko2")
+_SURE = ("bradley-terry", "glicko", "glicko2", "plackett-luce")
 
 
-def run(
-    file: Path,
-    item: str,
-    others: list[str],
+@command(
+    "Examples: `tiebreak versus votes.csv A B` · `tiebreak versus votes.csv A`",
+    ranking=("model", "settings", "level"),
+)
+def versus(
+    file: File,
+    name: Annotated[str, Argument(metavar="ITEM", help="The item to compare.")],
     reading: ReadOptions,
-    *,
     options: RankOptions,
-    quiet: bool,
-    as_json: bool,
+    screen: Screen,
+    others: Annotated[
+        list[str] | None,
+        Argument(metavar="OTHER", help="Items to compare it with; none: all."),
+    ] = None,
 ) -> None:
-    """Read, fit, compare and print."""
+    """Say of an ITEM of a FILE whether it is better than OTHER items, and how sure."""
+    from tiebreak.pipeline.rank import rank_names
+    from tiebreak.pipeline.read import read_source
+    from tiebreak.report.tables import p_text, text_table
+
     level = options.level
-    with Steps(shown=not (quiet or as_json)) as steps:
+    with screen.steps() as steps:
         steps(f"reading {file.name}")
-        data, sentences = read_comparisons(file, reading)
+        source = read_source(file, reading, options)
+        sentences = source.detected
         steps("comparing")
-        board = rank_names(data, options, models=_SURE)
-        found = board.versus(item, *others)
-    if as_json:
-        print_json(
-            {"recognized": sentences, "notes": board.notes, "level": level}
-            | {"versus": found.to_dicts()}
+        board = rank_names(source, options, models=_SURE)
+        table = board.versus(name, *(others or []))
+    rows = [
+        (row["other"], "never meet", *5 * ["–"])
+        if row["difference"] is None
+        else (
+            row["other"],
+            f"{row['difference']:+.0f}",
+            _interval(row),
+            f"{row['probability']:.1%}",
+            p_text(row["p_value"]),
+            p_text(row["p_adjusted"]),
+            f"{votes:,}" if (votes := row.get("votes_needed")) else "–",
         )
-        return
-    output = Output(quiet=quiet)
-    output.say(sentences)
-    output.print(_table(found, item, level))
-    output.say(_sentences(found, item, level))
-    output.say([_columns(item), *board.notes])
-
-
-def _table(found: pl.DataFrame, item: str, level: float) -> Table:
-    heads = "points", f"{100 * level:g} % interval", "better", "p", "p (all)", "votes"
-    table = item_table(Name(f"{item} versus"), *heads)
-    for row in found.iter_rows(named=True):
-        table.add_row(Name(str(row["other"])), *_cells(row))
-    return table
-
-
-def _cells(row: dict[str, Any]) -> list[str]:
-    if row["difference"] is None:
-        return ["never meet", *5 * ["–"]]
-    votes = row.get("votes_needed")
-    return [
-        f"{row['difference']:+.0f}",
-        interval_text(row),
-        f"{row['probability']:.1%}",
-        p_text(row["p_value"]),
-        p_text(row["p_adjusted"]),
-        "–" if votes is None else f"{votes:,}",
+        for row in table.iter_rows(named=True)
     ]
-
-
-def _columns(item: str) -> str:
-    return (
-        f"points: rating of {item} minus rating of the other. better: probability that "
-        f"{item} is better. p: of no difference; p (all): adjusted for all "
-        "comparisons. votes: direct votes that would show a difference of so many "
-        "points, with a power of 80 %."
+    heads = "points", f"{100 * level:g} % interval", "better", "p", "p (all)", "votes"
+    screen.show(
+        {"recognized": sentences, "notes": board.notes, "level": level}
+        | {"versus": table.to_dicts()},
+        [
+            *sentences,
+            text_table((f"{name} versus", *heads), rows),
+            *_verdicts(table, name, level),
+            f"points: rating of {name} minus rating of the other. better: probability "
+            f"that {name} is better. p: of no difference; p (all): adjusted for all "
+            "comparisons. votes: direct votes that would show a difference of so many "
+            "points, with a power of 80 %.",
+            *board.notes,
+        ],
     )
 
 
-def _sentences(found: pl.DataFrame, item: str, level: float) -> list[str]:
+def _interval(row: dict[str, Any]) -> str:
+    return f"{row['lower']:+.0f} … {row['upper']:+.0f}"
+
+
+def _verdicts(table: pl.DataFrame, item: str, level: float) -> list[str]:
     """Say what the comparisons show, and what they do not."""
-    met = found.filter(pl.col("difference").is_not_null())
+    import polars as pl
+
+    from tiebreak.report.tables import p_text
+
+    met = table.filter(pl.col("difference").is_not_null())
     sure = pl.col("p_adjusted") < 1.0 - level
     ahead = pl.col("difference") > 0
     count = "both" if len(met) == 2 else f"all {len(met)}"
     how = f" (with {100 * level:g} % confidence in {count} comparisons)"
     missing = ""
     if len(met) == 1:
-        how = missing = f" (p {_equals(met['p_adjusted'][0])})"
-    said = []
-    for rows, verdict in (
+        p = p_text(met["p_adjusted"][0])
+        how = missing = f" (p {p if p.startswith('<') else f'= {p}'})"
+    never = table.filter(pl.col("difference").is_null())
+    verdicts = (
         (met.filter(sure & ahead), f"{{}} is better than {{}}{how}."),
         (met.filter(sure & ~ahead), f"{{}} is worse than {{}}{how}."),
         (met.filter(~sure), f"The results do not separate {{}} from {{}}{missing}."),
-        (
-            found.filter(pl.col("difference").is_null()),
-            "{} never meets {}, not even through others.",
+        (never, "{} never meets {}, not even through others."),
+    )
+    return [
+        verdict.format(item, _list(rows["other"].to_list()))
+        for rows, verdict in verdicts
+        if len(rows)
+    ]
+
+
+def _list(names: list[Any]) -> str:
+    texts = [str(name) for name in names]
+    if len(texts) > _NAMED:
+        return f"{', '.join(texts[:_NAMED])} and {len(texts) - _NAMED} more"
+    return " and ".join(filter(None, [", ".join(texts[:-1]), texts[-1]]))
+
+
+@command(
+    "Examples: `tiebreak diff june.csv july.csv` · `tiebreak diff old.json "
+    "new.json` · `tiebreak diff june.csv july.csv --fail-if-worse my-model`",
+    ranking=("ties", "settings", "level"),
+)
+def diff(
+    old: Annotated[
+        Path,
+        place(
+            metavar="OLD",
+            help="Results, the JSON of tiebreak rank --json, a model file, or the "
+            "folder of a report.",
         ),
-    ):
-        if len(rows):
-            said.append(verdict.format(item, _list(rows["other"].to_list())))
-    return said
+    ],
+    new: Annotated[Path, place(metavar="NEW", help="The same, later.")],
+    reading: ReadOptions,
+    options: RankOptions,
+    screen: Screen,
+    fail_if_worse: Annotated[
+        list[str] | None,
+        Option(
+            metavar="ITEM",
+            help="End with code 7 if this item became worse by more than noise; may "
+            "be given several times.",
+        ),
+    ] = None,
+    reference: Annotated[
+        str | None,
+        Option(help="The item that changes are measured from; else the mean."),
+    ] = None,
+) -> None:
+    """Say which ratings and ranks changed from OLD to NEW, and what is only noise."""
+    from tiebreak.pipeline.diff import diff_files
+    from tiebreak.report.tables import p_text
+
+    with screen.steps() as steps:
+        change = diff_files(
+            old, new, reading, options, reference=reference, progress=steps
+        )
+    worse = change.worse(fail_if_worse or [])
+    detected = dict(zip((old, new), change.detected, strict=True))
+    screen.show(
+        {"old": str(old), "new": str(new), "level": change.level}
+        | {"recognized": {"old": change.detected[0], "new": change.detected[1]}}
+        | {"notes": change.notes, "changes": change.changes.to_dicts()}
+        | {"new_items": change.new, "lost_items": change.lost}
+        | {"worse": worse["item"].to_list()},
+        [
+            *(f"{path}: {text}" for path, texts in detected.items() for text in texts),
+            *_changes(change),
+            *change.notes,
+            *(
+                f"{row['item']} is worse, by {-row['change']:.0f} points (p "
+                f"{p_text(row['p_value'])}): exit code {WORSE}."
+                for row in worse.iter_rows(named=True)
+            ),
+        ],
+    )
+    if len(worse):
+        raise typer.Exit(WORSE)
 
 
-def _equals(value: float) -> str:
-    return p_text(value) if value < 1e-4 else f"= {p_text(value)}"
+def _changes(diff: Diff) -> list[Any]:
+    """Return the table of changes, and what they show."""
+    import polars as pl
 
+    from tiebreak.report.tables import p_text, text_table
 
-def _list(names: list[str]) -> str:
-    if len(names) > _NAMED:
-        return f"{', '.join(names[:_NAMED])} and {len(names) - _NAMED} more"
-    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+    # Those that changed are never left out.
+    sure = pl.col("more_than_noise")
+    first = pl.int_range(pl.len()) < _SHOWN
+    shown = diff.changes.filter(first | sure)
+    more = len(diff.changes) - len(shown)
+    rows = [
+        (
+            row["item"],
+            f"{row['rating_old']:.0f}",
+            f"{row['rating_new']:.0f}",
+            f"{row['change']:+.0f}",
+            _interval(row),
+            p_text(row["p_adjusted"]),
+            f"{row['rank_old']} → {row['rank_new']}"
+            + (f" ({row['moved']:+d})" if row["moved"] else ""),
+        )
+        for row in shown.iter_rows(named=True)
+    ]
+    interval = f"{100 * diff.level:g} % interval"
+    table = text_table(
+        ("item", "old", "new", "change", interval, "p (all)", "rank"),
+        rows,
+        bold=shown["more_than_noise"].arg_true().to_list(),
+        caption=f"and {more} more items" if more else None,
+    )
+    changed = diff.changes.filter(sure)
+    lists = {
+        "Better, by more than noise": changed.filter(pl.col("change") > 0)["item"],
+        "Worse, by more than noise": changed.filter(pl.col("change") < 0)["item"],
+    }
+    said = [
+        f"{word}: {_list([*names])}." for word, names in lists.items() if len(names)
+    ]
+    said += [
+        *(["No change is more than noise."] if not said else []),
+        f"p (all) is of no change, adjusted for {len(diff.changes)} items (Holm); a "
+        f"change is more than noise if it is below {1.0 - diff.level:.2g}.",
+    ]
+    for word, names in (("New", diff.new), ("Gone", diff.lost)):
+        said += [f"{word}: {_list(names)}."] if names else []
+    return [table, *said]

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -77,19 +77,40 @@ def count_comparisons(
         if rater is None and small:
             return _count_in_table(left, right, outcome, weight, n_items)
         covariates = np.empty((len(left), 0))
+    cells = number_comparisons(left, right, outcome, n_items, covariates)
+    column, m = cells.column, len(cells.left)
+    counts = np.asarray(np.bincount(column, weight, 3 * m), float).reshape(m, 3)
+    by_rater = None
+    if rater is not None:
+        shape = (int(rater.max()) + 1, 3 * m)
+        by_rater = sp.coo_array((weight, (rater, column)), shape=shape).tocsr()
+    return ComparisonCounts(cells.left, cells.right, counts, cells.covariates, by_rater)
+
+
+class NumberedComparisons(NamedTuple):
+    """Comparisons by cell: column 3 k + c is outcome c of cell k."""
+
+    left: Ints  # (m,) the two items of each cell, left ≤ right
+    right: Ints
+    covariates: Floats  # (m, q), in favor of left
+    column: Ints  # (n,) of each comparison
+
+
+def number_comparisons(
+    left: Ints,
+    right: Ints,
+    outcome: NDArray[np.int8],
+    n_items: int,
+    covariates: Floats,
+) -> NumberedComparisons:
+    """Find the cell and the outcome of each comparison, the lower item on the left."""
     turned = left > right
     low, high = np.where(turned, right, left), np.where(turned, left, right)
     # Adding zero makes -0.0, which is a turned 0.0, equal to it.
     signed = np.where(turned[:, None], -covariates, covariates) + 0.0
     cell, first = number_cells(low * n_items + high, signed)
     column = np.where(turned, -outcome, outcome).astype(np.int64) + 1 + 3 * cell
-    m = len(first)
-    counts = np.asarray(np.bincount(column, weight, 3 * m), float).reshape(m, 3)
-    by_rater = None
-    if rater is not None:
-        shape = (int(rater.max()) + 1, 3 * m)
-        by_rater = sp.coo_array((weight, (rater, column)), shape=shape).tocsr()
-    return ComparisonCounts(low[first], high[first], counts, signed[first], by_rater)
+    return NumberedComparisons(low[first], high[first], signed[first], column)
 
 
 def _count_in_table(

@@ -21,7 +21,7 @@ from typing import Any, NoReturn
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import _safe_indexing
+from sklearn.utils import _safe_indexing, check_array
 
 from tiebreak.data.columns import (
     TextColumn,
@@ -243,22 +243,15 @@ def as_items(X: Any, *, name: str = "items") -> ItemTable:
         return X
     if isinstance(X, RawTable):
         return X.as_numbers()
-    feature_names = None
-    values: Any
+    names = _frame_feature_names(X, name) if _is_frame(X) else None
     if sp.issparse(X):
-        values = _canonical_csr(X, name)
+        values: Any = _canonical_csr(X, name)
         stored = values.data
     else:
-        if _is_frame(X):
-            feature_names = _frame_feature_names(X, name)
-            _refuse_non_numeric_columns(X, name)
-            X = _frame_to_array(X)
-        values = as_float_array(X, name)
-        stored = values
-    _check_table_shape(values.shape, name)
+        values = stored = as_float_array(X, name)
     if not within_bounds(stored):
-        _refuse_out_of_bounds(values, feature_names, name)
-    return ItemTable(values, feature_names)
+        _refuse_out_of_bounds(values, names, name)
+    return ItemTable(values, names)
 
 
 def as_table(X: Any, *, name: str = "items") -> Table:
@@ -310,45 +303,58 @@ def _raw_source(X: Any) -> Any:
     return np.ma.filled(array, np.nan) if np.ma.isMaskedArray(array) else array
 
 
-def as_float_array(X: Any, name: str) -> NDArray[np.float64]:
+def as_float_array(X: Any, name: str, n_dims: int = 2) -> NDArray[np.float64]:
     """Convert to a C-contiguous float64 array; what is missing becomes NaN."""
-    if isinstance(X, np.ma.MaskedArray):
+    # scikit-learn would convert texts that spell numbers, and dates.
+    if _is_frame(X):
+        _refuse_non_numeric_columns(X, name)
+        if hasattr(X, "iloc"):
+            X = X.to_numpy(dtype=np.float64, na_value=np.nan)
+    elif isinstance(X, np.ma.MaskedArray):
         X = np.ma.filled(X.astype(np.float64), np.nan)
+    else:
+        X = _as_array(X, name)
+    array = check_array(
+        X,
+        dtype=np.float64,
+        order="C",
+        ensure_all_finite=False,
+        allow_nd=n_dims > 2,
+        ensure_min_samples=int(n_dims == 2),
+        input_name=name,
+    )
+    return array
+
+
+def _as_array(X: Any, name: str) -> NDArray[Any]:
     try:
         array = np.asarray(X)
     except ValueError as error:
-        raise ValueError(
-            f"{name} must be rectangular, with as many features in every row: {error}"
-        ) from None
+        raise ValueError(f"{name} must be rectangular: {error}") from None
     if array.ndim == 0:
         raise TypeError(
             f"{name} must be a table of numbers (an array, a pandas or polars "
             f"DataFrame, a sparse matrix), got {type(X).__name__}."
         )
-    _refuse_complex(array.dtype, name)
-    if array.ndim == 1 and array.size and isinstance(array[0], str):
+    if array.dtype.kind in "biufc":
+        return array
+    for position, value in enumerate(array.flat):
+        if value is None or isinstance(value, Real | np.bool_):
+            continue
+        if array.ndim == 1 and isinstance(value, str):
+            raise TypeError(
+                f"{name} must hold numbers, got texts, such as {value[:40]!r}. Put "
+                "OnItems(TfidfVectorizer()) before the model in a Pipeline; names are "
+                "given as Pairs(left=..., right=...), or names=... beside features."
+            )
+        place = ", ".join(map(str, np.unravel_index(position, array.shape)))
+        value = value.item() if isinstance(value, np.generic) else value
+        # The words after the colon are those of Python's own float().
         raise TypeError(
-            f"{name} must hold numbers, got {len(array)} texts, such as "
-            f"{str(array[0])[:40]!r}. Put OnItems(TfidfVectorizer()) before the model "
-            "in a Pipeline. If they are names, give Pairs(left=..., right=...), or "
-            "names=... besides the features."
+            f"{name} must hold numbers, got {value!r} at [{place}]: float() argument "
+            f"must be a string or a real number, and text is not converted. {_ENCODE}"
         )
-    if array.dtype.kind == "O":
-        _refuse_objects(array, name)
-    elif array.dtype.kind not in "biuf":
-        raise TypeError(
-            f"{name} must hold numbers, got dtype {array.dtype}, for example "
-            f"{array.flat[0].item() if array.size else ''!r} in column 0. {_ENCODE}"
-        )
-    return np.asarray(array, dtype=np.float64, order="C")
-
-
-def _refuse_complex(dtype: Any, name: str) -> None:
-    if dtype.kind == "c":
-        raise ValueError(
-            f"Complex data not supported: {name} has dtype {dtype}. Try the real and "
-            "imaginary parts as separate features."
-        )
+    return array
 
 
 def _frame_feature_names(X: Any, name: str) -> tuple[str, ...] | None:
@@ -363,69 +369,16 @@ def _frame_feature_names(X: Any, name: str) -> tuple[str, ...] | None:
     return None
 
 
-def _frame_to_array(X: Any) -> NDArray[np.float64]:
-    """Convert a frame of numeric columns; what is missing becomes NaN."""
-    if hasattr(X, "iloc"):
-        return X.to_numpy(dtype=np.float64, na_value=np.nan)
-    return X.to_numpy().astype(np.float64, copy=False)
-
-
 def _refuse_non_numeric_columns(X: Any, name: str) -> None:
-    for column, dtype in zip(list(X.columns), list(X.dtypes), strict=True):
+    for column, dtype in zip(X.columns, X.dtypes, strict=True):
         if hasattr(dtype, "is_numeric"):  # polars
             fine = dtype.is_numeric() or str(dtype) in ("Boolean", "Null")
         else:
             fine = getattr(dtype, "kind", "O") in "biuf"
-            if getattr(dtype, "kind", "O") == "c":
-                raise ValueError(
-                    f"Complex data not supported: column {column!r} of {name} has "
-                    f"dtype {dtype}."
-                )
         if not fine:
             raise TypeError(
                 f"Column {column!r} of {name} has dtype {dtype}; features must be "
                 f"numbers. {_ENCODE}"
-            )
-
-
-def _refuse_objects(array: NDArray[Any], name: str) -> None:
-    """Allow an object array only if every entry is a real number or missing."""
-    for position, value in enumerate(array.flat):
-        if isinstance(value, Real | np.bool_) or value is None:
-            continue
-        where = _where(position, array.shape)
-        if type(value).__name__ == "NAType":
-            raise ValueError(f"{name} has a missing value (NA) at {where}.")
-        # The words after the colon are those of Python's own float().
-        raise TypeError(
-            f"{name} must hold numbers, got {value!r} at {where}: float() argument "
-            f"must be a string or a real number, and text is not converted. {_ENCODE}"
-        )
-
-
-def _where(position: int, shape: tuple[int, ...]) -> str:
-    labels = ("row", "column") if len(shape) == 2 else ("row", "side", "column")
-    index = zip(labels, np.unravel_index(position, shape), strict=False)
-    return ", ".join(f"{label} {int(i)}" for label, i in index)
-
-
-def _check_table_shape(shape: tuple[int, ...], name: str) -> None:
-    if len(shape) != 2:
-        hint = "An array of shape (n, 2, n_features) holds pairs, not items."
-        if len(shape) == 1:
-            hint = (
-                "Reshape your data: X.reshape(-1, 1) if it is a single feature, "
-                "X.reshape(1, -1) if it is a single item."
-            )
-        got = f"one of length {shape[0]}" if len(shape) == 1 else f"shape {shape}"
-        raise ValueError(
-            f"{name} must have two dimensions (items, features), got {got}. {hint}"
-        )
-    for size, what in zip(shape, ("rows: 0 sample", "columns: 0 feature"), strict=True):
-        if size == 0:
-            raise ValueError(
-                f"{name} has no {what}(s) (shape={shape}) while a minimum of 1 is "
-                "required."
             )
 
 
@@ -471,9 +424,7 @@ def refuse_feature(value: float, name: str, count: str, where: str) -> NoReturn:
 
 def _canonical_csr(X: Any, name: str) -> sp.csr_array:
     """Convert to float64 CSR, sorted, without duplicates or stored zeros."""
-    _refuse_complex(X.dtype, name)
-    if X.ndim != 2:
-        _check_table_shape(X.shape, name)
+    X = check_array(X, accept_sparse="csr", ensure_all_finite=False, input_name=name)
     csr = sp.csr_array(X)
     if csr.dtype != np.float64:
         csr = csr.astype(np.float64)
@@ -482,6 +433,15 @@ def _canonical_csr(X: Any, name: str) -> sp.csr_array:
         csr.sum_duplicates()
         csr.eliminate_zeros()
     return csr
+
+
+def feature_attributes(table: Table) -> dict[str, Any]:
+    """Return ``n_features_in_`` and, if features have names, ``feature_names_in_``."""
+    attributes: dict[str, Any] = {"n_features_in_": table.n_features}
+    if table.feature_names is not None:
+        names = np.asarray(table.feature_names, dtype=object)
+        attributes["feature_names_in_"] = names
+    return attributes
 
 
 class ItemRows:

@@ -9,6 +9,7 @@ page.
 from __future__ import annotations
 
 import html
+import io
 import json
 import re
 from typing import Any
@@ -110,6 +111,13 @@ def as_json(value: Any) -> str:
     for character in "<>&":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return text
+
+
+def results_text(part: Any, width: int) -> str:
+    """Write what the terminal shows as plain text, without colors."""
+    file = io.StringIO()
+    Console(file=file, width=width, color_system=None).print(part)
+    return "\n".join(line.rstrip() for line in file.getvalue().rstrip().splitlines())
 
 
 def results_html(*parts: Any) -> str:

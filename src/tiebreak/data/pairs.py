@@ -9,12 +9,9 @@ comparisons; the item table stays whole, so that codes keep their meaning.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from importlib import import_module
-from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
-import polars as pl
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
@@ -37,7 +34,6 @@ from tiebreak.data.items import (
     check_lengths,
     check_names,
     item_codes,
-    name_kind,
     names_of_sides,
     take_rows,
 )
@@ -266,19 +262,21 @@ class Pairs(ItemRows):
         Pairs(3 comparisons of 3 items, no features)
         """
         parts = list(parts)
-        if not parts:
-            raise ValueError("concat needs at least one Pairs, got none.")
-        _check_parts(parts)
-        first = parts[0]
-        items: Table | None
-        if all(p._items is first._items and p.names is first.names for p in parts):
-            items, names = first._items, first.names
+        if not parts or not all(isinstance(part, Pairs) for part in parts):
+            raise TypeError("concat takes a list of at least one Pairs.")
+        first, kinds = parts[0], {(p.names is None, p.feature_names) for p in parts}
+        if len(kinds) > 1 or len({part.has_features for part in parts}) > 1:
+            raise ValueError(
+                "All parts must have names or none, and the same features or none."
+            )
+        items, names = first._items, first.names
+        if all(p._items is items and p.names is names for p in parts):
             codes = np.tile(np.arange(first.n_items), len(parts))
-        elif first.names is None:
-            items, names = _stack_tables([part._features for part in parts]), None
-            codes = np.arange(sum(part.n_items for part in parts))
         else:
-            items, names, codes = _merge_by_name(parts)
+            items = _stack_tables([p.table for p in parts]) if items else None
+            codes = np.arange(sum(part.n_items for part in parts))
+            if names is not None:
+                items, names, codes = _merge_by_name(parts, items)
         # codes[starts[i] + c] is the new number of item c of part i.
         starts = np.cumsum([0, *(part.n_items for part in parts)])[:-1]
         shifted = list(zip(parts, starts, strict=True))
@@ -319,21 +317,24 @@ class Pairs(ItemRows):
         ([-1, 1, 1], [3.0, 7.0, 10.0])
         """
         n = len(self)
-        shares = np.zeros((n, 3))
-        shares[:, 2] = _share_column(right, "right", n)
-        if tie is not None:
-            shares[:, 1] = _share_column(tie, "tie", n)
-        total = shares.sum(axis=1)
-        over = np.flatnonzero(total > 1 + _SHARE_TOLERANCE)
-        if len(over):
+        columns = {"right": right, "tie": np.zeros(n) if tie is None else tie}
+        columns["n_raters"] = (
+            np.full(n, n_raters) if np.ndim(n_raters) == 0 else n_raters
+        )
+        right, tie, count = (
+            as_column_of(values, name, n, rows="comparisons").astype(np.float64)
+            for name, values in columns.items()
+        )
+        total = right + tie
+        fine = (right >= 0) & (tie >= 0) & (total <= 1 + _SHARE_TOLERANCE) & (count > 0)
+        if len(wrong := np.flatnonzero(~(fine & np.isfinite(count)))):
             raise ValueError(
-                f"right and tie add up to more than 1: "
-                f"{list_rows(over, total[over[:5]].round(9))}. They are shares of all "
-                "raters of a comparison; divide counts by the number of raters."
+                "right and tie must be shares from 0 to 1 that add up to at most 1, of "
+                f"a positive number of raters, but not in {list_rows(wrong)}."
             )
         # What is left of 1 after rounding is no rater.
-        shares[:, 0] = np.where(total < 1 - _SHARE_TOLERANCE, 1 - total, 0.0)
-        votes = shares * _count_column(n_raters, n)[:, np.newaxis]
+        left = np.where(total < 1 - _SHARE_TOLERANCE, 1 - total, 0.0)
+        votes = np.stack([left, tie, right], axis=1) * count[:, np.newaxis]
         rows, outcome = np.nonzero(votes)
         return self[rows], (outcome - 1).astype(np.int8), votes[rows, outcome]
 
@@ -494,102 +495,8 @@ def _frame_column(frame: Any, name: str) -> NDArray[Any]:
     return as_column(frame[name], name)
 
 
-def _numbers(column: NDArray[Any]) -> NDArray[np.float64]:
-    """Return a column as numbers, with NaN for what is none."""
-    if column.dtype.kind in "iuf":
-        return column.astype(np.float64)
-    return np.array([v if isinstance(v, Real) else np.nan for v in column], float)
-
-
-def _share_column(values: ArrayLike, name: str, n_rows: int) -> NDArray[np.float64]:
-    """Return shares between 0 and 1, one for each comparison."""
-    column = as_column_of(values, name, n_rows, rows="comparisons")
-    refuse_missing(column, name)
-    shares = _numbers(column)
-    wrong = np.flatnonzero(~((shares >= 0) & (shares <= 1)))
-    if len(wrong):
-        raise ValueError(
-            f"{name} must hold shares between 0 and 1, got {len(wrong)} other value(s):"
-            f" {list_rows(wrong, column[wrong[:5]])}. Divide percentages by 100, and "
-            "counts by the number of raters."
-        )
-    return shares
-
-
-def _count_column(n_raters: ArrayLike | float, n_rows: int) -> NDArray[np.float64]:
-    """Return positive numbers of raters, one for each comparison."""
-    if isinstance(n_raters, Real):
-        n_raters = np.full(n_rows, n_raters)
-    column = as_column_of(n_raters, "n_raters", n_rows, rows="comparisons")
-    counts = _numbers(column)
-    wrong = np.flatnonzero(~((counts > 0) & np.isfinite(counts)))
-    if len(wrong):
-        raise ValueError(
-            f"n_raters must hold positive numbers, got {len(wrong)} other value(s): "
-            f"{list_rows(wrong, column[wrong[:5]])}. Leave out what nobody rated."
-        )
-    return counts
-
-
-def _check_parts(parts: list[Pairs]) -> None:
-    """Raise unless the parts have names and features alike."""
-    for i, part in enumerate(parts):
-        if not isinstance(part, Pairs):
-            raise TypeError(
-                f"concat needs Pairs, but part {i} is a {type(part).__name__}. Try "
-                "Pairs(items, left, right) first."
-            )
-    for i, part in enumerate(parts):
-        _check_same_features(parts[0]._items, part._items, i)
-        if (part.names is None) != (parts[0].names is None):
-            this, that = ("no names", "names")[:: 1 if part.names is None else -1]
-            raise ValueError(
-                f"part {i} has {this} and part 0 has {that}; items are merged by name, "
-                "so give names to all parts or to none."
-            )
-        kinds = [name_kind(p.names) for p in (part, parts[0]) if p.names is not None]
-        if set(kinds) == {"numbers", "text"}:
-            raise TypeError(
-                f"the names of part {i} are {kinds[0]} and those of part 0 are "
-                f"{kinds[1]}, so no item could be in both. Give names of one type."
-            )
-
-
-def _check_same_features(first: Table | None, table: Table | None, i: int) -> None:
-    """Raise unless part 0 and part i have the same features, or both have none."""
-    if first is None and table is None:
-        return
-    if first is None or table is None:
-        this, that = ("features", "none")[:: 1 if first is None else -1]
-        raise ValueError(
-            f"part {i} has {this} and part 0 has {that}; give features to all parts, "
-            "or to none."
-        )
-    if first.n_features != table.n_features:
-        raise ValueError(
-            f"part {i} has {table.n_features} features and part 0 has "
-            f"{first.n_features}; all parts need the same."
-        )
-    if first.feature_names != table.feature_names:
-        here, there = (
-            "without names" if names is None else ", ".join(names)
-            for names in (table.feature_names, first.feature_names)
-        )
-        raise ValueError(
-            f"part {i} has the features {here} and part 0 {there}; all parts need the "
-            "same, in the same order."
-        )
-
-
-def _stack_tables(tables: list[Any]) -> Table:
+def _stack_tables(tables: list[ItemTable]) -> ItemTable:
     """Put item tables one below the other; sparse if all are."""
-    if any(isinstance(table, RawTable) for table in tables):
-        return _stack_raw(
-            [
-                t if isinstance(t, RawTable) else RawTable(t.values, None, t)
-                for t in tables
-            ]
-        )
     if all(table.is_sparse for table in tables):
         values = sp.csr_array(sp.vstack([t.values for t in tables], format="csr"))
     else:
@@ -597,49 +504,20 @@ def _stack_tables(tables: list[Any]) -> Table:
     return ItemTable(values, tables[0].feature_names)
 
 
-def _stack_raw(tables: list[RawTable]) -> RawTable:
-    """Put tables of one kind one below the other, as what they are."""
-    given = [table.given() for table in tables]
-    kinds = {
-        f"{type(t).__module__.partition('.')[0]} {type(t).__name__}" for t in given
-    }
-    if len(kinds) > 1 or len({len(t.shape) for t in given}) > 1:
-        raise TypeError(
-            "the items of the parts are of different kinds, or some are texts: "
-            f"{', '.join(sorted(kinds))}. Give all as frames of one library, as arrays "
-            "or as texts."
-        )
-    numbers = [table.numbers for table in tables]
-    known = [table for table in numbers if table is not None]
-    stacked = _stack_tables(known) if len(known) == len(numbers) else None
-    if hasattr(given[0], "iloc"):
-        source = import_module("pandas").concat(given, ignore_index=True)
-    elif hasattr(given[0], "vstack"):  # polars
-        source = pl.concat(given)
-    elif sp.issparse(given[0]):
-        source = sp.csr_array(sp.vstack(given, format="csr"))
-    else:
-        source = np.concatenate(given)
-    assert stacked is None or isinstance(stacked, ItemTable)
-    return RawTable(source, None, stacked, tables[0].feature_names)
-
-
 def _merge_by_name(
-    parts: list[Pairs],
-) -> tuple[Table | None, NDArray[Any], NDArray[np.int64]]:
+    parts: list[Pairs], stacked: ItemTable | None
+) -> tuple[ItemTable | None, NDArray[Any], NDArray[np.int64]]:
     """Return the merged items, their names, and the new number of every item."""
     known = [part.names for part in parts if part.names is not None]
-    found = loop([name for names in known for name in plain_values(names)])
-    names = as_names(found.values)
-    if not parts[0].has_features:
-        return None, names, found.codes
-    stacked = _stack_tables([part._features for part in parts])
-    items, same = stacked.take(found.first), stacked.unique()[1]
-    wrong = np.unique(found.codes[same != same[found.first[found.codes]]])
+    merged = loop([name for names in known for name in plain_values(names)])
+    names = as_names(merged.values)
+    if stacked is None:
+        return None, names, merged.codes
+    same = stacked.unique()[1]
+    wrong = np.unique(merged.codes[same != same[merged.first[merged.codes]]])
     if len(wrong):
         raise ValueError(
             f"{len(wrong)} item(s) have different features in different parts: "
-            f"{', '.join(repr(found.values[code]) for code in wrong[:5])}. A name must "
-            "mean one item; give all parts the same features, or rename these items."
+            f"{', '.join(repr(merged.values[code]) for code in wrong[:5])}."
         )
-    return items, names, found.codes
+    return stacked.take(merged.first), names, merged.codes

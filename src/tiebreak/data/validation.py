@@ -7,7 +7,7 @@ table of items. Rows are checked here, once; the layers behind rely on it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -18,8 +18,6 @@ from sklearn.exceptions import DataConversionWarning
 from tiebreak.data.columns import (
     as_column,
     as_column_of,
-    as_names,
-    factorize,
     missing_rows,
     refuse_missing,
 )
@@ -28,33 +26,19 @@ from tiebreak.data.items import (
     Table,
     as_float_array,
     as_items,
+    feature_attributes,
     refuse_feature,
     within_bounds,
 )
+from tiebreak.data.kinds import Comparisons, Grades
 from tiebreak.data.messages import DataWarning, list_rows, warn_user
 from tiebreak.data.orders import Orders
-from tiebreak.data.outcome import check_outcomes
+from tiebreak.data.outcome import OUTCOMES, check_outcomes, decode_outcomes
 from tiebreak.data.pairs import Pairs
 from tiebreak.data.parameters import LARGEST, LARGEST_WEIGHT, SMALLEST_WEIGHT
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True, eq=False)
-class Grades:
-    """Graded items in groups, checked."""
-
-    items: ItemTable  # features, one row per graded item
-    y: Floats  # (n,) grades; higher is better
-    group: Ints  # (n,) from 0 as first seen; rows of different groups are not compared
-    group_names: NDArray[Any]  # (G,) the qid of each group; [0] without qid
-    orders: Orders | None = None  # the lists, when grades were read from them
-
-    @property
-    def n_groups(self) -> int:
-        """Number of groups, G."""
-        return len(self.group_names)
 
 
 def is_pairs(X: Any) -> bool:
@@ -94,7 +78,7 @@ def as_pairs(X: Any) -> Pairs:
 
 def as_sides(X: Any) -> Floats:
     """Return comparisons as an array (n, 2, n_features), which may hold NaN."""
-    array = as_float_array(X, "X")
+    array = as_float_array(X, "X", n_dims=3)
     if array.ndim != 3 or array.shape[1] != 2 or array.shape[2] == 0:
         raise ValueError(
             "An array of comparisons must have shape (n, 2, n_features), with the left "
@@ -108,7 +92,7 @@ def check_weights(sample_weight: ArrayLike | None, n_rows: int) -> Floats:
     if sample_weight is None:
         return np.ones(n_rows)
     column = as_column_of(sample_weight, "sample_weight", n_rows, what="weights")
-    weight = _as_numbers(column, "sample_weight")
+    weight = as_numbers(column, "sample_weight")
     inside = (weight >= SMALLEST_WEIGHT) & (weight <= LARGEST_WEIGHT)
     wrong = np.flatnonzero(~inside & (weight != 0))
     if len(wrong):
@@ -158,19 +142,17 @@ def check_grades(
             "contains NaN; remove these rows."
         )
     hint = " Unknown label type for grades: use numbers, higher is better."
-    grades = _as_numbers(column, "y", hint)
+    grades = as_numbers(column, "y", hint)
     if len(rows := np.flatnonzero(np.abs(grades) > LARGEST)):
         raise ValueError(
             f"y must be finite, of at most {LARGEST:g} in size, got {len(rows)} other "
             f"grade(s): {list_rows(rows, grades[rows[:5]])}."
         )
     if qid is None:
-        group, names = np.zeros(n, dtype=np.int64), np.zeros(1, dtype=np.int64)
-        return Grades(items, grades, group, names)
+        return Grades.of(items, grades, None)
     column = as_column_of(qid, "qid", n)
     refuse_missing(column, "qid")
-    group, distinct = factorize(column)
-    return Grades(items, grades, group, as_names(distinct))
+    return Grades.of(items, grades, column)
 
 
 def check_comparisons(
@@ -188,6 +170,88 @@ def check_comparisons(
     if same.any():
         _check_self_comparisons(pairs, np.flatnonzero(same), outcomes)
     return pairs, outcomes, weight
+
+
+def read_comparisons(
+    X: Any,
+    y: ArrayLike | None,
+    sample_weight: ArrayLike | None = None,
+    *,
+    qid: ArrayLike | None = None,
+    decode: bool = False,
+) -> Comparisons:
+    """Check comparisons; return those of positive weight, with their row numbers.
+
+    `decode` takes outcomes that scikit-learn has renumbered, and keeps their classes.
+    """
+    if qid is not None:
+        raise ValueError(
+            "qid groups graded items; comparisons say themselves what is compared. "
+            "Leave qid out."
+        )
+    classes = OUTCOMES.copy()
+    if decode:
+        y, classes = decode_outcomes(y)
+    pairs, outcome, weight = check_comparisons(X, y, sample_weight)
+    rows = np.flatnonzero(weight > 0)
+    if len(rows) < len(weight):
+        pairs, outcome, weight = pairs[rows], outcome[rows], weight[rows]
+    if not pairs.has_features:
+        pairs = pairs.compact()  # names that nobody compares are not kept
+    return Comparisons(pairs, outcome, weight, rows=rows, classes=classes)
+
+
+def read_grades(
+    X: Any,
+    y: ArrayLike | None,
+    qid: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    *,
+    allow_missing: bool = False,
+) -> Grades:
+    """Check graded items or orders, and the weights of rows or lists."""
+    if is_pairs(X):
+        raise TypeError(
+            "Expected graded items or orders, got comparisons; RankSVM, RankRLS and "
+            "RankBoost take these too."
+        )
+    if not isinstance(X, Orders):
+        grades = check_grades(X, y, qid, allow_missing=allow_missing)
+        return replace(grades, weight=check_weights(sample_weight, len(grades)))
+    weight = check_lists(X, y, qid, sample_weight)
+    # A pair weighs the product of its items' weights.
+    of_rows = np.repeat(np.sqrt(weight), X.lengths)
+    grades = check_grades(*X.grades())
+    return replace(grades, orders=X, weight=of_rows, group_weight=weight)
+
+
+def check_lists(
+    orders: Orders,
+    y: ArrayLike | None,
+    qid: ArrayLike | None,
+    sample_weight: ArrayLike | None,
+) -> Floats:
+    """Return the weights of lists; refuse y and qid with them."""
+    if y is not None or qid is not None:
+        raise ValueError(
+            "Orders hold their own grades and groups; expected no y and no qid with "
+            "them. Call fit(orders)."
+        )
+    return check_weights(sample_weight, len(orders))
+
+
+def read_data(
+    X: Any,
+    y: ArrayLike | None,
+    qid: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    *,
+    decode: bool = False,
+) -> Comparisons | Grades:
+    """Check comparisons, graded items or orders, by the type of X."""
+    if not is_pairs(X):
+        return read_grades(X, y, qid, sample_weight)
+    return read_comparisons(X, y, sample_weight, qid=qid, decode=decode)
 
 
 def _check_self_comparisons(
@@ -209,7 +273,7 @@ def _check_self_comparisons(
     )
 
 
-def _as_numbers(column: NDArray[Any], name: str, hint: str = "") -> Floats:
+def as_numbers(column: NDArray[Any], name: str, hint: str = "") -> Floats:
     """Convert a column of real numbers, missing ones as NaN; refuse all else."""
     if column.dtype.kind in "biuf":
         return column.astype(np.float64)
@@ -235,15 +299,6 @@ def _depth(X: Any) -> int:
             return depth
         X = X[0]
     return depth + int(getattr(X, "ndim", 0))
-
-
-def feature_attributes(table: Table) -> dict[str, Any]:
-    """Return ``n_features_in_`` and, if features have names, ``feature_names_in_``."""
-    attributes: dict[str, Any] = {"n_features_in_": table.n_features}
-    if table.feature_names is not None:
-        names = np.asarray(table.feature_names, dtype=object)
-        attributes["feature_names_in_"] = names
-    return attributes
 
 
 def remember_features(estimator: Any, table: Table) -> None:

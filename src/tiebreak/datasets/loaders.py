@@ -14,7 +14,7 @@ import polars as pl
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
-from tiebreak.data import Orders, Pairs
+from tiebreak.data import Grades, Lists, Orders, Pairs
 from tiebreak.datasets.published import REGISTRY, fetch
 from tiebreak.io import FileError, ReadOptions, read_file
 
@@ -61,7 +61,7 @@ def load_football(*, download: bool = True) -> Bunch:
     Parameters
     ----------
     download : bool, default=True
-        Whether a missing file is downloaded.
+        Whether to download what is missing.
 
     Returns
     -------
@@ -70,11 +70,6 @@ def load_football(*, download: bool = True) -> Bunch:
         0 draw, +1 the right team won; ``date`` of datetime64[D]; ``advantage``: 1 if
         left played at home, 0 on neutral ground; ``tournament``; ``goals`` (n, 2) of
         both sides; ``description``.
-
-    Raises
-    ------
-    FileNotFoundError
-        If ``football/results.csv`` is neither here nor can be downloaded.
     """
     table = _read_table(
         "football/results.csv",
@@ -101,18 +96,13 @@ def load_chess(*, download: bool = True) -> Bunch:
     Parameters
     ----------
     download : bool, default=True
-        Whether a missing file is downloaded.
+        Whether to download what is missing.
 
     Returns
     -------
     Bunch
         ``pairs`` in order of month, left is white; ``y``: -1 white won, 0 draw, +1
         black won; ``month`` from 1; ``description``.
-
-    Raises
-    ------
-    FileNotFoundError
-        If ``chess_kaggle2010/out.chess`` is neither here nor can be downloaded.
     """
     (path,) = fetch("chess_kaggle2010/out.chess", download=download)
     # White, black, the result of white (1, 0 or -1), and a time for each month.
@@ -150,11 +140,7 @@ def load_lm_arena() -> Bunch:
     Raises
     ------
     FileNotFoundError
-        If ``lm_arena_140k/battles.csv`` is not here; it cannot be downloaded. Its
-        columns are ``model_a``, ``model_b``, ``winner`` (``model_a``, ``model_b``,
-        ``tie`` or ``both_bad``) and ten tags of 0 and 1.
-    ValueError
-        If the file is no such table.
+        If ``lm_arena_140k/battles.csv`` is not here; it cannot be downloaded.
     """
     words = {"model_a": -1, "model_b": 1, "tie": 0, "both_bad": 0}
     name = "lm_arena_140k/battles.csv"
@@ -162,7 +148,7 @@ def load_lm_arena() -> Bunch:
     table = table.filter(pl.col("model_a") != pl.col("model_b"))
     return Bunch(
         pairs=Pairs(None, table["model_a"], table["model_b"]),
-        y=_outcomes(name, table["winner"], words),
+        y=_outcomes(table["winner"], words),
         both_bad=(table["winner"] == "both_bad").to_numpy(writable=True),
         tags={tag: (table[tag] == 1).to_numpy(writable=True) for tag in _TAGS},
         description=REGISTRY["lm_arena_140k"].description,
@@ -175,7 +161,7 @@ def load_llmfao(*, download: bool = True) -> Bunch:
     Parameters
     ----------
     download : bool, default=True
-        Whether a missing file is downloaded.
+        Whether to download what is missing.
 
     Returns
     -------
@@ -184,17 +170,12 @@ def load_llmfao(*, download: bool = True) -> Bunch:
         +1 the right answer is better; ``rater``, ``prompt``, ``pair``: numbers of the
         worker who judged, of the prompt, and of the pair of answers, of which several
         workers judged the same; ``description``.
-
-    Raises
-    ------
-    FileNotFoundError
-        If ``llmfao/llmfao.csv`` is neither here nor can be downloaded.
     """
     name = "llmfao/llmfao.csv"
     table = _read_table(name, download)
     return Bunch(
         pairs=Pairs(None, table["left"], table["right"]),
-        y=_outcomes(name, table["winner"], {"left": -1, "right": 1, "tie": 0}),
+        y=_outcomes(table["winner"], {"left": -1, "right": 1, "tie": 0}),
         rater=table["worker"].to_numpy(writable=True),
         prompt=table["prompt"].to_numpy(writable=True),
         pair=table["id"].to_numpy(writable=True),
@@ -255,7 +236,7 @@ def load_sushi_pairs(
     random_state : int, numpy.random.Generator or None, default=None
         Seed of the swaps.
     download : bool, default=True
-        Whether missing files are downloaded.
+        Whether to download what is missing.
 
     Returns
     -------
@@ -266,10 +247,6 @@ def load_sushi_pairs(
         ``person`` who compared, for splits by people; ``sushi`` (n, 2): numbers from 0
         to 99 of both sides; ``description``.
 
-    Raises
-    ------
-    FileNotFoundError
-        If a file of the set is neither here nor can be downloaded.
     ValueError
         If the scores are those of an old release.
     """
@@ -293,10 +270,10 @@ def load_sushi_pairs(
     )
 
     rated = np.nonzero(scores >= 0)[1].reshape(N_PEOPLE, N_RATED)
-    given = np.take_along_axis(scores, rated, axis=1)
-    ranks = np.argsort(given, axis=1, kind="stable")
+    own_scores = np.take_along_axis(scores, rated, axis=1)
+    ranks = np.argsort(own_scores, axis=1, kind="stable")
     rows = (N_RATED * np.arange(N_PEOPLE)[:, None] + ranks).reshape(-1, 2)
-    y = np.sign(np.diff(given.ravel()[rows], axis=1)).ravel().astype(np.int8)
+    y = np.sign(np.diff(own_scores.ravel()[rows], axis=1)).ravel().astype(np.int8)
     rng = np.random.default_rng(random_state)
     swapped = rng.integers(0, 2, len(rows), dtype=np.int8).astype(bool)
     rows[swapped] = rows[swapped, ::-1]
@@ -325,29 +302,22 @@ def load_sushi_orders(
     which : {"a", "b"}, default="b"
         Item set A, the same ten kinds for everyone, or B, ten of 100 kinds.
     download : bool, default=True
-        Whether missing files are downloaded.
+        Whether to download what is missing.
 
     Returns
     -------
     Bunch
         ``orders`` of ten kinds, best first, one of each person, over 10 or 100 named
         items with seven features; ``description``.
-
-    Raises
-    ------
-    FileNotFoundError
-        If a file of the set is neither here nor can be downloaded.
     """
-    if which not in ("a", "b"):
-        raise ValueError(f"which must be 'a' or 'b', got {which!r}.")
     (path,) = fetch(f"sushi/sushi3{which}.5000.10.order", download=download)
-    orders = read_file(path, ReadOptions(format="orders")).orders
-    assert orders is not None  # the only shape that this format has
+    read = read_file(path, ReadOptions(format="orders")).data
+    assert isinstance(read, Lists)  # the only kind that this format has
     names, kinds = _read_kinds(download)
     chosen = list(_SET_A) if which == "a" else names
     rows = [names.index(name) for name in chosen]
     items = pl.DataFrame(kinds[rows], schema=list(_KIND_FEATURES))
-    lists = orders.flat.reshape(N_PEOPLE, N_RATED)
+    lists = read.orders.flat.reshape(N_PEOPLE, N_RATED)
     return Bunch(
         orders=Orders(items, lists, names=chosen),
         description=REGISTRY["sushi"].description,
@@ -368,18 +338,13 @@ def load_mq2008(*, download: bool = True) -> Bunch:
     Parameters
     ----------
     download : bool, default=True
-        Whether a missing file is downloaded.
+        Whether to download what is missing.
 
     Returns
     -------
     Bunch
         Features ``X``, grades ``y`` (higher is better) and ``qid``, the publisher's
         numbers of the queries; ``description``.
-
-    Raises
-    ------
-    FileNotFoundError
-        If ``mq2008/fold1_test.txt`` is neither here nor can be downloaded.
     """
     return _read_grades("mq2008", "fold1_test.txt", download)
 
@@ -394,21 +359,14 @@ def load_lightgbm_rank(
     part : {"train", "test"}, default="train"
         3005 rows of 201 queries to learn from, or 768 rows of 50 queries to test with.
     download : bool, default=True
-        Whether missing files are downloaded.
+        Whether to download what is missing.
 
     Returns
     -------
     Bunch
         Features ``X``, grades ``y`` (higher is better) and ``qid``, which numbers the
         queries of each part from 0; ``description``.
-
-    Raises
-    ------
-    FileNotFoundError
-        If a file of the set is neither here nor can be downloaded.
     """
-    if part not in ("train", "test"):
-        raise ValueError(f"part must be 'train' or 'test', got {part!r}.")
     data = _read_grades("lightgbm_rank", f"rank.{part}", download)
     (path,) = fetch(f"lightgbm_rank/rank.{part}.query", download=download)
     sizes = np.loadtxt(path, dtype=np.int64)
@@ -419,11 +377,12 @@ def load_lightgbm_rank(
 def _read_grades(name: str, file: str, download: bool) -> Bunch:
     (path,) = fetch(f"{name}/{file}", download=download)
     read = read_file(path, ReadOptions(format="svmlight"))
-    assert read.items is not None and read.grades is not None
+    grades = read.data
+    assert isinstance(grades, Grades)
     return Bunch(
-        X=np.asarray(read.items.values, dtype=np.float64),
-        y=np.asarray(read.grades, dtype=np.float64),
-        qid=None if read.query is None else read.query.astype(np.int64),
+        X=np.asarray(grades.items.values, dtype=np.float64),
+        y=grades.y,
+        qid=None if grades.qid is None else grades.qid.astype(np.int64),
         description=REGISTRY[name].description,
     )
 
@@ -472,7 +431,7 @@ def load_uci(name: str, *, one_hot: bool = True, download: bool = True) -> Bunch
         for each value. Else they stay one column: numbers as they are, and letters as
         numbers from 0 in the order of the alphabet.
     download : bool, default=True
-        Whether a missing file is downloaded.
+        Whether to download what is missing.
 
     Returns
     -------
@@ -481,10 +440,6 @@ def load_uci(name: str, *, one_hot: bool = True, download: bool = True) -> Bunch
         ``"Sex=F"`` is 1 if `Sex` is F and 0 elsewhere; ``target_name``;
         ``description``.
 
-    Raises
-    ------
-    FileNotFoundError
-        If the file is neither here nor can be downloaded.
     ValueError
         If there is no such table.
     """
@@ -521,8 +476,8 @@ def _read_rows(path: Path) -> tuple[list[str], list[list[str]]]:
     """Header and rows without unknown values (``?``) of an ARFF or CSV file."""
     unpack = gzip.open if path.suffix == ".gz" else open
     with unpack(path, "rt", encoding="latin-1") as file:
-        head, found, body = file.read().replace("\r", "").partition("@data\n")
-    if found:
+        head, is_arff, body = file.read().replace("\r", "").partition("@data\n")
+    if is_arff:
         names = re.findall(r"(?im)^@attribute\s+(?:'([^']*)'|(\S+))", head)
         header = [quoted or plain for quoted, plain in names]
     else:
@@ -538,10 +493,7 @@ def _read_rows(path: Path) -> tuple[list[str], list[list[str]]]:
 
 def _read_table(name: str, download: bool, **options: Any) -> pl.DataFrame:
     (path,) = fetch(name, download=download)
-    try:
-        return pl.read_csv(path, **options)
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise FileError(path, f"it is not the expected table ({error}).") from error
+    return pl.read_csv(path, **options)
 
 
 def _compare(left: pl.Series, right: pl.Series) -> NDArray[np.int8]:
@@ -549,14 +501,5 @@ def _compare(left: pl.Series, right: pl.Series) -> NDArray[np.int8]:
     return np.sign((right - left).to_numpy()).astype(np.int8)
 
 
-def _outcomes(
-    name: str, winner: pl.Series, words: Mapping[str, int]
-) -> NDArray[np.int8]:
-    try:
-        outcome = winner.replace_strict(words, return_dtype=pl.Int8)
-    except pl.exceptions.PolarsError as error:
-        expected = ", ".join(words)
-        raise FileError(
-            Path(name), f"column {winner.name!r} must be one of {expected} ({error})."
-        ) from error
-    return outcome.to_numpy(writable=True)
+def _outcomes(winner: pl.Series, words: Mapping[str, int]) -> NDArray[np.int8]:
+    return winner.replace_strict(words, return_dtype=pl.Int8).to_numpy(writable=True)

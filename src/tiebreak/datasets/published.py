@@ -9,16 +9,13 @@ SHA-256 of the table.
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import os
 import tempfile
 import tomllib
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
-from types import MappingProxyType
 from zipfile import BadZipFile, ZipFile
 
 
@@ -81,7 +78,7 @@ def _read_registry() -> dict[str, DataSet]:
     return sets
 
 
-REGISTRY: Mapping[str, DataSet] = MappingProxyType(_read_registry())
+REGISTRY = _read_registry()
 """All sets by their names."""
 
 
@@ -93,14 +90,8 @@ def find_set(name: str) -> tuple[DataSet, tuple[DataFile, ...]]:
         for file in dataset.files:
             if file.name == name:
                 return dataset, (file,)
-    names = [
-        *REGISTRY,
-        *(file.name for each in REGISTRY.values() for file in each.files),
-    ]
-    similar = difflib.get_close_matches(name, names, 1, 0.5)
-    meant = f" Did you mean {similar[0]!r}?" if similar else ""
     raise ValueError(
-        f"There is no data set {name!r}.{meant} The sets are {', '.join(REGISTRY)}."
+        f"There is no data set {name!r}. The sets are {', '.join(REGISTRY)}."
     )
 
 

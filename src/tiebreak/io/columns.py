@@ -237,13 +237,15 @@ class Roles:
         given = self.given
         if "loser" in given:
             if "winner" not in given:
-                raise self.table.error("--loser is given without --winner; name both.")
+                raise self.table.error(
+                    f"{flag('loser')} is given without {flag('winner')}; name both."
+                )
             return [Sides("winner", given["winner"], given["loser"])]
         if "left" in given or "right" in given:
             if "left" not in given or "right" not in given:
                 raise self.table.error(
-                    "--left and --right name the two columns that are compared; give "
-                    "both."
+                    f"{flag('left')} and {flag('right')} name the two columns that "
+                    "are compared; give both."
                 )
             left, right = given["left"], given["right"]
             return [Sides(_family_of(left, right), left, right)]
@@ -369,6 +371,7 @@ def _refuse_sides_without_outcome(roles: Roles) -> None:
     for sides in roles.sides():
         raise roles.table.error(
             f"{sides.left} and {sides.right} look like two sides that are compared, "
-            "but no column says who won. Name it with --outcome (or --left-score and "
-            f"--right-score). {roles.table.list_columns()}"
+            f"but no column says who won. Name it with {flag('outcome')} (or "
+            f"{flag('left_score')} and {flag('right_score')}). "
+            f"{roles.table.list_columns()}"
         )

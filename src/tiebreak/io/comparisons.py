@@ -32,6 +32,7 @@ from tiebreak.data.columns import (
     find_distinct,
     readable_period,
 )
+from tiebreak.data.kinds import Comparisons
 from tiebreak.data.messages import list_rows
 from tiebreak.data.outcome import (
     BOTH_BAD_WORDS,
@@ -134,7 +135,7 @@ def _advise(words: set[str], unknown: list[str]) -> str:
     if words <= {"h", "d", "a"}:
         return (
             " A also stands for model A; if these are home, draw and away, say "
-            "--outcome-words 'left=H,tie=D,right=A'."
+            f"{flag('outcome_words', 'left=H,tie=D,right=A')}."
         )
     meant = ("left", "right", "tie")
     if len(unknown) > 3 or any(set(word) & set("',=") for word in unknown):
@@ -142,8 +143,8 @@ def _advise(words: set[str], unknown: list[str]) -> str:
     said = ",".join(f"{one}={word}" for one, word in zip(meant, unknown, strict=False))
     return (
         " An outcome is the name of one of the two, or a word such as left, tie, right "
-        "or draw; what others mean can be said, such as --outcome-words "
-        f"'{said}'."
+        "or draw; what others mean can be said, such as "
+        f"{flag('outcome_words', said)}."
     )
 
 
@@ -159,8 +160,9 @@ class _Judge:
             if (number := as_number(word)) is not None
         }
         self.declared = (
-            f"--likert '{options.likert}'" if self.scale
-            else "--outcome-words" if self.numbers else f"--meaning {self.meaning}"
+            flag("likert", options.likert) if self.scale
+            else flag("outcome_words") if self.numbers
+            else flag("meaning", self.meaning)
         )  # fmt: skip
         self.names_winner = names_winner
         self.ids: dict[str, int] = {}
@@ -286,14 +288,14 @@ def _ask_meaning(table: Table, sided: Sided, rows: Rows) -> None:
     values = [sided.outcome.values[code] for code in found]
     winner = ""
     if {*values} <= {*sided.left.values, *sided.right.values}:
-        winner = f", or --winner {outcome} if it names the winner"
+        winner = f", or {flag('winner', outcome)} if it names the winner"
     numbers = {value.strip() for value in values}
     if "2" in numbers and numbers <= {"0", "1", "2"}:
         words = "left=1,right=2" + ",tie=0" * ("0" in numbers)
         raise table.question(
             f"{outcome} holds the numbers {', '.join(sorted(numbers))} ({examples}). "
-            f"If 1 says that {left} won and 2 that {right} did, say --outcome-words "
-            f"'{words}'{winner}."
+            f"If 1 says that {left} won and 2 that {right} did, say "
+            f"{flag('outcome_words', words)}{winner}."
         )
     start = (
         f"{outcome} holds numbers in {len(rows):,} rows, and files differ in what they "
@@ -303,14 +305,14 @@ def _ask_meaning(table: Table, sided: Sided, rows: Rows) -> None:
     if not {*known} <= {-1, 0, 0.5, 1}:
         low, high = f"{min(known):g}", f"{max(known):g}"
         raise table.question(
-            f"{start} --likert '{low}..{high}' if it is a scale on which {low} says "
-            f"that {left} is better, or --likert '{high}..{low}' if {high} says so, "
-            f"with the ends of the scale{winner}."
+            f"{start} {flag('likert', f'{low}..{high}')} if it is a scale on which "
+            f"{low} says that {left} is better, or {flag('likert', f'{high}..{low}')} "
+            f"if {high} says so, with the ends of the scale{winner}."
         )
     raise table.question(
-        f"{start} --meaning score if it is the points of {left} (1 won, 0.5 tie, 0 "
-        f"lost), or --meaning sign if -1 says that {left} is better, 0 a tie and +1 "
-        f"that {right} is better{winner}."
+        f"{start} {flag('meaning', 'score')} if it is the points of {left} (1 won, "
+        f"0.5 tie, 0 lost), or {flag('meaning', 'sign')} if -1 says that {left} is "
+        f"better, 0 a tie and +1 that {right} is better{winner}."
     )
 
 
@@ -374,9 +376,11 @@ def _read_metadata(
         elif len(rows):
             columns.note(f"{why} in {column}", rows, table.values(column, rows))
             if role not in given:
-                columns.advice += f" --{role} none reads the file without {column}."
+                columns.advice += (
+                    f" {flag(role, 'none')} reads the file without {column}."
+                )
         else:
-            raise table.error(f"{flag(role)} {column} cannot be used: {why}.")
+            raise table.error(f"{flag(role, column)} cannot be used: {why}.")
     return metadata
 
 
@@ -543,8 +547,9 @@ def read_comparisons(
         optional += ["advantage", "neutral"]
     elif {"advantage", "neutral"} & set(found.given):
         raise table.error(
-            "--advantage and --neutral speak of the left side, but here the columns "
-            "are the winner and the loser; name two sides with --left and --right."
+            f"{flag('advantage')} and {flag('neutral')} speak of the left side, but "
+            "here the columns are the winner and the loser; name two sides with "
+            f"{flag('left')} and {flag('right')}."
         )
     for role in optional:
         if (column := found.find(role, roles)) is not None:
@@ -555,8 +560,8 @@ def read_comparisons(
     def columns_of(*wanted: str) -> list[str]:
         return [roles[role] for role in wanted if role in roles]
 
-    words = found.others(options.words, "--by")
-    numbers = found.others(options.numbers, "--covariates")
+    words = found.others(options.words, flag("by"))
+    numbers = found.others(options.numbers, flag("covariates"))
     scores = columns_of("left_score", "right_score", "weight", "advantage")
     columns = table.read(
         text=names
@@ -602,28 +607,32 @@ def read_comparisons(
             "The winner always comes first, so the two sides were exchanged at random "
             f"in {plural(int(turned.sum()), 'row')} (always the same ones)."
         )
-    tags = {
-        tag: columns.numbers[tag][keep].astype(np.int8)
+    tags = [
+        tag
         for tag in likely
         if set(np.unique(columns.numbers[tag]).tolist()) == {0.0, 1.0}
-    }
+    ]
     if tags:
         sentences.append(
             f"{plural(len(tags), 'column')} of 0 and 1 can be used as categories: "
-            f"{first_of([*tags])}."
+            f"{first_of(tags)}."
         )
     counts = (int((y == outcome).sum()) for outcome in (-1, 0, 1))
     sentences.append(count_outcomes(pairs.n_items, *counts))
     if judged.both_bad.any() and options.both_bad in (None, "tie"):
-        questions.append("--both-bad drop leaves out the votes that call both bad.")
-    data: dict[str, Any] = {"pairs": pairs, "y": y, "columns": metadata, "tags": tags}
-    data["others"] = {name: column[keep] for name, column in others.items()}
-    data["exchanged"], data["rows"] = turned, table.numbers(np.flatnonzero(keep))
-    data["both_bad"] = judged.both_bad[keep]
+        questions.append(
+            f"{flag('both_bad', 'drop')} leaves out the votes that call both bad."
+        )
+    weight = metadata.pop("weight", None)
+    marks: dict[str, NDArray[Any]] = {"both_bad": judged.both_bad[keep]}
+    if turned is not None:
+        marks["exchanged"] = turned
     if options.fingerprint:
-        data["fingerprint"] = table.fingerprint()[keep]
-    form = table.detected.format
-    return ReadResult("comparisons", form, sentences, questions, **data)
+        marks["fingerprint"] = table.fingerprint()[keep]
+    rows = table.numbers(np.flatnonzero(keep))
+    others = {name: column[keep] for name, column in others.items()}
+    data = Comparisons(pairs, y, weight, metadata, rows, others, marks)
+    return ReadResult(data, table.detected.format, sentences, questions)
 
 
 def read_sides(columns: Columns, names: list[str], sentences: list[str]) -> list[Text]:

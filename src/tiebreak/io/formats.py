@@ -34,6 +34,7 @@ from typing import Any, BinaryIO
 import polars as pl
 
 from tiebreak.io.result import FileError, whole_number
+from tiebreak.options import flag
 
 # What polars raises for files that are not what they say; some of it stops a thread.
 DAMAGED = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
@@ -48,10 +49,6 @@ _SVMLIGHT = re.compile(
     rf"(?:{_NUMBER}|[-+]?nan|[-+]?inf)(?=\s)(?:\s+qid:\S+)?(?:\s+\d+:\S+)*\s*(?:#.*)?$",
     re.IGNORECASE,
 )
-_ADVICE = (
-    "save the file again as CSV in UTF-8, or name its encoding, such as --encoding "
-    "cp1252 for what Windows calls ANSI."
-)
 _BLANK = re.compile(r"\n[ \t]*\r?\n")
 _HAS_PAIR = re.compile(r"\s(?:qid|\d+):")
 _TYPED = (
@@ -64,6 +61,13 @@ _UNREADABLE = (
     (b"\xd0\xcf\x11\xe0", "is an old Excel workbook"),
     (b"%PDF", "is a PDF"),
 )
+
+
+def _advice() -> str:
+    return (
+        "save the file again as CSV in UTF-8, or name its encoding, such as "
+        f"{flag('encoding', 'cp1252')} for what Windows calls ANSI."
+    )
 
 
 @dataclass(frozen=True)
@@ -241,7 +245,8 @@ def _recode(path: Path, place: Path, encoding: str) -> Iterator[bytes]:
                 yield line.encode()
     except LookupError:
         raise FileError(
-            path, f"--encoding {encoding} is unknown; try utf-16, cp1252 or latin-1."
+            path,
+            f"{flag('encoding', encoding)} is unknown; try utf-16, cp1252 or latin-1.",
         ) from None
     except UnicodeError as error:
         reason = getattr(error, "reason", str(error))
@@ -332,7 +337,7 @@ def _encoding_error(
     return FileError(
         path,
         f"line {line} is not UTF-8 text: byte {before + error.start + 1:,} of the "
-        f"file is 0x{error.object[error.start]:02x}; {_ADVICE}",
+        f"file is 0x{error.object[error.start]:02x}; {_advice()}",
     )
 
 

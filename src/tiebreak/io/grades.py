@@ -27,6 +27,7 @@ from sklearn.datasets import load_svmlight_file
 
 from tiebreak.data.columns import as_names
 from tiebreak.data.items import ItemTable, as_items
+from tiebreak.data.kinds import Comparisons, Grades, Lists
 from tiebreak.data.orders import Orders
 from tiebreak.data.pairs import Pairs
 from tiebreak.io.columns import Roles, spelling
@@ -49,6 +50,7 @@ from tiebreak.io.result import (
     whole_number,
 )
 from tiebreak.io.table import Table, Text
+from tiebreak.options import flag
 
 _PLACES = (
     "finish", "place", "placement", "placing", "pos", "position", "rank", "ranking",
@@ -71,10 +73,16 @@ def _refuse_two_sides(table: Table, numeric: list[str]) -> None:
         if not (left == right).any():
             raise table.question(
                 f"{first} and {second} hold the same names, as two sides do that are "
-                f"compared. Then say --left {first!r} --right {second!r}, and who won "
-                "by --outcome or by --left-score and --right-score. If every row is a "
-                "graded item, name its grade with --grade."
+                f"compared. Then say {flag('left', first)} {flag('right', second)}, "
+                f"and who won by {flag('outcome')} or by {flag('left_score')} and "
+                f"{flag('right_score')}. If every row is a graded item, name its "
+                f"grade with {flag('grade')}."
             )
+
+
+def no_features(n_rows: int) -> ItemTable:
+    """Return the table of items that have no features."""
+    return ItemTable(np.empty((n_rows, 0)))
 
 
 # More comparisons than this are not written out; orders say the same in less.
@@ -139,15 +147,15 @@ def _make_result(
     if kind == "grades":
         sentences.append("Items have no features; scores are graded within a person.")
         query, named = scores.person.array(), names[scores.item]
-        data: dict[str, Any] = {"grades": scores.score, "query": query, "names": named}
-        return ReadResult("grades", form, sentences, **data)
+        grades = Grades.of(no_features(len(named)), scores.score, query, named)
+        return ReadResult(grades, form, sentences)
     if kind == "orders":
         orders = _make_orders(table, scores)
         sentences.append(
             f"{plural(len(orders), 'list')}, one of each person, best first; equal "
             "scores are tied."
         )
-        return ReadResult("orders", form, sentences, orders=orders)
+        return ReadResult(Lists(orders), form, sentences)
     left, right = _within_people(table, scores)
     y = np.sign(scores.score[right] - scores.score[left]).astype(np.int8)
     pairs = Pairs(None, scores.item[left], scores.item[right], names=names).compact()
@@ -166,9 +174,12 @@ def _make_result(
             f"before ({table.list_places(scores.row[again])}); each one is compared "
             "with the other products.",
         )
-    questions = ["--kind orders reads the scores of a person as one ranked list."]
+    questions = [
+        f"{flag('kind', 'orders')} reads the scores of a person as one ranked list."
+    ]
     rated: dict[str, NDArray[Any]] = {"rater": rater.take(np.arange(len(y))).array()}
-    return ReadResult("comparisons", form, sentences, questions, pairs, y, False, rated)
+    compared = Comparisons(pairs, y, columns=rated)
+    return ReadResult(compared, form, sentences, questions, sided=False)
 
 
 def _within_people(
@@ -181,7 +192,7 @@ def _within_people(
     if total > _MOST_COMPARISONS:
         raise table.error(
             f"the scores give {total:,} comparisons within people, which is too many "
-            "to write out; try --kind orders."
+            f"to write out; try {flag('kind', 'orders')}."
         )
     left, right = [], []
     for rows in np.split(order, np.cumsum(sizes)[:-1]):
@@ -256,11 +267,12 @@ def read_unnamed(
         raise table.question(
             f"{grade} looks like a place, of which 1 is best, but grades are better "
             "the higher they are. Add a column that is higher for better rows and "
-            f"name it with --grade, or say --grade {grade} if higher is better."
+            f"name it with {flag('grade')}, or say {flag('grade', grade)} if higher "
+            "is better."
         )
     result = read_graded(table, columns, options, wanted)
     if options.grade is None:
-        result.questions.append("--grade names another column as the grade.")
+        result.questions.append(f"{flag('grade')} names another column as the grade.")
         result.sentences.insert(
             0,
             f"No column is called like a grade, so the last one, {grade}, is taken as "
@@ -304,13 +316,9 @@ def read_graded(
     sentences.append(
         f"{plural(len(grades), 'graded row')} in {plural(count, 'group')}{features}."
     )
-    data: dict[str, Any] = {
-        "items": items,
-        "grades": grades,
-        "query": groups,
-        "names": names,
-    }
-    return ReadResult("grades", table.detected.format, sentences, **data)
+    table_of = no_features(len(grades)) if items is None else items
+    data = Grades.of(table_of, grades, groups, names)
+    return ReadResult(data, table.detected.format, sentences)
 
 
 def _refuse_names_or_people(table: Table, numeric: list[str]) -> None:
@@ -322,8 +330,9 @@ def _refuse_names_or_people(table: Table, numeric: list[str]) -> None:
         return
     raise table.question(
         f"the table can be read in 2 ways. {first} names people who scored the "
-        f"products {rest[0]}, {rest[1]}, …: --person {first}; or {first} names items "
-        f"whose features are the other columns: --item {first} --grade {rest[-1]}."
+        f"products {rest[0]}, {rest[1]}, …: {flag('person', first)}; or {first} names "
+        f"items whose features are the other columns: {flag('item', first)} "
+        f"{flag('grade', rest[-1])}."
     )
 
 
@@ -331,11 +340,13 @@ def _refuse(table: Table, options: ReadOptions) -> None:
     wanted = "" if options.kind is None else f" as {options.kind}"
     raise table.error(
         f"the columns ({', '.join(map(shorten, table.columns[:12]))}"
-        f"{', …' * (len(table.columns) > 12)}) cannot be understood{wanted}. Name "
-        "them: --left, --right and --outcome for comparisons, or --left-score and "
-        "--right-score instead of --outcome; --winner and --loser; "
-        "--grade (and --query) for graded items with features; --person, --item and "
-        "--grade for scores that people gave."
+        f"{', …' * (len(table.columns) > 12)}) "
+        f"cannot be understood{wanted}. Name them: {flag('left')}, {flag('right')} "
+        f"and {flag('outcome')} for comparisons, or {flag('left_score')} and "
+        f"{flag('right_score')} instead of {flag('outcome')}; {flag('winner')} and "
+        f"{flag('loser')}; {flag('grade')} (and {flag('query')}) for graded items "
+        f"with features; {flag('person')}, {flag('item')} and {flag('grade')} for "
+        "scores that people gave."
     )
 
 
@@ -453,8 +464,7 @@ def _as_result(
         f"{plural(n, 'graded row')} in {plural(groups, 'group')}, with "
         f"{plural(p, 'feature')}; grades from {grades.min():g} to {grades.max():g}.",
     ]
-    data: dict[str, Any] = {"items": items, "grades": grades, "query": query}
-    return ReadResult("grades", "svmlight", sentences, **data)
+    return ReadResult(Grades.of(items, grades, query), "svmlight", sentences)
 
 
 def _refuse_svmlight(path: Path, detected: FileFormat, reason: str) -> None:

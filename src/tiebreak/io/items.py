@@ -16,7 +16,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from tiebreak.data.columns import as_names, factorize
 from tiebreak.data.items import ItemTable, as_items
+from tiebreak.data.kinds import Grades, Lists
 from tiebreak.data.orders import Orders
 from tiebreak.data.pairs import Pairs
 from tiebreak.io.columns import closest, find_column, find_columns
@@ -38,6 +39,7 @@ from tiebreak.io.result import (
     shorten,
 )
 from tiebreak.io.table import Columns, Table, Text
+from tiebreak.options import flag
 
 # A text column with at most so many words becomes columns of 0 and 1.
 MOST_WORDS = 20
@@ -300,42 +302,55 @@ def join_items(
 ) -> ReadResult:
     """Give the items of a file the features that the file `options.items` has."""
     assert options.items is not None
+    data, sentences = result.data, list(result.sentences)
     path = Path(options.items)
-    codes, names = _names_of(result, path)
-    sentences = list(result.sentences)
+    if isinstance(data, Grades):
+        codes, names = factorize(_names_of_grades(data, path))
+        _, table, rows = find_items(options, names, sentences, wanted)
+        joined = replace(data, items=table.take(rows[codes]))
+        return replace(result, sentences=sentences, data=joined)
+    assert data.names is not None
+    names = data.names.tolist()
+    listed, table, rows = find_items(options, names, sentences, wanted)
+    labels = as_names(listed)
+    if isinstance(data, Lists):
+        orders = data.orders
+        sentences += _describe_unseen(listed, names)
+        entries = rows[orders.flat], orders.position, orders.indptr
+        lists = replace(data, orders=Orders._of(table, *entries, labels))
+        return replace(result, sentences=sentences, data=lists)
+    if len(data.y):
+        sentences += _describe_unseen(listed, names)
+    sides = rows[data.pairs.left], rows[data.pairs.right]
+    compared = replace(data, pairs=Pairs._of(table, *sides, labels))
+    return replace(result, sentences=sentences, data=compared)
+
+
+def find_items(
+    options: ReadOptions,
+    names: Sequence[str],
+    sentences: list[str],
+    wanted: Wanted | None = None,
+) -> tuple[list[str], ItemTable, NDArray[np.int64]]:
+    """Return the names and features of a table of items, and the rows of some names."""
+    assert options.items is not None
+    path = Path(options.items)
     listed, table = _read_items(path, names, options.item_column, wanted, sentences)
     place = {name: row for row, name in enumerate(listed)}
     _refuse_unlisted(path, [name for name in names if name not in place], place)
-    rows = np.array([place[name] for name in names], dtype=np.int64)
-    if result.kind == "grades":
-        return replace(result, sentences=sentences, items=table.take(rows[codes]))
-    if result.y is not None or result.orders is not None:
-        sentences += _describe_unseen(listed, names)
-    labels = as_names(listed)
-    pairs, orders = result.pairs, result.orders
-    if pairs is not None:
-        pairs = Pairs._of(table, rows[pairs.left], rows[pairs.right], labels)
-    if orders is not None:
-        flat, position, indptr = rows[orders.flat], orders.position, orders.indptr
-        orders = Orders._of(table, flat, position, indptr, labels)
-    return replace(result, sentences=sentences, pairs=pairs, orders=orders)
+    return listed, table, np.array([place[name] for name in names], dtype=np.int64)
 
 
-def _names_of(
-    result: ReadResult, path: Path
-) -> tuple[NDArray[np.int64], Sequence[str]]:
-    """Return the numbers of graded rows' names, and the distinct names of a file."""
-    if result.kind == "grades":
-        start = "a table of items is given, but the graded rows have"
-        if result.items is not None:
-            raise FileError(path, f"{start} features themselves; leave --items out.")
-        if result.names is None:
-            missing = "no names to look up in it. Name their column with --item."
-            raise FileError(path, f"{start} {missing}")
-        return factorize(result.names)
-    holder = result.pairs if result.orders is None else result.orders
-    assert holder is not None and holder.names is not None
-    return np.empty(0, dtype=np.int64), holder.names.tolist()
+def _names_of_grades(grades: Grades, path: Path) -> NDArray[Any]:
+    start = "a table of items is given, but the graded rows have"
+    if grades.items.n_features:
+        raise FileError(
+            path, f"{start} features themselves; leave {flag('items')} out."
+        )
+    if grades.names is None:
+        missing = f"no names to look up in it. Name their column with {flag('item')}."
+        raise FileError(path, f"{start} {missing}")
+    return grades.names
 
 
 def _read_items(
@@ -386,7 +401,7 @@ def _find_item_column(table: Table, compared: Sequence[str], column: str | None)
         found = find_column(column, table.columns)
         if found is None:
             raise table.error(
-                f"--item-column names {column!r}, but there is no such column."
+                f"{flag('item_column')} names {column!r}, but there is no such column."
                 f"{closest(column, table.columns)} {table.list_columns()}"
             )
         return found
@@ -395,7 +410,7 @@ def _find_item_column(table: Table, compared: Sequence[str], column: str | None)
         raise table.error(
             "no column has a usual name for items, such as item, name, id, model, "
             "team, player or product. Name the column that holds them with "
-            f"--item-column. {table.list_columns()}"
+            f"{flag('item_column')}. {table.list_columns()}"
         )
     if len(likely) == 1:
         return likely[0]

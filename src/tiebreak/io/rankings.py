@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tiebreak.data.columns import as_names
+from tiebreak.data.kinds import Lists
 from tiebreak.data.messages import list_rows
 from tiebreak.data.orders import Orders
 from tiebreak.data.validation import check_weights
@@ -84,8 +85,7 @@ def read_preflib(path: Path, detected: FileFormat) -> ReadResult:
         f"best first, of {plural(int(weight.sum()), 'voter')}; a list weighs as many "
         "voters as it has.",
     ]
-    columns = {"weight": weight}
-    return ReadResult("orders", "preflib", sentences, orders=orders, columns=columns)
+    return ReadResult(Lists(orders, weight), "preflib", sentences)
 
 
 def _check_header(
@@ -186,7 +186,7 @@ def read_order_lines(path: Path, detected: FileFormat) -> ReadResult:
         f"{plural(len(orders), 'list')} of {plural(n_items, 'item')}, named by their "
         f"numbers 0 to {n_items - 1}.",
     ]
-    return ReadResult("orders", "orders", sentences, orders=orders)
+    return ReadResult(Lists(orders), "orders", sentences)
 
 
 def _check_entries(

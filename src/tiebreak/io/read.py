@@ -15,8 +15,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 
+from tiebreak.data.kinds import Comparisons, Grades
 from tiebreak.data.pairs import Pairs
 from tiebreak.io.columns import (
     Roles,
@@ -28,7 +30,13 @@ from tiebreak.io.columns import (
 from tiebreak.io.comparisons import read_advantage, read_comparisons, read_sides
 from tiebreak.io.formats import STANDARD_INPUT, FileFormat, detect_format
 from tiebreak.io.frames import is_path, is_path_list
-from tiebreak.io.grades import read_graded, read_long, read_svmlight, read_unnamed
+from tiebreak.io.grades import (
+    no_features,
+    read_graded,
+    read_long,
+    read_svmlight,
+    read_unnamed,
+)
 from tiebreak.io.items import (
     FeatureColumns,
     Wanted,
@@ -49,6 +57,7 @@ from tiebreak.io.result import (
     printable,
 )
 from tiebreak.io.table import JoinedTables, Table
+from tiebreak.options import flag, in_python
 
 # The formats that are no tables: what they hold, and how they are read.
 _SQL_QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
@@ -97,7 +106,9 @@ def read_file(
         result = _read_table(_join(source, options), options, wanted)
         return _finish(result, options, wanted)
     if not is_path(source):
-        return _finish(_read_table(Table.of(source), options, wanted), options, wanted)
+        with in_python():
+            result = _read_table(Table.of(source), options, wanted)
+            return _finish(result, options, wanted)
     path = STANDARD_INPUT if str(source) == "-" else Path(source)
     detected = detect_format(path, options.format, options.encoding)
     if detected.is_table:
@@ -141,7 +152,8 @@ def _read_other(
     kind, read = _OTHERS[detected.format]
     if options.kind not in (None, kind):
         raise FileError(
-            path, f"--kind {options.kind} is asked for, but this file holds {kind}."
+            path,
+            f"{flag('kind', options.kind)} is asked for, but this file holds {kind}.",
         )
     if named := options.columns():
         raise FileError(
@@ -149,9 +161,12 @@ def _read_other(
             f"{plural(len(named), 'column')} named ({', '.join(named.values())}), but "
             f"a file in the format {detected.format} has no named columns.",
         )
-    of_columns: dict[str, Any] = {"--where": options.where, "--by": options.words}
-    of_columns |= {"--drop-duplicates": options.drop_duplicates}
-    of_columns |= {"--covariates": options.numbers}
+    of_columns: dict[str, Any] = {
+        flag("where"): options.where,
+        flag("by"): options.words,
+    }
+    of_columns |= {flag("drop_duplicates"): options.drop_duplicates}
+    of_columns |= {flag("covariates"): options.numbers}
     if asked := [option for option, value in of_columns.items() if value]:
         raise FileError(
             path,
@@ -159,10 +174,11 @@ def _read_other(
             f"a file in the format {detected.format}.",
         )
     result = read(path, detected)
-    if result.items is None:
+    data = result.data
+    if not isinstance(data, Grades):
         return result
-    items = fit_numbered(path, result.items, wanted, result.sentences)
-    return replace(result, items=items)
+    items = fit_numbered(path, data.items, wanted, result.sentences)
+    return replace(result, data=replace(data, items=items))
 
 
 def _read_table(
@@ -185,8 +201,6 @@ def _read_table(
         described.append(_say_skipped(left_out))
         result = replace(result, skipped=left_out)
     result.sentences[:0] = described
-    for said in (result.sentences, result.questions):
-        said[:] = map(table.worded, said)
     return result
 
 
@@ -198,8 +212,8 @@ def _read_shape(
         reading is None or reading.shape != "comparisons"
     ):
         raise table.error(
-            "--by and --covariates need a file with one comparison per row, and this "
-            "one grades items; leave them out."
+            f"{flag('by')} and {flag('covariates')} need a file with one comparison "
+            "per row, and this one grades items; leave them out."
         )
     if reading is None:
         return read_unnamed(table, options, wanted)
@@ -228,16 +242,18 @@ def _choose_rows(table: Table, options: ReadOptions) -> list[str]:
         unknown = int(true.null_count())
         kept = true.fill_null(False).to_numpy()
         if not kept.any():
-            raise table.error(f"--where {options.where!r} is true of no row.")
+            raise table.error(f"{flag('where', options.where)} is true of no row.")
         missing = f" ({unknown:,} of them lack a value)" if unknown else ""
         count = plural(int((~kept).sum()), "row")
-        said.append(f"--where {options.where!r} left out {count}{missing}.")
+        said.append(f"{flag('where', options.where)} left out {count}{missing}.")
         table.keep(kept)
     if options.drop_duplicates:
         new = table.frame(table.columns).select(pl.struct(pl.all()).is_first_distinct())
         kept = new.to_series().to_numpy()
         count = plural(int((~kept).sum()), "row")
-        said.append(f"--drop-duplicates left out {count} that repeat an earlier one.")
+        said.append(
+            f"{flag('drop_duplicates')} left out {count} that repeat an earlier one."
+        )
         table.keep(kept)
     return said
 
@@ -245,7 +261,7 @@ def _choose_rows(table: Table, options: ReadOptions) -> list[str]:
 def _evaluate(table: Table, text: str) -> pl.Series:
     """Give what a condition says of each row: true, false or null."""
     example = "expected a condition such as turns > 1 or language = 'en'"
-    asked = f"--where {text!r}"
+    asked = flag("where", text)
     if ";" in _SQL_QUOTED.sub("", text):
         # Which polars up to 1.39 ends at, and leaves out the rest.
         raise table.error(f"{asked} is not understood (it has a ;); {example}.")
@@ -334,7 +350,7 @@ def read_unlabeled(
     if detected.format == "svmlight" and wanted is not None and options.items is None:
         result = _read_other(path, detected, replace(options, kind=None), wanted)
         result.sentences.append("The grades are not looked at.")
-        return replace(result, grades=None)
+        return result
     if not detected.is_table:
         raise FileError(
             path,
@@ -357,7 +373,7 @@ def _read_asked(
         raise table.error(
             "the model knows items by name, so it can be asked about two of them; no "
             "two columns have usual names, such as left and right. Name them with "
-            f"--left and --right. {table.list_columns()}"
+            f"{flag('left')} and {flag('right')}. {table.list_columns()}"
         )
     else:
         if sides is not None:
@@ -370,7 +386,9 @@ def _read_asked(
 def _find_sides(roles: Roles) -> Sides | None:
     found = roles.sides()
     if len(found) > 1:
-        listed = "; or ".join(f"--left {s.left} --right {s.right}" for s in found)
+        listed = "; or ".join(
+            f"{flag('left', s.left)} {flag('right', s.right)}" for s in found
+        )
         raise roles.table.question(
             f"the two items can be read in {len(found)} ways. Choose one by its "
             f"options: {listed}."
@@ -397,8 +415,8 @@ def _read_sides(roles: Roles, sides: Sides) -> ReadResult:
     sentences += _describe_ignored(table, found, _OUTCOMES)
     n_pairs, n_items = plural(len(pairs), "pair"), plural(pairs.n_items, "item")
     sentences.append(f"{n_pairs} of {n_items}.")
-    form = table.detected.format
-    return ReadResult("comparisons", form, sentences, pairs=pairs, columns=favored)
+    data = Comparisons(pairs, np.empty(0, dtype=np.int8), columns=favored)
+    return ReadResult(data, table.detected.format, sentences)
 
 
 def _read_items(roles: Roles, wanted: Wanted | None) -> ReadResult:
@@ -417,7 +435,7 @@ def _read_items(roles: Roles, wanted: Wanted | None) -> ReadResult:
     if wanted is None and item is None:
         raise table.error(
             "no column has a usual name for items, so that they could be looked up in "
-            f"the table of items. Name it with --item. {table.list_columns()}"
+            f"the table of items. Name it with {flag('item')}. {table.list_columns()}"
         )
     named = "" if item is None else f", named by {item}"
     together = "; all of them are ranked together"
@@ -440,8 +458,11 @@ def _read_items(roles: Roles, wanted: Wanted | None) -> ReadResult:
     if item is not None:
         names = columns.restore_names(sentences, item)[0].array()
     groups = None if query is None else columns.text[query].array()
-    data: dict[str, Any] = {"items": items, "query": groups, "names": names}
-    return ReadResult("grades", table.detected.format, sentences + ignored, **data)
+    if items is None:
+        assert names is not None
+        items = no_features(len(names))
+    data = Grades.of(items, np.full(len(items), np.nan), groups, names)
+    return ReadResult(data, table.detected.format, sentences + ignored)
 
 
 def _describe_ignored(
@@ -461,5 +482,5 @@ def _refuse_sides_without_features(table: Table, sides: Sides, wanted: Wanted) -
     raise table.error(
         f"{sides.left} and {sides.right} name two items, but the model was fitted on "
         f"{plural(wanted.count, 'feature')} of items; name the table that has them "
-        "with --items."
+        f"with {flag('items')}."
     )

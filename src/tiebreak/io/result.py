@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What users say about a file, what a reader returns, and how errors are worded.
 
-Every reader takes `ReadOptions` and returns a `ReadResult` with one of its three kinds
-filled. A file that cannot be read is a `FileError`; one with several meanings is a
-`NeedsAnswer`, whose message names the options that choose.
+Every reader takes `ReadOptions` and returns a `ReadResult`. A file that cannot be read
+is a `FileError`; one with several meanings is a `NeedsAnswer`, whose message names the
+options that choose.
 """
 
 from __future__ import annotations
@@ -13,21 +13,17 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import polars as pl
 from numpy.typing import NDArray
 
-from tiebreak.data.items import ItemTable
-from tiebreak.data.orders import Orders
-from tiebreak.data.pairs import Pairs
-from tiebreak.options import CHOICES
+from tiebreak.data.kinds import Comparisons, Data, Grades, Lists
 from tiebreak.options import OUTCOMES as OUTCOMES
 from tiebreak.options import ReadOptions as ReadOptions
 from tiebreak.options import flag as flag
 
 Error = Callable[[str], "FileError"]  # makes the error of a file from its reason
-Kind = Literal["comparisons", "grades", "orders"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,103 +32,38 @@ class ReadResult:
 
     Attributes
     ----------
-    kind, format : str
-        The kind of data, and how the file is written, see `ReadOptions`.
+    data : Comparisons, Grades or Lists
+        What the file holds, with features if there is a table of items; graded rows
+        may have none, then their table has no column. Outcomes are empty, and
+        grades NaN, in a file that was read without them.
+    format : str
+        How the file is written, see `ReadOptions`.
     sentences, questions : list of str
         What was detected, and what was assumed, with the option that says otherwise.
-    pairs, y : Pairs, ndarray of int8 of shape (n,)
-        Comparisons, with features if there is a table of items, and their outcomes;
-        y is None in a file that was read without them.
     sided : bool
         Whether sides mean something; not where comparisons were made of scores.
-    columns : dict of str to ndarray of shape (n,)
-        ``"advantage"``, ``"rater"``, ``"period"`` and ``"weight"``, where there are.
-    tags : dict of str to ndarray of int8 of shape (n,)
-        Other columns of the file that hold only 0 and 1.
-    items : ItemTable or None
-        Features of the graded rows; None if the rows have none.
-    grades : ndarray of float64 of shape (n,)
-        Grades of the rows, higher is better; None in a file that was read without.
-    query, names : ndarray of shape (n,) or None
-        Groups and names of the graded rows.
-    orders : Orders
-        Lists, best first, with features if there is a table of items.
     skipped : polars.DataFrame or None
         Rows that could not be read and were left out, with their place and the reason.
-    others : dict of str to ndarray of shape (n,)
-        The columns of `ReadOptions.words` (None where there is none) and ``numbers``.
-    exchanged : ndarray of bool of shape (n,) or None
-        Rows whose sides were exchanged, in a file that names the winner first.
-    rows : ndarray of int64 of shape (n,) or None
-        Row of the table that each comparison stands in, from 0.
-    both_bad : ndarray of bool of shape (n,) or None
-        Which of the ties call both items bad.
-    fingerprint : ndarray of uint64 of shape (n,) or None
-        A number for all that stands in a row.
     """
 
-    kind: Kind
+    data: Data
     format: str
     sentences: list[str]
     questions: list[str] = field(default_factory=list)
-    pairs: Pairs | None = None
-    y: NDArray[Any] | None = None
     sided: bool = True
-    columns: dict[str, NDArray[Any]] = field(default_factory=dict)
-    tags: dict[str, NDArray[Any]] = field(default_factory=dict)
-    items: ItemTable | None = None
-    grades: NDArray[Any] | None = None
-    query: NDArray[Any] | None = None
-    names: NDArray[Any] | None = None
-    orders: Orders | None = None
     skipped: pl.DataFrame | None = None
-    others: dict[str, NDArray[Any]] = field(default_factory=dict)
-    exchanged: NDArray[Any] | None = None
-    rows: NDArray[Any] | None = None
-    both_bad: NDArray[Any] | None = None
-    fingerprint: NDArray[Any] | None = None
 
+    @property
+    def kind(self) -> str:
+        """What the file holds, as `ReadOptions.kind` names it.
 
-_FLAGS = ("skip_bad_rows", "drop_duplicates", "position", "tune")
-_OPTION = re.compile(r"--([a-z]+(?:-[a-z]+)*)(?: ('[^']*'|[^\s.,;:()]+))?")
-
-
-def in_python(text: str, columns: Sequence[str] = ()) -> str:
-    """Write the options in a message as arguments: ``--left a`` becomes left='a'."""
-
-    def argument(found: re.Match[str]) -> str:
-        name, value = found[1].replace("-", "_"), found[2]
-        if name in _FLAGS:
-            return f"{name}=True" + (f" {value}" if value else "")
-        if value is None:
-            return f"{name}="
-        if value in columns or value in (*CHOICES.get(name, ()), "none"):
-            return f"{name}={value!r}"
-        given = value.startswith("'") or is_finite(value)
-        return f"{name}={value}" if given else f"{name}= {value}"
-
-    return _OPTION.sub(argument, text)
-
-
-# What Python says of arguments, and what the command says instead; parameters of models
-# have their names in both, as --set takes them.
-_IN_COMMAND = tuple(
-    (re.compile(said), instead)
-    for said, instead in (
-        (r"^level must", "--level must"),
-        (r"^n_pairs must", "-n must"),
-        (r"check_pairs\(X, y\) shows", "tiebreak check shows"),
-        (r"advantage=1 in fit\b", "--position"),
-        (r"when fit gets the same advantage", "by tiebreak rank"),
-    )
-)
-
-
-def in_command(text: str) -> str:
-    """Write the arguments in a message of a model as options: ``--level``."""
-    for said, instead in _IN_COMMAND:
-        text = said.sub(instead, text)
-    return text
+        Returns
+        -------
+        str
+            ``"comparisons"``, ``"grades"`` or ``"orders"``.
+        """
+        kinds = {Comparisons: "comparisons", Grades: "grades", Lists: "orders"}
+        return kinds[type(self.data)]
 
 
 class FileError(ValueError):

@@ -40,10 +40,10 @@ from tiebreak.io.result import (
     NeedsAnswer,
     WriteError,
     first_of,
-    in_python,
     plural,
     shorten,
 )
+from tiebreak.options import flag
 
 SHOWN = 5  # so many rows are named in a message, the others are counted
 _HEAD = 1000
@@ -167,13 +167,11 @@ class Columns:
         advice = self.advice
         if table.can_skip:
             goes = "it" if count == 1 else "them"
-            advice += f" --skip-bad-rows goes on without {goes}."
+            advice += f" {flag('skip_bad_rows')} goes on without {goes}."
         error = BrokenRows(
             table.path,
-            table.worded(
-                f"{plural(count, 'row')} cannot be read, so nothing was read. "
-                f"{'; '.join(self._said)}.{advice}"
-            ),
+            f"{plural(count, 'row')} cannot be read, so nothing was read. "
+            f"{'; '.join(self._said)}.{advice}",
         )
         error.faults = self._faults
         raise error
@@ -436,16 +434,11 @@ class Table:
 
     def error(self, reason: str) -> FileError:
         """Return the error that this table cannot be read or understood."""
-        return FileError(self.path, self.worded(reason))
+        return FileError(self.path, reason)
 
     def question(self, reason: str) -> NeedsAnswer:
         """Return the error that this table has more than one meaning."""
-        return NeedsAnswer(self.path, self.worded(reason))
-
-    def worded(self, text: str) -> str:
-        """Write options as those who read a file, or pass a table, can give them."""
-        in_memory = self.detected.format == MEMORY
-        return in_python(text, getattr(self, "columns", ())) if in_memory else text
+        return NeedsAnswer(self.path, reason)
 
     @property
     def _place(self) -> Path:

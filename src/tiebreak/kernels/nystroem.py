@@ -116,6 +116,11 @@ class NystroemMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         "n_landmarks": COUNT,
         "tol": Values(f"a number from {_SMALLEST_TOL:g} to 1", _SMALLEST_TOL, 1.0),
     }
+    _fitted_arrays: ClassVar = {
+        "landmarks_": "m p",
+        "landmark_indices_": "m: index",
+        "projection_": "m *",
+    }
 
     def __init__(
         self,

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What utilities cost: values, gradients and Hessians of losses over pairs of items."""
 
-from tiebreak.losses.comparisons import (
+from tiebreak.losses.comparison_likelihood import (
     LINKS,
     ComparisonObjective,
     CovariateDesign,
     Cumulative,
     Davidson,
     Design,
+    Expansion,
     FeatureDesign,
     HalfWins,
     ItemDesign,
@@ -23,5 +24,5 @@ from tiebreak.losses.grade_losses import (
 from tiebreak.losses.grade_tree import GradeTree
 from tiebreak.losses.laplacian import GroupLaplacian, Laplacian, PairLaplacian
 from tiebreak.losses.linear_objective import LinearObjective, UtilityLoss
-from tiebreak.losses.orders import Choices, OrderLikelihood
+from tiebreak.losses.order_likelihood import Choices, OrderLikelihood
 from tiebreak.losses.pair_potentials import GradePotentials, ListedPotentials

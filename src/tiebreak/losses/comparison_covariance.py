@@ -27,11 +27,9 @@ import scipy.sparse.linalg as sla
 from numpy.typing import NDArray
 
 from tiebreak.data.threads import in_threads, one_blas_thread
-from tiebreak.losses.comparisons import (
+from tiebreak.losses.comparison_likelihood import (
     ComparisonObjective,
     Design,
-    ItemDesign,
-    JointDesign,
 )
 
 Array = NDArray[np.float64]
@@ -70,7 +68,7 @@ class HessianFactor:
             with one_blas_thread():
                 self._full = cholesky(objective.hessian())
             return
-        local, rows = objective.local, _matrix(objective.design, len(objective.counts))
+        local, rows = objective.local, objective.design.matrix()
         matrix = rows.T @ rows.multiply(local.curvature[:, None])
         matrix = matrix + sp.diags_array(2.0 * objective.alpha)
         if objective.tie is None:
@@ -207,7 +205,7 @@ def _clustered(
     n_raters = by_rater.shape[0]
     n = design.n_coef + free_tie
     # From counts to scores in one step: few of all cells are those of one rater.
-    step = _by_outcome(in_d) @ _matrix(design, len(in_d))
+    step = _by_outcome(in_d) @ design.matrix()
     if free_tie:
         step = sp.hstack([step, sp.csr_array(in_t.reshape(-1, 1))], format="csr")
     meat = np.zeros((n, n))
@@ -221,16 +219,18 @@ def _clustered(
     return meat * (n_raters / (n_raters - 1))
 
 
-def _matrix(design: Design, m: int) -> sp.csr_array:
-    """Give the matrix of a design with m rows, sparse where it is of items."""
-    if isinstance(design, JointDesign):
-        return sp.hstack([_matrix(part, m) for part in design.parts], format="csr")
-    if not isinstance(design, ItemDesign):
-        return sp.csr_array(design.weighted(np.ones(m)))
-    rows, ones = np.arange(m), np.ones(m)
-    signs = np.concatenate([ones, -ones])
-    places = np.tile(rows, 2), np.concatenate([design.right, design.left])
-    return sp.csr_array((signs, places), shape=(m, design.n_coef))
+def vote_scores(
+    rows: sp.csr_array, scores: tuple[Array, Array], outcome: Any, has_tie: bool
+) -> sp.csr_array:
+    """Gradients of -ln p of single votes in (β, t), from `scores` of their link.
+
+    `rows` (n, q) is the matrix of their design, outcomes are -1, 0, +1.
+    """
+    at = np.arange(rows.shape[0]), np.asarray(outcome, dtype=np.int64) + 1
+    out = sp.diags_array(scores[0][at]) @ rows
+    if not has_tie:
+        return out
+    return sp.hstack([out, sp.csr_array(scores[1][at][:, None])], format="csr")
 
 
 def _by_outcome(in_d: Array) -> sp.csr_array:

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tiebreak.data.columns import as_column, as_column_of, factorize, refuse_missing
-from tiebreak.metrics.inputs import (
+from tiebreak.metrics.metric_inputs import (
+    check_option,
     numeric_vector,
-    one_of,
     outcome_vector,
     positive_integer,
 )
@@ -76,12 +76,10 @@ def krippendorff_alpha(
         D_o = (1/n) Σᵤ 1/(m_u − 1) Σ_{raters i ≠ j of u} δ²(vᵢ, vⱼ),
         D_e = 1/(n(n − 1)) Σ_{c ≠ d} n_c n_d δ²(c, d).
 
-    Nominal values disagree by δ² = [c ≠ d]. Ordinal values disagree by the square of
-    the difference of their mid-ranks, R_c = Σ_{g<c} n_g + n_c/2. A rater may skip
-    units. Units with one rater do not count. A rater who rated a unit k times counts
-    there once, each rating with share 1/k. The interval has the quantiles of alpha on
-    units drawn with replacement. A drawn sample costs
-    O(number of different values in all units).
+    Nominal values disagree by δ² = [c ≠ d], ordinal ones by the square of the
+    difference of their mid-ranks, R_c = Σ_{g<c} n_g + n_c/2. Units with one rater do
+    not count; a rater who rated a unit k times counts there once, each rating with
+    share 1/k. The interval has the quantiles of alpha on units drawn with replacement.
 
     Parameters
     ----------
@@ -129,7 +127,7 @@ def krippendorff_alpha(
     >>> round(result.alpha, 3), result.n_units
     (0.89, 5)
     """
-    one_of(level, "level", ("nominal", "ordinal"))
+    check_option(level, "level", ("nominal", "ordinal"))
     positive_integer(n_resamples, "n_resamples")
     if not 0 < confidence < 1:
         raise ValueError(f"confidence must be between 0 and 1; got {confidence!r}.")

@@ -12,17 +12,14 @@ from __future__ import annotations
 
 import copy
 import inspect
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from typing import Any, Self
 
-import numpy as np
 from numpy.typing import ArrayLike
-from sklearn import get_config
 from sklearn.utils.metadata_routing import MetadataRequest
 
 from tiebreak.data import Orders, is_pairs
-from tiebreak.metrics.comparisons import (
+from tiebreak.metrics.comparison_metrics import (
     comparison_accuracy,
     comparison_auc,
     comparison_brier,
@@ -30,7 +27,7 @@ from tiebreak.metrics.comparisons import (
     comparison_log_loss,
     ranked_probability_score,
 )
-from tiebreak.metrics.grades import (
+from tiebreak.metrics.grade_metrics import (
     average_precision,
     disagreement,
     expected_reciprocal_rank,
@@ -41,12 +38,12 @@ from tiebreak.metrics.grades import (
     swapped_pairs,
     top_k_precision,
 )
-from tiebreak.metrics.inputs import as_outcomes
+from tiebreak.metrics.metric_inputs import as_outcomes
 
 METADATA = ("qid", "sample_weight")
 
 
-class Scorer(ABC):
+class Scorer:
     """What the two kinds of scorer share.
 
     Parameters
@@ -57,16 +54,16 @@ class Scorer(ABC):
         ``metric(y, response, **options)``, which returns a float.
     greater_is_better : bool
         Whether the metric is a score; if not, the scorer returns it negated.
-    response_method : str
-        What the metric needs of the estimator: ``"predict"``,
-        ``"difference"``, ``"predict_proba"`` or ``"utility"``.
+    response_method : str, default="utility"
+        What the metric needs of the estimator: ``"predict"``, ``"difference"``,
+        ``"predict_proba"`` or ``"utility"``.
 
     Attributes
     ----------
     metadata : tuple of str
         Row-aligned arguments that the metric takes: ``qid``, ``sample_weight``.
     options : dict
-        Other arguments of the metric that were set by :meth:`with_options`.
+        Other arguments of the metric, from :func:`~tiebreak.metrics.get_scorer`.
     """
 
     def __init__(
@@ -75,7 +72,7 @@ class Scorer(ABC):
         metric: Callable[..., float],
         *,
         greater_is_better: bool,
-        response_method: str,
+        response_method: str = "utility",
     ) -> None:
         parameters = list(inspect.signature(metric).parameters)[2:]
         self.name = name
@@ -84,32 +81,9 @@ class Scorer(ABC):
         self.response_method = response_method
         self.metadata = tuple(key for key in METADATA if key in parameters)
         self.options: dict[str, Any] = {}
-        self._known_options = [key for key in parameters if key not in METADATA]
         self._requests: dict[str, bool | str | None] = dict.fromkeys(self.metadata)
-
-    def with_options(self, **options: Any) -> Self:
-        """Return a copy whose metric gets further arguments.
-
-        Parameters
-        ----------
-        **options
-            Arguments of the metric other than metadata, such as ``k`` for NDCG.
-
-        Returns
-        -------
-        scorer : Scorer
-            An independent copy, also of the metadata requests.
-        """
-        unknown = [key for key in options if key not in self._known_options]
-        if unknown:
-            raise TypeError(
-                f"scorer {self.name!r} has no option {unknown[0]!r}; expected one of: "
-                f"{', '.join(self._known_options) or '(it has none)'}. Metadata (qid, "
-                "sample_weight) belongs to the call."
-            )
-        other = copy.deepcopy(self)
-        other.options.update(options)
-        return other
+        if "qid" in self._requests:
+            self._requests["qid"] = True
 
     def __call__(
         self, estimator: Any, X: Any, y: ArrayLike | None = None, **metadata: Any
@@ -133,14 +107,14 @@ class Scorer(ABC):
         score : float
             The metric, negated if it is a loss.
         """
-        y_true, response, given = self._ask(estimator, X, y, self._given(metadata))
-        return self.from_response(y_true, response, **given)
+        metadata = {key: one for key, one in metadata.items() if one is not None}
+        return self.from_response(*self._ask(estimator, X, y, metadata), **metadata)
 
-    @abstractmethod
     def _ask(
         self, estimator: Any, X: Any, y: ArrayLike | None, metadata: dict[str, Any]
-    ) -> tuple[ArrayLike, ArrayLike, dict[str, Any]]:
-        """Return the truth, what the estimator answers, and the metadata."""
+    ) -> tuple[ArrayLike, ArrayLike]:
+        """Return the truth and what the estimator answers; may add metadata."""
+        raise NotImplementedError
 
     def from_response(
         self, y: ArrayLike, response: ArrayLike, **metadata: Any
@@ -154,14 +128,16 @@ class Scorer(ABC):
         response : array-like of shape (n,) or (n, 3)
             The result of ``response_method`` on the same rows.
         **metadata : array-like of shape (n,)
-            ``qid`` and ``sample_weight``, as far as the metric takes them.
+            As in a call.
 
         Returns
         -------
         score : float
             The metric, negated if it is a loss.
         """
-        value = self.metric(y, response, **self.options, **self._given(metadata))
+        metadata = {key: one for key, one in metadata.items() if one is not None}
+        self._check_names(metadata)
+        value = self.metric(y, response, **self.options, **metadata)
         # A plain minus would turn a loss of 0.0 into -0.0.
         return value if self.greater_is_better else 0.0 - value
 
@@ -178,14 +154,8 @@ class Scorer(ABC):
         Returns
         -------
         self : Scorer
-            The scorer itself, changed. :func:`~tiebreak.metrics.get_scorer` gives
-            every caller a copy.
+            The scorer itself, changed.
         """
-        if not get_config()["enable_metadata_routing"]:
-            raise RuntimeError(
-                "requests have no effect without metadata routing; call "
-                "sklearn.set_config(enable_metadata_routing=True) first."
-            )
         self._check_names(requests)
         self._requests.update(requests)
         return self
@@ -203,12 +173,6 @@ class Scorer(ABC):
             request.score.add_request(param=param, alias=alias)
         return request
 
-    def _given(self, metadata: dict[str, Any]) -> dict[str, Any]:
-        """Return the metadata without None, which is as if not passed."""
-        given = {key: value for key, value in metadata.items() if value is not None}
-        self._check_names(given)
-        return given
-
     def _check_names(self, names: Iterable[str]) -> None:
         unknown = [name for name in names if name not in self.metadata]
         if unknown:
@@ -218,7 +182,7 @@ class Scorer(ABC):
             )
 
     def _accept_sample_weight(self) -> bool:
-        # scikit-learn asks this of scorers when metadata routing is off.
+        # scikit-learn calls this when metadata routing is off.
         return "sample_weight" in self.metadata
 
     def _routing_repr(self) -> str:
@@ -244,15 +208,14 @@ class PairScorer(Scorer):
 
     def _ask(
         self, estimator: Any, X: Any, y: ArrayLike | None, metadata: dict[str, Any]
-    ) -> tuple[ArrayLike, ArrayLike, dict[str, Any]]:
-        if not is_pairs(X):
+    ) -> tuple[ArrayLike, ArrayLike]:
+        if not is_pairs(X) or y is None:
             raise TypeError(
-                f"scorer {self.name!r} scores pairs with outcomes; got "
-                f"{type(X).__name__}, expected Pairs or an array of shape (n, 2, p). "
-                "For items with grades try 'swapped_pairs'."
+                f"scorer {self.name!r} scores pairs (Pairs, or an array of shape "
+                f"(n, 2, p)) with outcomes y; got {type(X).__name__} "
+                f"{'without y' if y is None else ''}. For items with grades try "
+                "'swapped_pairs'."
             )
-        if y is None:
-            raise TypeError(f"scorer {self.name!r} needs the outcomes y of the pairs.")
         if self.response_method == "difference":
             estimator, X = last_step(estimator, X)
         method = getattr(estimator, self.response_method, None)
@@ -265,50 +228,25 @@ class PairScorer(Scorer):
         y, response = as_outcomes(estimator, y), method(X)
         if self.response_method == "predict":
             response = as_outcomes(estimator, response)
-        if self.response_method == "predict_proba":
-            self._check_classes(estimator)
-        return y, response, metadata
-
-    def _check_classes(self, estimator: Any) -> None:
-        classes = np.asarray(getattr(estimator, "classes_", [-1, 0, 1]))
-        if classes.tolist() not in ([-1, 0, 1], [0, 1, 2]):
-            raise ValueError(
-                f"scorer {self.name!r} needs probabilities of left, tie, right, that "
-                f"is classes_ [-1, 0, 1]; {type(estimator).__name__} has "
-                f"{classes.tolist()}. Fit it on all three outcomes."
-            )
+        return y, response
 
 
 class GradeScorer(Scorer):
     """Score a ranker on items with grades, inside groups.
 
-    Takes a table of items with grades ``y``, or ``Orders`` without ``y``. Asks the
-    estimator for ``utility(X)``, or ``predict(X)`` where there is no ``utility``.
+    Takes a table of items with grades ``y``, or ``Orders`` without ``y``. Calls
+    ``utility(X)`` of the estimator, or ``predict(X)`` where there is no ``utility``.
     Metadata: ``qid``, requested by default, and ``sample_weight``, on request.
 
     Parameters
     ----------
-    name, metric, greater_is_better
+    name, metric, greater_is_better, response_method
         As in :class:`Scorer`.
     """
 
-    def __init__(
-        self, name: str, metric: Callable[..., float], *, greater_is_better: bool
-    ) -> None:
-        better = greater_is_better
-        super().__init__(
-            name, metric, greater_is_better=better, response_method="utility"
-        )
-        self._requests["qid"] = True
-
     def _ask(
         self, estimator: Any, X: Any, y: ArrayLike | None, metadata: dict[str, Any]
-    ) -> tuple[ArrayLike, ArrayLike, dict[str, Any]]:
-        if is_pairs(X):
-            raise TypeError(
-                f"scorer {self.name!r} scores items with grades; got pairs. For pairs "
-                "with outcomes try 'error' or 'auc'."
-            )
+    ) -> tuple[ArrayLike, ArrayLike]:
         if isinstance(X, Orders):
             if y is not None or metadata:
                 raise TypeError(
@@ -320,19 +258,21 @@ class GradeScorer(Scorer):
             items: Any = X.names
             if X.has_features:  # our own models take tables that keep their names
                 items = X.table if hasattr(estimator, "utility") else X.raw
-            return y, utility_of(estimator, items)[X.flat], metadata
-        if y is None:
-            raise TypeError(f"scorer {self.name!r} needs the grades y of the items.")
+            return y, utility_of(estimator, items)[X.flat]
+        if is_pairs(X) or y is None:
+            raise TypeError(
+                f"scorer {self.name!r} scores items with grades y; got "
+                f"{'pairs' if is_pairs(X) else 'no y'}. For pairs with outcomes try "
+                "'error' or 'auc'."
+            )
         if "qid" not in metadata and _fitted_with_groups(estimator):
             raise ValueError(
                 f"scorer {self.name!r}: {type(estimator).__name__} was fitted with qid "
                 "but no qid came to score it, so rows of different groups would be "
-                "compared. In cross-validation turn on metadata routing, "
-                "sklearn.set_config(enable_metadata_routing=True), split with "
-                "QueryKFold, and pass qid to the fit of the search, or params={'qid': "
-                "qid} to cross_val_score. In a direct call pass qid=qid."
+                "compared. Pass qid=qid; in cross-validation split with QueryKFold, "
+                "after sklearn.set_config(enable_metadata_routing=True)."
             )
-        return y, utility_of(estimator, X), metadata
+        return y, utility_of(estimator, X)
 
 
 def last_step(estimator: Any, X: Any) -> tuple[Any, Any]:
@@ -380,49 +320,25 @@ def _inner_estimator(estimator: Any) -> Any:
     return None
 
 
-_PAIR_METRICS: list[tuple[str, Callable[..., float], bool, str]] = [
-    ("error", comparison_error, False, "predict"),
-    ("accuracy", comparison_accuracy, True, "predict"),
-    ("auc", comparison_auc, True, "difference"),
-    ("log_loss", comparison_log_loss, False, "predict_proba"),
-    ("brier", comparison_brier, False, "predict_proba"),
-    ("ranked_probability_score", ranked_probability_score, False, "predict_proba"),
-]
-_PAIR_SCORERS = [
-    PairScorer(name, metric, greater_is_better=greater, response_method=method)
-    for name, metric, greater, method in _PAIR_METRICS
-]
-(
-    comparison_error_scorer,
-    comparison_accuracy_scorer,
-    comparison_auc_scorer,
-    comparison_log_loss_scorer,
-    comparison_brier_scorer,
-    ranked_probability_score_scorer,
-) = _PAIR_SCORERS
-_GRADE_METRICS: list[tuple[Callable[..., float], bool]] = [
-    *((swapped_pairs, False), (disagreement, False), (kendall_tau_b, True)),
-    *((spearman_rho, True), (ndcg, True), (top_k_precision, True)),
-    *((average_precision, True), (reciprocal_rank, True)),
-    (expected_reciprocal_rank, True),
-]
-_GRADE_SCORERS = [
-    GradeScorer(metric.__name__, metric, greater_is_better=greater)
-    for metric, greater in _GRADE_METRICS
-]
-(
-    swapped_pairs_scorer,
-    disagreement_scorer,
-    kendall_tau_b_scorer,
-    spearman_rho_scorer,
-    ndcg_scorer,
-    top_k_precision_scorer,
-    average_precision_scorer,
-    reciprocal_rank_scorer,
-    expected_reciprocal_rank_scorer,
-) = _GRADE_SCORERS
 _SCORERS: dict[str, Scorer] = {
-    scorer.name: scorer for scorer in (*_PAIR_SCORERS, *_GRADE_SCORERS)
+    name: PairScorer(name, metric, greater_is_better=greater, response_method=method)
+    for name, metric, greater, method in (
+        ("error", comparison_error, False, "predict"),
+        ("accuracy", comparison_accuracy, True, "predict"),
+        ("auc", comparison_auc, True, "difference"),
+        ("log_loss", comparison_log_loss, False, "predict_proba"),
+        ("brier", comparison_brier, False, "predict_proba"),
+        ("ranked_probability_score", ranked_probability_score, False, "predict_proba"),
+    )
+}
+_SCORERS |= {
+    metric.__name__: GradeScorer(metric.__name__, metric, greater_is_better=greater)
+    for metric, greater in (
+        *((swapped_pairs, False), (disagreement, False), (kendall_tau_b, True)),
+        *((spearman_rho, True), (ndcg, True), (top_k_precision, True)),
+        *((average_precision, True), (reciprocal_rank, True)),
+        (expected_reciprocal_rank, True),
+    )
 }
 
 
@@ -468,21 +384,16 @@ def get_scorer(
                 f"unknown scorer {name_or_callable!r}; expected one of "
                 f"{', '.join(scorer_names())}, or a callable scorer(estimator, X, y)."
             )
-        return _SCORERS[name_or_callable].with_options(**options)
-    if not callable(name_or_callable):
+        scorer = copy.deepcopy(_SCORERS[name_or_callable])
+        known = list(inspect.signature(scorer.metric).parameters)[2:]
+        for option in options:
+            if option not in known or option in METADATA:
+                raise TypeError(f"scorer {scorer.name!r} has no option {option!r}.")
+        scorer.options.update(options)
+        return scorer
+    if not callable(name_or_callable) or options:
         raise TypeError(
-            f"a scorer is a name or a callable; got {name_or_callable!r}. Names: "
-            f"{', '.join(scorer_names())}."
+            "a scorer is a name, with options of its metric, or a callable; got "
+            f"{name_or_callable!r} and options {sorted(options)}."
         )
-    if options:
-        raise TypeError(
-            f"options {sorted(options)} need the name of a scorer; a callable is "
-            "taken as it is."
-        )
-    for scorer in _SCORERS.values():
-        if name_or_callable is scorer.metric:
-            raise ValueError(
-                f"{scorer.metric.__name__} is a metric of (y, response), not a scorer "
-                f"of (estimator, X, y). Pass the name {scorer.name!r}."
-            )
     return name_or_callable

@@ -13,7 +13,7 @@ from tiebreak.models.majority import MajorityCompare
 from tiebreak.models.personal import PersonalKernel, personal_pairs
 from tiebreak.models.pursuit.co_ranking_pursuit import CoRankingPursuit
 from tiebreak.models.pursuit.ranking_pursuit import MatchingPursuit, RankingPursuit
-from tiebreak.models.svm.machine import PathFit, fit_path
+from tiebreak.models.svm.duals import PathFit, fit_path
 from tiebreak.models.svm.max_margin_compare import MaxMarginCompare
 from tiebreak.models.svm.order_svm import OrderSVM
 from tiebreak.models.svm.ordinal_svm import OrdinalSVM

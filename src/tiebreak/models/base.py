@@ -10,33 +10,36 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import wraps
-from typing import Any, ClassVar, NoReturn, Self, overload
+from typing import Any, ClassVar, Self, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import ClassifierMixin
+from sklearn.base import ClassifierMixin, clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import RegressorTags
 from sklearn.utils.validation import check_is_fitted
 
 from tiebreak.data import (
+    Comparisons,
+    Grades,
     ItemTable,
     Orders,
     Pairs,
     as_items,
     as_pairs,
-    check_comparisons,
     check_grades,
     check_weights,
     is_pairs,
+    read_data,
 )
 from tiebreak.data.columns import blocks
-from tiebreak.data.messages import FitWarning
+from tiebreak.data.messages import DataWarning, FitWarning, warn_user
 from tiebreak.data.outcome import OUTCOMES, decode_outcomes
 from tiebreak.data.parameters import Values
 from tiebreak.data.partitioned import as_partitioned
-from tiebreak.data.validation import check_features, remember_features
+from tiebreak.data.validation import check_features
 from tiebreak.metrics import comparison_accuracy, swapped_pairs
-from tiebreak.metrics.inputs import as_outcomes, outcome_vector
+from tiebreak.metrics.metric_inputs import as_outcomes, outcome_vector
 
 
 class ThresholdWarning(FitWarning):
@@ -93,6 +96,8 @@ class UtilityMixin:
     __metadata_request__score: ClassVar = {"qid": True}
 
     _parameters: ClassVar[Mapping[str, Values]] = {}
+    # Shapes and ranges of arrays in model files: see `persistence.checks.check_arrays`.
+    _fitted_arrays: ClassVar[Mapping[str, str]] = {"items_": "n: any", "coef_": "p"}
     _fits_pairs: ClassVar[bool] = True
     _fits_items: ClassVar[bool] = False
 
@@ -327,20 +332,23 @@ class UtilityMixin:
             y, qid = X.entry_grades()
             utility = self._utility_of_entries(X)
             return 1.0 - swapped_pairs(y, utility, qid=qid, sample_weight=sample_weight)
+        if y is None:
+            raise ValueError(
+                "score on items needs their grades: this method requires y to be "
+                "passed, but the target y is None."
+            )
         if qid is None and getattr(self, "fitted_with_qid_", False):
             raise ValueError(
                 f"{type(self).__name__} was fitted with qid; score needs qid too, or "
                 "items of different groups would be compared. In a search turn on "
                 "sklearn.set_config(enable_metadata_routing=True) and pass qid to fit."
             )
-        if y is None:
-            raise ValueError(
-                "score on items needs their grades: this method requires y to be "
-                "passed, but the target y is None."
-            )
-        return 1.0 - swapped_pairs(
-            y, self.utility(X), qid=qid, sample_weight=sample_weight
-        )
+        utility = self._utility_in_groups(X, qid)
+        return 1.0 - swapped_pairs(y, utility, qid=qid, sample_weight=sample_weight)
+
+    def _utility_in_groups(self, X: Any, qid: Any) -> NDArray[np.float64]:
+        """Numbers in the order of the items of each group."""
+        return self.utility(X)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
@@ -371,28 +379,6 @@ class UtilityMixin:
             delattr(self, name)
         return self
 
-    def _start_pairs(self, pairs: Pairs) -> None:
-        """Drop what an earlier fit left; keep the features of items, or their names."""
-        self._forget()
-        if pairs.items is not None:
-            remember_features(self, pairs.items)
-        elif pairs.names is not None:
-            self.items_ = pairs.names
-
-    def _start_fit(self, table: ItemTable, *, with_qid: bool) -> None:
-        """Drop what an earlier fit left; keep the features and whether there is qid."""
-        self._forget()
-        remember_features(self, table)
-        self.fitted_with_qid_ = with_qid
-
-    def _refuse_groups(self, qid: ArrayLike | None) -> None:
-        """Refuse qid with comparisons."""
-        if qid is not None:
-            raise ValueError(
-                "qid groups graded items; comparisons say themselves what is compared. "
-                "Leave qid out."
-            )
-
 
 def some_pairs(X: Any) -> Pairs:
     """Check comparisons without their outcomes: at least one."""
@@ -404,15 +390,64 @@ def some_pairs(X: Any) -> Pairs:
     return pairs
 
 
-def read_comparisons(
-    X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None
-) -> tuple[Pairs, NDArray[np.int8], NDArray[np.float64], NDArray[np.intp]]:
-    """Check comparisons; return those of positive weight, and their row numbers."""
-    pairs, outcome, weight = check_comparisons(X, y, sample_weight)
-    rows = np.flatnonzero(weight > 0)
-    if len(rows) < len(weight):
-        pairs, outcome, weight = pairs[rows], outcome[rows], weight[rows]
-    return pairs, outcome, weight, rows
+def read_validation(
+    model: Any, data: Comparisons | Grades, validation: Any
+) -> Comparisons | Grades:
+    """Check data that were held out to choose a number of steps, as those of a fit."""
+    if not isinstance(validation, tuple | list) or len(validation) not in (2, 3):
+        raise ValueError(
+            "validation must be (X, y), or (X, y, qid) for graded items; y is None for "
+            f"Orders. Got {type(validation).__name__}."
+        )
+    held_out = read_data(*validation)
+    draft = clone(model)._keep(data.attributes)
+    if isinstance(held_out, Comparisons):
+        check_features(draft, held_out.pairs.table)
+        return held_out
+    if getattr(draft, "fitted_with_qid_", False) and not held_out.has_groups:
+        raise ValueError(
+            "the training items have groups (qid) and those of validation have none, "
+            "so items of different groups would be compared. Give validation=(X, y, "
+            "qid)."
+        )
+    check_features(draft, held_out.table)
+    return held_out
+
+
+def warn_gap(model: Any, n_iter: int, gap: float) -> None:
+    """Warn of a fit that ended before its tolerance was reached."""
+    warn_user(
+        f"{type(model).__name__} stopped after {n_iter} iterations with a relative "
+        f"duality gap of {gap:.2g}; asked for tol={model.tol:g}. The result is kept. "
+        "Try a larger max_iter, scaled features or more regularization.",
+        ConvergenceWarning,
+    )
+
+
+def warn_flat(model: Any, why: str) -> None:
+    """Warn of a fit that puts nothing in order."""
+    warn_user(
+        f"{type(model).__name__} gives all training items the same utility: {why}. "
+        "Nothing was learned.",
+        FitWarning,
+    )
+
+
+def warn_one_kind(y: NDArray[np.int8]) -> bool:
+    """Warn of comparisons without ties, or of ties alone; return whether it is so."""
+    if not y.any():
+        warn_user(
+            "All comparisons are ties: the utility is zero everywhere and every "
+            "prediction is a tie.",
+            DataWarning,
+        )
+    elif y.all():
+        warn_user(
+            "There are no ties among the comparisons, so the model only orders, with "
+            "threshold_ = 0.",
+            DataWarning,
+        )
+    return not y.any() or bool(y.all())
 
 
 def accuracy(
@@ -424,12 +459,3 @@ def accuracy(
     outcome = outcome_vector(y, "y", len(predicted))
     weight = check_weights(sample_weight, len(predicted))
     return comparison_accuracy(outcome, predicted, weight)
-
-
-def refuse_only_ties(model: Any, n_rows: int) -> NoReturn:
-    """Raise the error of comparisons that are all ties."""
-    raise ValueError(
-        f"all {n_rows} comparisons are ties, so there is no order for "
-        f"{type(model).__name__} to learn: ties alone say that items are equal. Check "
-        "how the outcomes were read; at least one comparison needs a winner."
-    )

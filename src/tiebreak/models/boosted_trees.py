@@ -124,15 +124,6 @@ def threads_for(values: Any) -> int:
     return n_threads() if n_rows * n_features >= MANY_VALUES else 1
 
 
-# What the class decides itself, in the words of LightGBM.
-OWN = {
-    *("application", "objective", "loss", "num_class"),
-    *("boosting", "boosting_type", "linear_tree"),
-    *("eta", "learning_rate", "max_leaves", "num_leaves"),
-    *("num_iterations", "num_boost_round", "num_round", "num_trees", "n_estimators"),
-}
-
-
 @njit(cache=True, nogil=True)
 def add_trees(out, X, feature, cut, left, right, value, roots):  # type: ignore[no-untyped-def]
     """Add the values of the leaves in which the rows of X end, in place."""

@@ -7,10 +7,8 @@ LightGBM, which grows one tree. Boundary convention: a difference of exactly
 ``threshold_`` is a tie, and so are equal utilities.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, Literal, Protocol, Self
 
 import numpy as np
@@ -21,7 +19,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import ClassifierTags, check_random_state
 from sklearn.utils.metaestimators import available_if
 
-from tiebreak.data import Grades, ItemTable, is_pairs
+from tiebreak.data import Comparisons, Grades, ItemTable, read_data
 from tiebreak.data.comparison_graph import count_comparisons
 from tiebreak.data.messages import FitWarning, warn_user
 from tiebreak.data.parameters import (
@@ -32,7 +30,6 @@ from tiebreak.data.parameters import (
     Values,
     check_parameters,
     one_of,
-    refuse_parameter,
 )
 from tiebreak.losses import (
     LINKS,
@@ -41,22 +38,21 @@ from tiebreak.losses import (
     ItemDesign,
     OutcomeLink,
 )
-from tiebreak.models.base import (
-    UtilityMixin,
-    fits_outcomes,
-    read_comparisons,
-    refuse_only_ties,
-)
+from tiebreak.models.base import UtilityMixin, warn_flat
 from tiebreak.models.boosted_trees import (
     NODE,
-    OWN,
     Grow,
     Nodes,
     check_trees,
     lightgbm_trees,
     sum_trees,
 )
-from tiebreak.models.graded_problem import plant_tree, read_grades
+from tiebreak.models.problem import (
+    build_grade_tree,
+    grade_tree,
+    merge_sides,
+    refuse_only_ties,
+)
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -78,7 +74,7 @@ class Objective(Protocol):
     def units(self, n_folds: int) -> Codes:
         """Number what must stay together in a fold: the unit of every item."""
 
-    def part(self, items: Flags) -> Self | None:
+    def part(self, items: Flags) -> Any:
         """Give what is compared among some items only; None if that is nothing."""
 
 
@@ -111,7 +107,7 @@ class ComparisonLoss:
         small = share.max() <= share.sum() / n_folds
         return component.astype(np.int64) if small else np.arange(n)
 
-    def part(self, items: Flags) -> ComparisonLoss | None:
+    def part(self, items: Flags) -> Self | None:
         """Give the comparisons of two of these items; None if all of them are ties."""
         left, right = self.design.left, self.design.right
         kept = items[left] & items[right]
@@ -119,7 +115,8 @@ class ComparisonLoss:
         if not counts[:, [0, 2]].any():
             return None
         design = ItemDesign(left[kept], right[kept], self.design.n_coef)
-        return ComparisonLoss(design, counts, self.link, start_tie(self.link, counts))
+        tie = start_tie(self.link, counts)
+        return replace(self, design=design, counts=counts, tie=tie)
 
 
 def start_tie(link: OutcomeLink, counts: Floats) -> float:
@@ -149,8 +146,7 @@ def best_tie(
 class GradedLoss:
     """Squared hinge over pairs of different grades within groups."""
 
-    grades: Grades
-    weight: Floats
+    data: Grades
     item: Codes  # distinct item of each row
     n_items: int
     per_group: str
@@ -174,28 +170,19 @@ class GradedLoss:
 
     def units(self, n_folds: int) -> Codes:
         """Keep the items of a group together, if a group has items of its own."""
-        n_groups = self.grades.n_groups
-        if self.grades.orders is not None or n_groups < 2 * n_folds:
+        data = self.data
+        if data.orders is not None or data.n_groups < 2 * n_folds:
             return np.arange(self.n_items)
         unit = np.zeros(self.n_items, dtype=np.int64)
-        unit[self.item[::-1]] = self.grades.group[::-1]
+        unit[self.item[::-1]] = data.group[::-1]
         return unit
 
-    def part(self, items: Flags) -> GradedLoss | None:
+    def part(self, items: Flags) -> Self | None:
         """Give the pairs of two of these items; None if there are none."""
-        weight = np.where(items[self.item], self.weight, 0.0)
-        tree = make_tree(self.grades, self.weight, weight, self.per_group)
-        return None if tree.n_pairs == 0 else replace(self, weight=weight, tree=tree)
-
-
-def make_tree(
-    grades: Grades, whole: Floats, weight: Floats, per_group: str
-) -> GradeTree:
-    """Find the pairs of rows of positive weight; a list weighs what it did whole."""
-    group_weight = None
-    if grades.orders is not None:
-        group_weight = whole[grades.orders.indptr[:-1]] ** 2
-    return GradeTree(grades.y, grades.group, weight, per_group, group_weight)
+        weight = np.where(items[self.item], self.data.weight, 0.0)
+        data = replace(self.data, weight=weight)
+        tree = grade_tree(data, self.per_group)
+        return None if tree.n_pairs == 0 else replace(self, data=data, tree=tree)
 
 
 class Growth:
@@ -307,6 +294,7 @@ def _knows_ties(model: Any) -> bool:
     return True
 
 
+@dataclass(eq=False, repr=False)
 class BoostedUtility(UtilityMixin, BaseEstimator):
     r"""A sum of trees as utility, grown by LightGBM.
 
@@ -352,11 +340,8 @@ class BoostedUtility(UtilityMixin, BaseEstimator):
         Parts, at least 2.
     n_iter_no_change : int, default=20
         Stop when the loss of held-out items has not fallen for so many rounds.
-    booster_params : dict or None, default=None
-        More parameters of LightGBM's trees, in its own words, such as
-        ``{"feature_fraction": 0.5}``.
     random_state : int, RandomState or None, default=0
-        Draws the folds, the items of every tree, and what ``booster_params`` may draw.
+        Draws the folds and the items of every tree.
 
     Attributes
     ----------
@@ -416,9 +401,19 @@ class BoostedUtility(UtilityMixin, BaseEstimator):
     __metadata_request__fit: ClassVar = {"qid": True}
     _fits_items: ClassVar[bool] = True
 
-    nodes_: Nodes
-    roots_: Codes
-    tie_: float
+    n_rounds: int = 300
+    _: KW_ONLY
+    learning_rate: float = 0.05
+    max_leaves: int = 7
+    min_child_weight: float = 5.0
+    l2: float = 3.0
+    subsample: float = 0.7
+    link: Literal["cumulative", "davidson"] = "cumulative"
+    per_group: Literal["mean", "sum"] = "mean"
+    early_stopping: bool = True
+    n_folds: int = 5
+    n_iter_no_change: int = 20
+    random_state: int | np.random.RandomState | None = 0
 
     _parameters: ClassVar = {
         "link": one_of(*LINKS),
@@ -434,32 +429,6 @@ class BoostedUtility(UtilityMixin, BaseEstimator):
         "subsample": Values("a number above 0, at most 1", 1e-30, 1.0),
     }
 
-    def __init__(
-        self,
-        n_rounds: int = 300,
-        *,
-        learning_rate: float = 0.05,
-        max_leaves: int = 7,
-        min_child_weight: float = 5.0,
-        l2: float = 3.0,
-        subsample: float = 0.7,
-        link: Literal["cumulative", "davidson"] = "cumulative",
-        per_group: Literal["mean", "sum"] = "mean",
-        early_stopping: bool = True,
-        n_folds: int = 5,
-        n_iter_no_change: int = 20,
-        booster_params: dict[str, Any] | None = None,
-        random_state: int | np.random.RandomState | None = 0,
-    ) -> None:
-        self.n_rounds, self.learning_rate = n_rounds, learning_rate
-        self.max_leaves, self.min_child_weight = max_leaves, min_child_weight
-        self.l2, self.subsample = l2, subsample
-        self.link, self.per_group = link, per_group
-        self.early_stopping, self.n_folds = early_stopping, n_folds
-        self.n_iter_no_change = n_iter_no_change
-        self.booster_params, self.random_state = booster_params, random_state
-
-    @fits_outcomes
     def fit(
         self,
         X: Any,
@@ -485,45 +454,40 @@ class BoostedUtility(UtilityMixin, BaseEstimator):
         -------
         Self
         """
-        self._check_parameters()
-        objective, table = self._read(X, y, qid, sample_weight)
+        check_parameters(self)
+        data = read_data(X, y, qid, sample_weight, decode=True)
+        if isinstance(data, Grades):
+            tree, learned = build_grade_tree(data, self.per_group), data.attributes
+            learned["n_pairs_"] = tree.n_pairs
+            objective, table = self._graded_loss(data, tree)
+        else:
+            learned = {**data.attributes, "classes_": data.classes}
+            learned["n_pairs_"] = len(data)
+            objective, table = self._comparison_loss(data)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         start = lightgbm_trees(table.values, self._tree_parameters(seed))
         growth, curve = self._grow(objective, table, start, seed)
-        self._unpack(objective, growth, curve)
-        return self
+        return self._keep({**learned, **self._learned(objective, growth, curve)})
 
-    def _read(
-        self, X: Any, y: Any, qid: Any, sample_weight: Any
+    def _graded_loss(
+        self, data: Grades, tree: GradeTree
     ) -> tuple[Objective, ItemTable]:
-        """Merge equal items, and say how their utilities are judged."""
-        if not is_pairs(X):
-            grades, weight = read_grades(self, X, y, qid, sample_weight)
-            tree = plant_tree(self, grades, weight, self.per_group)
-            self.n_pairs_ = tree.n_pairs
-            # Rows without a pair have no say, also not in where a feature may be cut.
-            paired, places = np.sort(tree.rows), np.zeros(tree.n_rows, dtype=np.int64)
-            table, places[paired] = in_order(*grades.items.take(paired).unique())
-            of_items = places, table.n_items, self.per_group
-            return GradedLoss(grades, weight, *of_items, tree), table
-        self._refuse_groups(qid)
-        pairs, outcome, weight, _ = read_comparisons(X, y, sample_weight)
-        if not pairs.has_features:
-            raise TypeError(
-                "BoostedUtility needs features of the items; these Pairs have none "
-                "(items=None). Try BradleyTerry, which knows items by name."
-            )
-        if not outcome.any():
-            refuse_only_ties(self, len(outcome))
-        pairs = pairs.compact()
-        self._start_pairs(pairs)
-        self.n_pairs_ = len(pairs)
-        table, code = in_order(*pairs.unique_items())
-        sides = code[pairs.left], code[pairs.right]
-        cells = count_comparisons(*sides, outcome, weight, table.n_items)
+        # Rows without a pair have no say, also not in where a feature may be cut.
+        paired, places = np.sort(tree.rows), np.zeros(tree.n_rows, dtype=np.int64)
+        table, places[paired] = in_order(*data.items.take(paired).unique())
+        return GradedLoss(data, places, table.n_items, self.per_group, tree), table
+
+    def _comparison_loss(self, data: Comparisons) -> tuple[Objective, ItemTable]:
+        if not data.y.any():
+            refuse_only_ties(self, len(data))
+        pairs, link = data.pairs, LINKS[self.link]
+        distinct, left, right = merge_sides(pairs)
+        table, place = in_order(distinct, np.arange(distinct.n_items))
+        left, right = place[left], place[right]
+        cells = count_comparisons(left, right, data.y, data.weight, table.n_items)
         design = ItemDesign(cells.left, cells.right, table.n_items)
-        tie = start_tie(self._link, cells.counts)
-        return ComparisonLoss(design, cells.counts, self._link, tie), table
+        tie = start_tie(link, cells.counts)
+        return ComparisonLoss(design, cells.counts, link, tie), table
 
     def _tree_parameters(self, seed: int) -> dict[str, Any]:
         return {
@@ -533,7 +497,6 @@ class BoostedUtility(UtilityMixin, BaseEstimator):
             "bagging_fraction": float(self.subsample),
             "bagging_freq": int(self.subsample < 1.0),
             "seed": seed,
-            **(self.booster_params or {}),
         }
 
     def _grow(
@@ -577,31 +540,31 @@ class BoostedUtility(UtilityMixin, BaseEstimator):
                 break
         return np.array(curve)
 
-    def _unpack(
+    def _learned(
         self, objective: Objective, growth: Growth, curve: Floats | None
-    ) -> None:
-        self.nodes_, self.roots_ = growth.joined()
-        self.n_iter_ = len(growth.trees)
-        self.loss_curve_ = np.array(growth.losses)
+    ) -> dict[str, Any]:
+        nodes, roots = growth.joined()
+        learned = {
+            "nodes_": nodes,
+            "roots_": roots,
+            "n_iter_": len(growth.trees),
+            "loss_curve_": np.array(growth.losses),
+        }
         if curve is not None:
-            self.validation_curve_ = curve
+            learned["validation_curve_"] = curve
         if isinstance(objective, ComparisonLoss):
-            d = objective.design.apply(growth.utility)
-            t = best_tie(self._link, d, objective.counts, objective.tie, tol=1e-12)
-            self.tie_ = float(self._link.to_parameter(t))
-            self.threshold_ = float(self._link.threshold(t))
-        if (self.nodes_["feature"] < 0).all():
-            warn_user(
-                "BoostedUtility gives all items the same utility: no tree predicts "
-                "held-out items better than none, or none can be grown. With little "
-                "data try early_stopping=False, a smaller min_child_weight or a model "
-                "with fewer choices, such as LogisticCompare or RankSVM.",
-                FitWarning,
+            link, d = objective.link, objective.design.apply(growth.utility)
+            t = best_tie(link, d, objective.counts, objective.tie, tol=1e-12)
+            learned["tie_"] = float(link.to_parameter(t))
+            learned["threshold_"] = float(link.threshold(t))
+        if (nodes["feature"] < 0).all():
+            warn_flat(
+                self,
+                "no tree predicts held-out items better than none, or none can be "
+                "grown. With little data try early_stopping=False, or a smaller "
+                "min_child_weight",
             )
-
-    @property
-    def _link(self) -> OutcomeLink:
-        return LINKS[self.link]
+        return learned
 
     @available_if(_knows_ties)
     def predict_proba(self, X: Any) -> Floats:
@@ -617,16 +580,12 @@ class BoostedUtility(UtilityMixin, BaseEstimator):
         ndarray of shape (n, 3)
             Columns left, tie, right, as ``classes_``; rows sum to 1.
         """
-        t = self._link.from_parameter(self.tie_)
-        return self._link.probabilities(self.difference(X), t)
+        link = LINKS[self.link]
+        return link.probabilities(self.difference(X), link.from_parameter(self.tie_))
 
     def _utility(self, table: ItemTable) -> Floats:
         check_trees(self.nodes_, self.roots_, self.n_features_in_)
         return sum_trees(table.values, self.nodes_, self.roots_)
-
-    def __sklearn_is_fitted__(self) -> bool:
-        # What a fit learns of the features comes before what can fail in it.
-        return hasattr(self, "nodes_")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -634,16 +593,3 @@ class BoostedUtility(UtilityMixin, BaseEstimator):
             tags.estimator_type = "classifier"
             tags.classifier_tags = ClassifierTags()
         return tags
-
-    def _check_parameters(self) -> None:
-        check_parameters(self)
-        if self.booster_params is None:
-            return
-        if not isinstance(self.booster_params, dict):
-            refuse_parameter(self, "booster_params", "a dict or None")
-        if own := OWN.intersection(self.booster_params):
-            raise ValueError(
-                f"BoostedUtility got booster_params with {', '.join(sorted(own))}; the "
-                "loss, the number of trees and leaves and the learning rate are its "
-                "own. Use n_rounds, max_leaves, learning_rate, link and per_group."
-            )

@@ -7,11 +7,9 @@ by less than 1e-10 count as equal, so that rounding does not choose: the first f
 wins, and of it the lowest cut.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
@@ -21,24 +19,21 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.sparsefuncs import min_max_axis
 from sklearn.utils.validation import check_is_fitted
 
-from tiebreak.data import (
-    Grades,
-    ItemTable,
-    Orders,
-    Pairs,
-    as_items,
-    check_comparisons,
-    is_pairs,
-)
+from tiebreak.data import Comparisons, Grades, ItemTable, as_items, is_pairs, read_data
 from tiebreak.data.jit import njit
-from tiebreak.data.messages import FitWarning, warn_user
 from tiebreak.data.parameters import COUNT, Values, check_parameters, one_of
 from tiebreak.data.threads import one_blas_thread
 from tiebreak.data.validation import check_features, pairs_within_groups
 from tiebreak.losses import GradePotentials, ListedPotentials
 from tiebreak.metrics import swapped_pairs
-from tiebreak.models.base import UtilityMixin, refuse_only_ties
-from tiebreak.models.graded_problem import check_graded, plant_tree, read_grades
+from tiebreak.models.base import UtilityMixin, read_validation, warn_flat
+from tiebreak.models.problem import (
+    add_up,
+    build_grade_tree,
+    merge_sides,
+    refuse_only_ties,
+    touched,
+)
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -179,86 +174,72 @@ class BoostingProblem:
     pairs: GradePotentials | ListedPotentials  # the pairs, by numbers of these items
     n_pairs: int  # how many pairs there are
 
-    @classmethod
-    def of_grades(cls, model: Any, grades: Grades, weight: Floats) -> BoostingProblem:
-        """Take all pairs of different grades, or those with a majority."""
-        tree = plant_tree(model, grades, weight, "sum")
-        rows = np.sort(tree.rows)
-        table, code = grades.items.take(rows).unique()
-        if model.feedback == "majority":
-            return cls._of_majority(*_row_pairs(grades, weight, rows, code), table)
-        item = np.zeros(len(grades.y), dtype=np.int64)
+
+def graded_problem(data: Grades, feedback: str) -> BoostingProblem:
+    """Take all pairs of different grades, or those with a majority."""
+    tree = build_grade_tree(data)
+    rows = np.sort(tree.rows)
+    table, code = data.items.take(rows).unique()
+    if feedback == "lists":
+        item = np.zeros(len(data), dtype=np.int64)
         item[rows] = code
-        return cls(table, GradePotentials(tree, item, table.n_items), tree.n_pairs)
-
-    @classmethod
-    def of_comparisons(
-        cls, model: Any, pairs: Pairs, outcome: NDArray[np.int8], weight: Floats
-    ) -> BoostingProblem:
-        """Take comparisons with a winner, or those with a majority."""
-        used = weight > 0
-        if model.feedback == "lists":
-            used &= outcome != 0
-        if not outcome[used].any():
-            refuse_only_ties(model, int((weight > 0).sum()))
-        pairs, outcome, weight = pairs[used].compact(), outcome[used], weight[used]
-        table, code = pairs.unique_items()
-        left, right = code[pairs.left], code[pairs.right]
-        if model.feedback == "majority":
-            return cls._of_majority(left, right, outcome, weight, table)
-        better = np.where(outcome > 0, right, left)
-        worse = np.where(outcome > 0, left, right)
-        listed = ListedPotentials(better, worse, weight, table.n_items)
-        return cls(table, listed, len(better))
-
-    @classmethod
-    def _of_majority(
-        cls,
-        left: Codes,
-        right: Codes,
-        outcome: NDArray[np.int8],
-        weight: Floats,
-        table: ItemTable,
-    ) -> BoostingProblem:
-        """Count each two items once, by how clearly one of them wins."""
-        first, second = np.minimum(left, right), np.maximum(left, right)
-        wins = weight * outcome * np.where(right == second, 1.0, -1.0)
-        numbers, place = np.unique(first * table.n_items + second, return_inverse=True)
-        total = np.bincount(place, weight)
-        # 2 Pr[second is better] - 1, a tie being half a win for both.
-        clear = np.bincount(place, wins) / total
-        first, second = np.divmod(numbers, table.n_items)
-        kept = (np.abs(clear) > 1e-12) & (first != second)
-        if not kept.any():
-            raise ValueError(
-                "There is no pair to learn from: no two items have a majority, one "
-                "wins as often as the other. Try feedback='lists'."
-            )
-        first, second, clear = first[kept], second[kept], clear[kept]
-        better = np.where(clear > 0, second, first)
-        worse = np.where(clear > 0, first, second)
-        used, code = np.unique(np.append(better, worse), return_inverse=True)
-        better, worse = np.split(code, 2)
-        listed = ListedPotentials(better, worse, np.abs(clear), len(used))
-        return cls(table.take(used), listed, len(better))
-
-
-def _row_pairs(
-    grades: Grades, weight: Floats, rows: Codes, code: Codes
-) -> tuple[Codes, Codes, NDArray[np.int8], Floats]:
-    """Write down all pairs of rows of a group, by the items in these rows."""
-    group = np.unique(grades.group[rows], return_inverse=True)[1]
-    sizes = np.bincount(group).astype(np.float64)
+        potentials = GradePotentials(tree, item, table.n_items)
+        return BoostingProblem(table, potentials, tree.n_pairs)
+    sizes = np.bincount(data.group[rows]).astype(np.float64)
     n_possible = float(np.sum(sizes * (sizes - 1) / 2))
     if n_possible > MOST_PAIRS:
         raise ValueError(
             f"feedback='majority' writes down pairs, and here are {n_possible:.3g}, "
             f"more than {MOST_PAIRS:,}. Try feedback='lists', which writes down none."
         )
-    found = pairs_within_groups(group, grades.y[rows], limit=MOST_PAIRS)
-    weight = weight[rows]
-    pair_weight = weight[found.left] * weight[found.right]
-    return code[found.left], code[found.right], found.y, pair_weight
+    group = np.unique(data.group[rows], return_inverse=True)[1]
+    pairs = pairs_within_groups(group, data.y[rows], limit=MOST_PAIRS)
+    weight = data.weight[rows[pairs.left]] * data.weight[rows[pairs.right]]
+    return _majority_problem(
+        code[pairs.left], code[pairs.right], pairs.y, weight, table
+    )
+
+
+def pair_problem(model: Any, data: Comparisons) -> BoostingProblem:
+    """Take comparisons with a winner, or those with a majority."""
+    if not data.y.any():
+        refuse_only_ties(model, len(data))
+    if model.feedback == "lists":
+        data = data.take(np.flatnonzero(data.y))
+    table, left, right = merge_sides(data.pairs)
+    if model.feedback == "majority":
+        return _majority_problem(left, right, data.y, data.weight, table)
+    better, worse = np.where(data.y > 0, [right, left], [left, right])
+    listed = ListedPotentials(better, worse, data.weight, table.n_items)
+    return BoostingProblem(table, listed, len(data))
+
+
+def _majority_problem(
+    left: Codes,
+    right: Codes,
+    outcome: NDArray[np.int8],
+    weight: Floats,
+    table: ItemTable,
+) -> BoostingProblem:
+    """Count each two items once, by how clearly one of them wins."""
+    wins = weight * outcome * np.where(right >= left, 1.0, -1.0)
+    first, second, place = add_up(
+        np.minimum(left, right), np.maximum(left, right), table.n_items
+    )
+    # 2 Pr[second is better] - 1, a tie being half a win for both.
+    clear = np.bincount(place, wins) / np.bincount(place, weight)
+    kept = (np.abs(clear) > 1e-12) & (first != second)
+    if not kept.any():
+        raise ValueError(
+            "There is no pair to learn from: no two items have a majority, one wins as "
+            "often as the other. Try feedback='lists'."
+        )
+    first, second, clear = first[kept], second[kept], clear[kept]
+    better, worse = np.where(clear > 0, [second, first], [first, second])
+    used, code = touched(np.append(better, worse), table.n_items)
+    better, worse = np.split(code, 2)
+    listed = ListedPotentials(better, worse, np.abs(clear), len(used))
+    return BoostingProblem(table.take(used), listed, len(better))
 
 
 @dataclass(frozen=True)
@@ -312,39 +293,24 @@ def boost(
 class ValidationSet:
     """Items held out, and how many of their pairs are swapped, round after round."""
 
-    def __init__(self, model: Any, given: tuple[Any, ...]) -> None:
-        if not isinstance(given, tuple | list) or len(given) not in (2, 3):
-            raise ValueError(
-                "validation must be (X, y), or (X, y, qid) for graded items; y is None "
-                f"for Orders. Got {type(given).__name__}"
-                + (f" of {len(given)} parts." if hasattr(given, "__len__") else ".")
-            )
-        X, y, qid = (*given, None)[:3]
-        if is_pairs(X):
-            pairs, outcome, _ = check_comparisons(X, y)
-            decided = outcome != 0
-            if not decided.any():
+    def __init__(
+        self, model: Any, data: Comparisons | Grades, validation: tuple[Any, ...]
+    ) -> None:
+        held_out = read_validation(model, data, validation)
+        if isinstance(held_out, Grades):
+            table = held_out.items
+            self._error = lambda u: swapped_pairs(held_out.y, u, held_out.group)
+        else:
+            decided = held_out.take(np.flatnonzero(held_out.y))
+            if not len(decided):
                 raise ValueError(
-                    f"all {len(outcome)} comparisons of validation are ties; they do "
+                    f"all {len(held_out)} comparisons of validation are ties; they do "
                     "not say when to stop."
                 )
-            pairs, outcome = pairs[decided].compact(), outcome[decided]
-            table = pairs.table
+            pairs, table = decided.pairs, decided.pairs.table
             self._error = lambda u: float(
-                np.mean(np.sign(u[pairs.right] - u[pairs.left]) != outcome)
+                np.mean(np.sign(u[pairs.right] - u[pairs.left]) != decided.y)
             )
-        else:
-            grades, _ = check_graded(X, y, qid, None)
-            grouped = qid is not None or isinstance(X, Orders)
-            if getattr(model, "fitted_with_qid_", False) and not grouped:
-                raise ValueError(
-                    "the training items have groups (qid) and those of validation have "
-                    "none, so items of different groups would be compared. Give "
-                    "validation=(X, y, qid)."
-                )
-            table = grades.items
-            self._error = lambda u: swapped_pairs(grades.y, u, grades.group)
-        check_features(model, table)
         self._values = sp.csc_array(table.values) if table.is_sparse else table.values
         self._utility = np.zeros(table.n_items)
         # Says now rather than later that there is no pair.
@@ -356,6 +322,7 @@ class ValidationSet:
         return self._error(self._utility)
 
 
+@dataclass(eq=False, repr=False)
 class RankBoost(UtilityMixin, BaseEstimator):
     r"""Boosting of weak rankers: a utility that is a sum of functions of one feature.
 
@@ -446,11 +413,12 @@ class RankBoost(UtilityMixin, BaseEstimator):
     __metadata_request__fit: ClassVar = {"qid": True}
     _fits_items: ClassVar[bool] = True
 
-    features_: NDArray[np.int64]
-    cuts_: Floats
-    alphas_: Floats
-    lower_: Floats
-    span_: Floats
+    n_rounds: int = 100
+    _: KW_ONLY
+    weak: Literal["feature", "stump"] = "feature"
+    feedback: Literal["lists", "majority"] = "lists"
+    smoothing: float = 1e-4
+    n_iter_no_change: int = 10
 
     _parameters: ClassVar = {
         "weak": one_of("feature", "stump"),
@@ -458,18 +426,15 @@ class RankBoost(UtilityMixin, BaseEstimator):
         **dict.fromkeys(("n_rounds", "n_iter_no_change"), COUNT),
         "smoothing": Values("a number above 0 and below 0.5", 1e-30, 0.5 - 1e-9),
     }
-
-    def __init__(
-        self,
-        n_rounds: int = 100,
-        *,
-        weak: Literal["feature", "stump"] = "feature",
-        feedback: Literal["lists", "majority"] = "lists",
-        smoothing: float = 1e-4,
-        n_iter_no_change: int = 10,
-    ) -> None:
-        self.n_rounds, self.weak, self.feedback = n_rounds, weak, feedback
-        self.smoothing, self.n_iter_no_change = smoothing, n_iter_no_change
+    _fitted_arrays: ClassVar = {
+        "features_": "t: index p",
+        "alphas_": "t",
+        "edges_": "t",
+        "normalizers_": "t",
+        "cuts_": "t",
+        "lower_": "p",
+        "span_": "p",
+    }
 
     def fit(
         self,
@@ -494,8 +459,12 @@ class RankBoost(UtilityMixin, BaseEstimator):
         Self
         """
         check_parameters(self)
-        problem = self._read(X, y, qid, sample_weight)
-        watch = None if validation is None else ValidationSet(self, validation)
+        data = read_data(X, y, qid, sample_weight)
+        if isinstance(data, Grades):
+            problem = graded_problem(data, self.feedback)
+        else:
+            problem = pair_problem(self, data)
+        watch = None if validation is None else ValidationSet(self, data, validation)
         by_feature = self.weak == "feature"
         kind = FeatureRankers if by_feature else StumpRankers
         rankers: WeakRankers = kind(problem.table)
@@ -510,53 +479,12 @@ class RankBoost(UtilityMixin, BaseEstimator):
                 errors.append(watch.add(rankers, done))
                 if len(errors) - 1 - int(np.argmin(errors)) >= self.n_iter_no_change:
                     break
-        self.n_pairs_ = problem.n_pairs
-        self._unpack(rankers, rounds, errors)
-        return self
-
-    def _read(self, X: Any, y: Any, qid: Any, sample_weight: Any) -> BoostingProblem:
-        if not is_pairs(X):
-            grades, weight = read_grades(self, X, y, qid, sample_weight)
-            return BoostingProblem.of_grades(self, grades, weight)
-        self._refuse_groups(qid)
-        pairs, outcome, weight = check_comparisons(X, y, sample_weight)
-        if pairs.items is None:
-            raise TypeError(
-                "RankBoost needs features of the items; these Pairs have none "
-                "(items=None). Try BradleyTerry, which knows items by name."
-            )
-        self._start_pairs(pairs)
-        return BoostingProblem.of_comparisons(self, pairs, outcome, weight)
-
-    def _unpack(
-        self, rankers: WeakRankers, rounds: list[BoostRound], errors: list[float]
-    ) -> None:
-        self.loss_curve_ = np.array([done.loss for done in rounds])
-        kept = rounds
-        if errors:
-            self.validation_curve_ = np.array(errors)
-            kept = rounds[: int(np.argmin(errors)) + 1]
-        self.n_iter_ = len(kept)
-        self.features_ = np.array([r.ranker.feature for r in kept], dtype=np.int64)
-        self.edges_ = np.array([r.ranker.edge for r in kept])
-        self.normalizers_ = np.array([r.normalizer for r in kept])
-        self.alphas_ = np.array([r.alpha for r in kept])
-        if isinstance(rankers, FeatureRankers):
-            self.lower_, self.span_ = rankers.lower, rankers.span
-            total = np.bincount(self.features_, self.alphas_, len(self.span_))
-            zeros = np.zeros(len(total))
-            varies = self.span_ > 0.0
-            self.coef_ = np.divide(total, self.span_, out=zeros, where=varies)
-        else:
-            self.cuts_ = np.array([r.ranker.cut for r in kept])
         if not rounds:
-            warn_user(
-                "RankBoost gives all items the same utility: no weak ranker orders the "
-                f"{self.n_pairs_} training pair(s) better than chance. Nothing was "
-                "learned. Check that some feature has different values within the "
-                "groups.",
-                FitWarning,
+            warn_flat(
+                self, "no weak ranker orders the training pairs better than chance"
             )
+        learned = _attributes(rankers, rounds, errors)
+        return self._keep({**data.attributes, "n_pairs_": problem.n_pairs, **learned})
 
     def staged_utility(self, X: Any) -> Iterator[Floats]:
         """Utility of items after each weak ranker.
@@ -605,6 +533,25 @@ class RankBoost(UtilityMixin, BaseEstimator):
             utility += steps[np.searchsorted(self.cuts_[own], column, side="left")]
         return utility
 
-    def __sklearn_is_fitted__(self) -> bool:
-        # What a fit learns of the features comes before what can fail in it.
-        return hasattr(self, "alphas_")
+
+def _attributes(
+    rankers: WeakRankers, rounds: list[BoostRound], errors: list[float]
+) -> dict[str, Any]:
+    kept = rounds[: int(np.argmin(errors)) + 1] if errors else rounds
+    features = np.array([r.ranker.feature for r in kept], dtype=np.int64)
+    alphas = np.array([r.alpha for r in kept])
+    learned = {
+        "loss_curve_": np.array([done.loss for done in rounds]),
+        "n_iter_": len(kept),
+        "features_": features,
+        "edges_": np.array([r.ranker.edge for r in kept]),
+        "normalizers_": np.array([r.normalizer for r in kept]),
+        "alphas_": alphas,
+    }
+    if errors:
+        learned["validation_curve_"] = np.array(errors)
+    if isinstance(rankers, StumpRankers):
+        return learned | {"cuts_": np.array([r.ranker.cut for r in kept])}
+    total, span = np.bincount(features, alphas, len(rankers.span)), rankers.span
+    coef = np.divide(total, span, out=np.zeros(len(total)), where=span > 0.0)
+    return learned | {"lower_": rankers.lower, "span_": span, "coef_": coef}

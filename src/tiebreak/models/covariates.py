@@ -26,11 +26,12 @@ from scipy.special import ndtr
 from sklearn.utils.validation import check_is_fitted
 
 from tiebreak.data import as_items, as_pairs, is_pairs
-from tiebreak.data.columns import as_column, plain_values, refuse_missing
+from tiebreak.data.columns import as_column_of, refuse_missing
 from tiebreak.data.comparison_graph import ComparisonCounts
 from tiebreak.data.items import within_bounds
 from tiebreak.data.messages import list_rows
 from tiebreak.data.parameters import LARGEST
+from tiebreak.data.validation import as_numbers
 from tiebreak.losses import OutcomeLink
 from tiebreak.models.base import UtilityMixin, accuracy, outcome_scores
 from tiebreak.solvers.linear_program import LinearProgram
@@ -39,15 +40,10 @@ Floats = NDArray[np.float64]
 
 
 def check_row_column(
-    values: Any, name: str, n_rows: int, rows: str = "rows", instead: str = ""
+    values: Any, name: str, n_rows: int, rows: str = "rows"
 ) -> NDArray[Any]:
     """Check a column of one value per row, none of them missing."""
-    column = as_column(values, name)
-    if len(column) != n_rows:
-        raise ValueError(
-            f"{name} has {len(column)} values but there are {n_rows} {rows}; they must "
-            f"be as many{instead}."
-        )
+    column = as_column_of(values, name, n_rows, rows=rows)
     refuse_missing(column, name)
     return column
 
@@ -56,13 +52,7 @@ def check_row_numbers(values: Any, name: str, n_rows: int) -> Floats:
     """Check a finite number per row, or one number for all rows."""
     if isinstance(values, Real):
         values = np.full(n_rows, float(values))
-    column = check_row_column(values, name, n_rows, instead=", or one number for all")
-    if column.dtype.kind not in "biuf":
-        raise ValueError(
-            f"{name} must hold numbers, got {column.dtype} values, for example "
-            f"{plain_values(column[:1])[0]!r} at row 0."
-        )
-    numbers = column.astype(np.float64)
+    numbers = as_numbers(check_row_column(values, name, n_rows), name)
     if not within_bounds(numbers):
         wrong = np.flatnonzero(~(np.abs(numbers) <= LARGEST))
         raise ValueError(

@@ -4,8 +4,7 @@
 Boundary convention: tied items share the mean of the positions that they fill.
 """
 
-from __future__ import annotations
-
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -16,14 +15,15 @@ from sklearn.linear_model import LinearRegression
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
-from tiebreak.data import ItemTable, is_pairs
+from tiebreak.data import ItemTable, read_grades
 from tiebreak.losses import GradeTree
 from tiebreak.models.base import UtilityMixin
-from tiebreak.models.graded_problem import plant_tree, read_grades
+from tiebreak.models.problem import build_grade_tree
 
 Floats = NDArray[np.float64]
 
 
+@dataclass(eq=False, repr=False)
 class ExpectedRankRegression(UtilityMixin, BaseEstimator):
     """Regress the expected rank of items on their features.
 
@@ -80,8 +80,7 @@ class ExpectedRankRegression(UtilityMixin, BaseEstimator):
     _fits_pairs: ClassVar[bool] = False
     _fits_items: ClassVar[bool] = True
 
-    def __init__(self, regressor: Any = None) -> None:
-        self.regressor = regressor
+    regressor: Any = None
 
     def fit(
         self,
@@ -105,46 +104,26 @@ class ExpectedRankRegression(UtilityMixin, BaseEstimator):
         -------
         Self
         """
-        regressor = self._make_regressor(X)
-        grades, weight = read_grades(self, X, y, qid, sample_weight)
-        tree = plant_tree(self, grades, weight, "sum")
-        of_lists = grades.orders is not None
+        regressor = LinearRegression()
+        if self.regressor is not None:
+            regressor = clone(self.regressor)
+        data = read_grades(X, y, qid, sample_weight)
+        tree = build_grade_tree(data)
+        of_lists = data.orders is not None
         rank = expected_ranks(tree, np.ones(len(tree.rows)) if of_lists else None)
-        # The rows of a list carry the root of its weight.
-        row_weight = tree.weight**2 if of_lists else tree.weight
         places = np.argsort(tree.rows)  # regressors see the rows as they were given
-        values = grades.items.values[tree.rows[places]]
-        weights = _weight_arguments(regressor, row_weight[places])
-        self.regressor_ = regressor.fit(values, rank[places], **weights)
-        coef = getattr(self.regressor_, "coef_", None)
-        if isinstance(coef, np.ndarray) and coef.shape == (self.n_features_in_,):
-            self.coef_ = -coef
-        return self
-
-    def _make_regressor(self, X: Any) -> Any:
-        if is_pairs(X):
-            raise TypeError(
-                "ExpectedRankRegression learns from orders or graded items; got "
-                "comparisons. Write each as a list of two, Orders(items, [[better, "
-                "worse], ...]), or try RankBoost, which takes comparisons."
-            )
-        if self.regressor is None:
-            return LinearRegression()
-        if not (hasattr(self.regressor, "fit") and hasattr(self.regressor, "predict")):
-            raise TypeError(
-                "ExpectedRankRegression got a regressor of type "
-                f"{type(self.regressor).__name__}; expected one with fit and predict, "
-                "such as LinearRegression(), or None."
-            )
-        return clone(self.regressor)
+        rows = tree.rows[places]
+        weights = _weight_arguments(regressor, data.item_weight[rows])
+        regressor.fit(data.items.values[rows], rank[places], **weights)
+        learned = {**data.attributes, "regressor_": regressor}
+        coef = getattr(regressor, "coef_", None)
+        if isinstance(coef, np.ndarray) and coef.shape == (data.items.n_features,):
+            learned["coef_"] = -coef
+        return self._keep(learned)
 
     def _utility(self, table: ItemTable) -> Floats:
         rank = np.asarray(self.regressor_.predict(table.values), dtype=np.float64)
         return -rank.reshape(table.n_items)
-
-    def __sklearn_is_fitted__(self) -> bool:
-        # What a fit learns of the features comes before what can fail in it.
-        return hasattr(self, "regressor_")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -6,11 +6,9 @@ side; a preference of exactly one half is a tie; items whose claims to be next a
 (to 1e-12) keep the order of their rows.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, NoReturn, Self, overload
 
 import numpy as np
@@ -18,22 +16,27 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from tiebreak.data import ItemTable, Orders, as_items, check_grades, is_pairs
+from tiebreak.data import (
+    ItemTable,
+    Orders,
+    as_items,
+    check_grades,
+    is_pairs,
+    read_grades,
+)
 from tiebreak.data.jit import njit
 from tiebreak.data.messages import DataWarning, warn_user
 from tiebreak.data.parameters import COUNT, POSITIVE, Values, check_parameters, one_of
-from tiebreak.data.validation import check_features, remember_features
+from tiebreak.data.validation import check_features
 from tiebreak.losses import GradePotentials, GradeTree
-from tiebreak.metrics import swapped_pairs
 from tiebreak.metrics.pair_counts import pair_counts
 from tiebreak.models.base import (
     UtilityMixin,
-    accuracy,
     outcome_scores,
     some_pairs,
     to_outcomes,
 )
-from tiebreak.models.graded_problem import check_graded, plant_tree, read_grades
+from tiebreak.models.problem import build_grade_tree
 
 Floats = NDArray[np.float64]
 
@@ -67,6 +70,27 @@ def normalized_weights(log_weight: Floats) -> Floats:
     """Give weights of sum one from their logarithms."""
     weight = np.exp(log_weight - log_weight.max())
     return weight / weight.sum()
+
+
+def run_rounds(
+    log_weight: Floats,
+    rounds: Iterable[tuple[Floats, float]],
+    log_beta: float,
+    curve: list[float],
+    tol: float | None = None,
+) -> dict[str, Any]:
+    """Move the weights by the losses and the weight of each round."""
+    for own, weight in rounds:
+        both = np.stack([own, 1.0 - own])
+        curve.append(float(np.sum(normalized_weights(log_weight) * both)))
+        log_weight = log_weight + weight * log_beta * both
+        if tol is not None and len(curve) > 1 and abs(curve[-1] - curve[-2]) < tol:
+            break
+    return {
+        "loss_curve_": np.array(curve),
+        "n_iter_": len(curve),
+        "weights_": normalized_weights(log_weight),
+    }
 
 
 @njit(cache=True, nogil=True)
@@ -121,7 +145,7 @@ class SideStatistics:
     variances: Floats  # (2, p)
 
     @classmethod
-    def of_pairs(cls, values: Floats, tree: GradeTree) -> SideStatistics:
+    def of_pairs(cls, values: Floats, tree: GradeTree) -> Self:
         """Count all pairs of different grades, in O(n p)."""
         n = len(values)
         pairs = GradePotentials(tree, np.arange(n), n)
@@ -141,12 +165,12 @@ class SideStatistics:
         _refuse_size(np.all(found.whole_variance()[varies] > 0.0))
         return found
 
-    def merged(self, other: SideStatistics) -> SideStatistics:
+    def merged(self, other: Self) -> Self:
         """Pool the pairs of both."""
         weight = self.weight + other.weight
         share = other.weight / weight
         step = other.means - self.means
-        return SideStatistics(
+        return type(self)(
             weight,
             self.means + share * step,
             (1 - share) * self.variances
@@ -171,6 +195,13 @@ class SideStatistics:
         _refuse_size(np.isfinite(odds).all())
         return odds.sum(axis=1)
 
+    @property
+    def attributes(self) -> dict[str, Any]:
+        """What a model keeps of them."""
+        means, variances = self.means, self.variances
+        of_sides = {"side_means_": means, "side_variances_": variances}
+        return {"side_weight_": self.weight, **of_sides}
+
     def whole_variance(self) -> Floats:
         """Give the variance of each feature over both sides together, shape (p,)."""
         apart = self.means - self.means.mean(axis=0)
@@ -186,6 +217,7 @@ def _refuse_size(fits: np.bool_ | bool) -> None:
         )
 
 
+@dataclass(eq=False, repr=False)
 class HedgeOrder(UtilityMixin, BaseEstimator):
     """Order items by preferences between two of them, learned by Hedge.
 
@@ -261,9 +293,11 @@ class HedgeOrder(UtilityMixin, BaseEstimator):
     _fits_pairs: ClassVar[bool] = False
     _fits_items: ClassVar[bool] = True
 
-    weights_: Floats
-    loss_curve_: Floats
-    fitted_with_qid_: bool
+    beta: float = 0.9
+    _: KW_ONLY
+    n_rounds: int = 30
+    tol: float | None = None
+    preference: Literal["hedge", "naive_bayes"] = "hedge"
 
     _parameters: ClassVar = {
         "beta": Values("a number above 0 and below 1", 1e-30, 1.0 - 1e-9),
@@ -271,17 +305,12 @@ class HedgeOrder(UtilityMixin, BaseEstimator):
         "n_rounds": COUNT,
         "tol": POSITIVE | None,
     }
-
-    def __init__(
-        self,
-        beta: float = 0.9,
-        *,
-        n_rounds: int = 30,
-        tol: float | None = None,
-        preference: Literal["hedge", "naive_bayes"] = "hedge",
-    ) -> None:
-        self.beta, self.n_rounds, self.tol = beta, n_rounds, tol
-        self.preference = preference
+    _fitted_arrays: ClassVar = {
+        "losses_": "p",
+        "weights_": "2 p",
+        "side_means_": "2 p",
+        "side_variances_": "2 p",
+    }
 
     def fit(
         self,
@@ -302,22 +331,23 @@ class HedgeOrder(UtilityMixin, BaseEstimator):
         -------
         Self
         """
-        self._check(X)
-        grades, weight = read_grades(self, X, y, qid, sample_weight)
-        tree = plant_tree(self, grades, weight, "sum")
-        values = grades.items.dense()
-        self.losses_ = voter_losses(values, tree)
-        start, rounds = np.zeros((2, len(self.losses_))), range(int(self.n_rounds))
-        self._run_rounds(start, [(self.losses_, 1.0) for _ in rounds], [], self.tol)
+        check_parameters(self)
+        data = read_grades(X, y, qid, sample_weight)
+        tree, values = build_grade_tree(data), data.items.dense()
+        losses = voter_losses(values, tree)
+        rounds = [(losses, 1.0)] * int(self.n_rounds)
+        start = np.zeros((2, len(losses)))
+        learned = run_rounds(start, rounds, math.log(self.beta), [], self.tol)
+        learned |= {**data.attributes, "losses_": losses}
         if self.preference == "naive_bayes":
-            self._take(SideStatistics.of_pairs(values, tree))
+            learned |= SideStatistics.of_pairs(values, tree).attributes
         if not np.ptp(values[tree.rows], axis=0).any():
             warn_user(
                 "HedgeOrder: no attribute has two different values, so that every two "
                 "items tie. Nothing was learned.",
                 DataWarning,
             )
-        return self
+        return self._keep(learned)
 
     def partial_fit(
         self,
@@ -340,56 +370,31 @@ class HedgeOrder(UtilityMixin, BaseEstimator):
         -------
         Self
         """
-        self._check(X)
-        grades, weight = check_graded(X, y, qid, sample_weight)
-        tree = plant_tree(self, grades, weight, "sum")
-        lists = grades.orders
-        table = grades.items if lists is None else lists.table
-        if hasattr(self, "weights_"):
-            check_features(self, table)
-        else:
-            remember_features(self, table)
-        known = getattr(self, "fitted_with_qid_", False)
-        self.fitted_with_qid_ = known or lists is not None or qid is not None
-        values = grades.items.dense()
-        # The rows of a list carry its weight, which their mean does not contain.
+        check_parameters(self)
+        data = read_grades(X, y, qid, sample_weight)
+        tree, values = build_grade_tree(data), data.items.dense()
+        learned = {k: v for k, v in vars(self).items() if k.endswith("_")}
+        if learned:
+            check_features(self, data.table)
+        learned = {**data.attributes, **learned}
+        learned["fitted_with_qid_"] |= data.has_groups
         losses = voter_losses_by_group(values, tree)
         p = losses.shape[1]
         with np.errstate(divide="ignore"):  # a weight that has become zero stays so
-            start = np.log(getattr(self, "weights_", np.full((2, p), 0.5 / p)))
+            start = np.log(learned.get("weights_", np.full((2, p), 0.5 / p)))
+        # The rows of a list carry its weight, which their mean does not contain.
         rounds = zip(losses, tree.group_weight, strict=True)
-        self._run_rounds(start, rounds, list(getattr(self, "loss_curve_", [])))
+        curve = list(learned.get("loss_curve_", []))
+        learned |= run_rounds(start, rounds, math.log(self.beta), curve)
         if self.preference == "naive_bayes":
             new, old = SideStatistics.of_pairs(values, tree), self._statistics()
-            self._take(new if old is None else old.merged(new))
-        return self
-
-    def _run_rounds(
-        self,
-        log_weight: Floats,
-        rounds: Iterable[tuple[Floats, float]],
-        curve: list[float],
-        tol: float | None = None,
-    ) -> None:
-        """Move the weights by the losses and the weight of each round."""
-        for own, weight in rounds:
-            both = np.stack([own, 1.0 - own])
-            curve.append(float(np.sum(normalized_weights(log_weight) * both)))
-            log_weight += weight * math.log(self.beta) * both
-            if tol is not None and len(curve) > 1 and abs(curve[-1] - curve[-2]) < tol:
-                break
-        self.loss_curve_ = np.array(curve)
-        self.n_iter_ = len(curve)
-        self.weights_ = normalized_weights(log_weight)
+            learned |= (new if old is None else old.merged(new)).attributes
+        return self._keep(learned)
 
     def _statistics(self) -> SideStatistics | None:
         if not hasattr(self, "side_means_"):
             return None
         return SideStatistics(self.side_weight_, self.side_means_, self.side_variances_)
-
-    def _take(self, found: SideStatistics) -> None:
-        self.side_weight_ = found.weight
-        self.side_means_, self.side_variances_ = found.means, found.variances
 
     def difference(self, X: Any) -> Floats:
         """Preference for the right item minus that for the left one.
@@ -441,11 +446,9 @@ class HedgeOrder(UtilityMixin, BaseEstimator):
         """
         check_is_fitted(self)
         raise TypeError(
-            "HedgeOrder has no utility: its order is relative, so which of two items "
-            "comes first may depend on what else is ordered with them, and no number "
-            "per item can say that. Use order(X) for an order, "
-            "difference(pairs) or predict(pairs) for two items; or RankBoost, which "
-            "has a utility."
+            "HedgeOrder has no utility: which of two items comes first may depend on "
+            "what else is ordered with them. Use order(X), difference(pairs) or "
+            "predict(pairs); or RankBoost, which has a utility."
         )
 
     def __sklearn_tags__(self) -> Any:
@@ -506,47 +509,17 @@ class HedgeOrder(UtilityMixin, BaseEstimator):
         groups = np.split(by_group, np.cumsum(np.bincount(group))[:-1])
         return [rows[self._order_together(table.take(rows))] for rows in groups]
 
-    def score(
-        self,
-        X: Any,
-        y: ArrayLike | None = None,
-        *,
-        qid: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-    ) -> float:
-        """Accuracy on comparisons; 1 - swapped-pair fraction of the orders.
+    def _utility_of_entries(self, orders: Orders) -> Floats:
+        _, group = orders.entry_grades()
+        return self._utility_in_groups(orders.table.take(orders.flat), group)
 
-        Parameters
-        ----------
-        X, y, qid, sample_weight
-            As in ``RankSVM.score``.
-
-        Returns
-        -------
-        float between 0 and 1, higher is better
-        """
-        check_is_fitted(self)
-        of_items = not is_pairs(X) and not isinstance(X, Orders)
-        if of_items and qid is None and self.fitted_with_qid_:
-            raise ValueError(
-                "HedgeOrder was fitted with qid; score needs qid too, or items of "
-                "different groups would be compared."
-            )
-        if isinstance(X, Orders):
-            X, y, qid = X.table.take(X.flat), *X.entry_grades()
-        if y is None:
-            raise ValueError(
-                "score needs grades of items or outcomes of comparisons: this method "
-                "requires y to be passed, but the target y is None."
-            )
-        if is_pairs(X):
-            return accuracy(self, y, self.predict(X), sample_weight)
+    def _utility_in_groups(self, X: Any, qid: Any) -> Floats:
         table = as_items(X, name="X")
         orders = self.order(table, qid)
         place = np.empty(table.n_items)
         for order in orders if isinstance(orders, list) else [orders]:
             place[order] = np.arange(len(order))
-        return 1.0 - swapped_pairs(y, -place, qid=qid, sample_weight=sample_weight)
+        return -place
 
     def _order_together(self, table: ItemTable) -> NDArray[np.int64]:
         values = np.ascontiguousarray(table.dense())
@@ -573,15 +546,3 @@ class HedgeOrder(UtilityMixin, BaseEstimator):
                 "preference='naive_bayes'."
             )
         return found.log_odds(values)
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "weights_")
-
-    def _check(self, X: Any) -> None:
-        check_parameters(self)
-        if is_pairs(X):
-            raise TypeError(
-                "HedgeOrder learns from orders or graded items; got comparisons. Write "
-                "each as a list of two, Orders(items, [[better, worse], ...]), or try "
-                "RankBoost, which takes comparisons."
-            )

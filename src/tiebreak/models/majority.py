@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The trivial baseline."""
 
-from __future__ import annotations
-
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -10,12 +9,15 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from tiebreak.data import ItemTable, check_comparisons, is_pairs
+from tiebreak.data import ItemTable, is_pairs, read_comparisons
+from tiebreak.data.items import feature_attributes
+from tiebreak.data.outcome import OUTCOMES
 from tiebreak.data.parameters import FLAG, check_parameters
-from tiebreak.data.validation import check_features, remember_features
-from tiebreak.models.base import OUTCOMES, UtilityMixin, fits_outcomes, some_pairs
+from tiebreak.data.validation import check_features
+from tiebreak.models.base import UtilityMixin, some_pairs
 
 
+@dataclass(eq=False, repr=False)
 class MajorityCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
     """Always predict the more common of left and right, whatever the items are.
 
@@ -49,12 +51,12 @@ class MajorityCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
 
     __module__ = "tiebreak"  # where users find it
 
+    _: KW_ONLY
+    tie: bool = False
+
     _parameters: ClassVar = {"tie": FLAG}
+    _fitted_arrays: ClassVar = {"shares_": "3"}
 
-    def __init__(self, *, tie: bool = False) -> None:
-        self.tie = tie
-
-    @fits_outcomes
     def fit(
         self,
         X: Any,
@@ -74,17 +76,22 @@ class MajorityCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
         Self
         """
         check_parameters(self)
-        pairs, outcome, weight = check_comparisons(X, y, sample_weight)
-        self._forget()
-        if pairs._items is not None:  # which may be anything
-            remember_features(self, pairs._items)
-        counts = np.array([weight[outcome == c].sum() for c in OUTCOMES])
-        self.shares_ = counts / counts.sum()
-        left, tie, right = counts
-        self.outcome_ = 1 if right > left else -1
+        data = read_comparisons(X, y, sample_weight, decode=True)
+        left, tie, right = counts = np.array(
+            [data.weight[data.y == c].sum() for c in OUTCOMES]
+        )
+        outcome = 1 if right > left else -1
         if self.tie and tie >= max(left, right):
-            self.outcome_ = 0
-        return self
+            outcome = 0
+        table = data.pairs._items  # which may be anything
+        return self._keep(
+            {
+                **({} if table is None else feature_attributes(table)),
+                "classes_": data.classes,
+                "shares_": counts / counts.sum(),
+                "outcome_": outcome,
+            }
+        )
 
     def difference(self, X: Any) -> NDArray[np.float64]:
         """Constant -1, 0 or +1.

@@ -4,10 +4,10 @@
 Boundary convention: a difference exactly at the threshold is a tie.
 """
 
-from __future__ import annotations
-
+import copy
 import sys
 import warnings
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -31,20 +31,21 @@ from tiebreak.data import (
     Orders,
     Pairs,
     as_pairs,
-    check_comparisons,
     check_grades,
     check_weights,
     is_pairs,
+    read_comparisons,
 )
 from tiebreak.data.items import RawTable
+from tiebreak.data.outcome import OUTCOMES
 from tiebreak.data.parameters import COUNT, check_parameters
-from tiebreak.data.validation import pairs_within_groups
+from tiebreak.data.validation import check_lists, pairs_within_groups
 from tiebreak.metrics.scorers import last_step, utility_of
-from tiebreak.models.base import ThresholdWarning, UtilityMixin, fits_outcomes
-from tiebreak.models.graded_problem import check_lists
+from tiebreak.models.base import ThresholdWarning, UtilityMixin
 from tiebreak.solvers import best_threshold
 
 
+@dataclass(eq=False, repr=False)
 class ThresholdCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
     """Learn when a difference of utilities is a tie, for any ranker.
 
@@ -109,12 +110,12 @@ class ThresholdCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
     __module__ = "tiebreak"  # where users find it
     __metadata_request__fit: ClassVar = {"qid": True}
 
+    ranker: Any
+    _: KW_ONLY
+    max_pairs: int | None = 2_000_000
+
     _parameters: ClassVar = {"max_pairs": COUNT | None}
 
-    def __init__(self, ranker: Any, *, max_pairs: int | None = 2_000_000) -> None:
-        self.ranker, self.max_pairs = ranker, max_pairs
-
-    @fits_outcomes
     def fit(
         self,
         X: Any,
@@ -139,62 +140,55 @@ class ThresholdCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
         """
         check_parameters(self)
         fit = self._fit_pairs if is_pairs(X) else self._fit_items
-        return fit(X, y, qid, sample_weight)
+        return self._keep(fit(X, y, qid, sample_weight))
 
-    def _fit_pairs(self, X: Any, y: Any, qid: Any, sample_weight: Any) -> Self:
-        self._refuse_groups(qid)
-        pairs, outcome, weight = check_comparisons(X, y, sample_weight)
-        if not weight.all():
-            # Absent for every step of the ranker, also for those that see no weights.
-            present = weight > 0
-            X = pairs = pairs[present]
-            outcome, weight = outcome[present], weight[present]
-        given = {} if sample_weight is None else {"sample_weight": weight}
-        self._fit_ranker(X, outcome, given)
-        return self._learn(self.difference(pairs), outcome, weight)
+    def _fit_pairs(
+        self, X: Any, y: Any, qid: Any, sample_weight: Any
+    ) -> dict[str, Any]:
+        data = read_comparisons(X, y, sample_weight, qid=qid, decode=True)
+        if sample_weight is not None:
+            # Rows without weight are absent also for steps that see no weights.
+            X, sample_weight = data.pairs, data.weight
+        draft = self._fit_ranker(X, data.y, {"sample_weight": sample_weight})
+        difference = draft.difference(data.pairs)
+        learned = _learn_threshold(difference, data.y, data.weight)
+        return {**vars(draft), **learned, "classes_": data.classes}
 
-    def _fit_items(self, X: Any, y: Any, qid: Any, sample_weight: Any) -> Self:
+    def _fit_items(
+        self, X: Any, y: Any, qid: Any, sample_weight: Any
+    ) -> dict[str, Any]:
         grade, group, weight = _graded_rows(X, y, qid, sample_weight)
         # Rows of a precomputed kernel belong to columns, so that none can be left out.
         kernel = getattr(_last_step(self.ranker), "kernel", None)
         if not weight.all() and kernel != "precomputed":
             X, y, qid, sample_weight = _present(X, y, qid, sample_weight)
             grade, group, weight = _graded_rows(X, y, qid, sample_weight)
-        given = {"qid": qid, "sample_weight": sample_weight}
-        self._fit_ranker(X, y, {k: v for k, v in given.items() if v is not None})
+        draft = self._fit_ranker(X, y, {"qid": qid, "sample_weight": sample_weight})
         lists = isinstance(X, Orders)
-        self.fitted_with_qid_ = lists or qid is not None
-        utility = self._utility_of_entries(X) if lists else self.utility(X)
-        found = pairs_within_groups(group, grade, limit=self.max_pairs or sys.maxsize)
-        if found.n_possible == 0:
+        utility = draft._utility_of_entries(X) if lists else draft.utility(X)
+        pairs = pairs_within_groups(group, grade, limit=self.max_pairs or sys.maxsize)
+        if pairs.n_possible == 0:
             raise ValueError(
                 f"None of the {group.max() + 1} group(s) has two items, so there is "
                 "nothing to compare. Check that qid is the group and not the row "
                 "number."
             )
-        return self._learn(
-            utility[found.right] - utility[found.left],
-            found.y,
-            weight[found.left] * weight[found.right],
-        )
+        left, right = pairs.left, pairs.right
+        difference = utility[right] - utility[left]
+        learned = _learn_threshold(difference, pairs.y, weight[left] * weight[right])
+        learned["fitted_with_qid_"] = lists or qid is not None
+        return {**vars(draft), **learned, "classes_": OUTCOMES.copy()}
 
-    def _fit_ranker(self, X: Any, y: Any, given: dict[str, Any]) -> None:
-        self._forget()
-        self.fitted_on_items_ = not is_pairs(X)
-        params = self._names_of_ranker(given)
+    def _fit_ranker(self, X: Any, y: Any, columns: dict[str, Any]) -> Self:
+        """Return a copy of this model that has a fitted ranker."""
+        passed = {k: v for k, v in columns.items() if v is not None}
+        params = self._names_of_ranker(passed)
         with warnings.catch_warnings():
             # The warning that advises what is being done here.
             warnings.simplefilter("ignore", ThresholdWarning)
-            self.ranker_ = clone(self.ranker).fit(X, y, **params)
-
-    def _learn(
-        self, difference: np.ndarray, outcome: np.ndarray, weight: np.ndarray
-    ) -> Self:
-        """Find the threshold for the differences of utilities."""
-        self.threshold_, wrong = best_threshold(difference, outcome, weight)
-        self.training_error_ = float(wrong / weight.sum())
-        self.n_pairs_ = len(outcome)
-        return self
+            ranker = clone(self.ranker).fit(X, y, **params)
+        draft = copy.copy(self)
+        return draft._keep({"ranker_": ranker, "fitted_on_items_": not is_pairs(X)})
 
     def _names_of_ranker(self, given: dict[str, Any]) -> dict[str, Any]:
         """Say under which names the ranker takes weights and groups."""
@@ -313,7 +307,8 @@ def _graded_rows(
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.float64]]:
     """Give grade, group and weight of graded items, or of the entries of lists."""
     if isinstance(X, Orders):  # whose items need no features here
-        return *X.entry_grades(), check_lists(X, y, qid, sample_weight)
+        weight = np.sqrt(check_lists(X, y, qid, sample_weight))
+        return *X.entry_grades(), np.repeat(weight, X.lengths)
     # What the items must be is for the ranker to say.
     grades = check_grades(np.zeros((_num_samples(X), 1)), y, qid)
     return grades.y, grades.group, check_weights(sample_weight, len(grades.y))
@@ -327,6 +322,17 @@ def _present(X: Any, y: Any, qid: Any, sample_weight: Any) -> tuple[Any, Any, An
         return X[rows], y, qid, weight[rows]
     qid = None if qid is None else _safe_indexing(qid, rows)
     return _safe_indexing(X, rows), _safe_indexing(y, rows), qid, weight[rows]
+
+
+def _learn_threshold(
+    difference: np.ndarray, outcome: np.ndarray, weight: np.ndarray
+) -> dict[str, Any]:
+    threshold, wrong = best_threshold(difference, outcome, weight)
+    return {
+        "threshold_": threshold,
+        "training_error_": float(wrong / weight.sum()),
+        "n_pairs_": len(outcome),
+    }
 
 
 def _last_step(ranker: Any) -> Any:

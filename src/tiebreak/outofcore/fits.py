@@ -24,22 +24,25 @@ from numpy.typing import NDArray
 
 from tiebreak.data import Pairs, check_weights
 from tiebreak.data.messages import DataWarning, warn_user
-from tiebreak.data.outcome import warn_both_bad, warn_no_left
+from tiebreak.data.outcome import OUTCOMES, warn_both_bad, warn_no_left
 from tiebreak.data.parameters import check_parameters
 from tiebreak.data.threads import one_blas_thread
+from tiebreak.losses import LINKS
 from tiebreak.models import LogisticCompare, RankRLS, RankSVM
-from tiebreak.models.base import refuse_only_ties
-from tiebreak.models.graded_problem import (
-    refuse_no_pairs,
-    warn_idle_groups,
-)
+from tiebreak.models.base import warn_gap, warn_one_kind
 from tiebreak.models.least_squares.normal_equations import (
     CONSTANT,
     LARGEST,
     LeastSquaresFit,
     warn_single_items,
 )
+from tiebreak.models.logistic.logistic_compare import tie_attributes
 from tiebreak.models.primal import PrimalSolution, check_solution, minimize_smooth
+from tiebreak.models.problem import (
+    refuse_no_pairs,
+    refuse_only_ties,
+    warn_idle_groups,
+)
 from tiebreak.outofcore.cluster import open_partitions
 from tiebreak.outofcore.objectives import (
     ComparedSquares,
@@ -240,10 +243,14 @@ def _fit_logistic(
         summary = summarize(parts)
         warn_of_comparisons(summary)
         solution, coef, t = _solve_likelihood(model, parts, summary)
-    model._warn(bool(summary.totals[1] == summary.totals.sum()), solution)
+    if not summary.totals[[0, 2]].any():
+        warn_one_kind(np.zeros(1, dtype=np.int8))
+    if not solution.converged:
+        warn_gap(model, solution.n_iter, solution.gap)
     return {
         **summary.features,
-        **model._tie_attributes(t),
+        **tie_attributes(LINKS[model.link], t),
+        "classes_": OUTCOMES.copy(),
         "coef_": coef,
         "objective_": solution.value,
         "gap_": solution.gap,
@@ -256,7 +263,7 @@ def _solve_likelihood(
     model: Any, parts: Partitions, summary: PartitionSummary
 ) -> tuple[NewtonSolution, np.ndarray, float]:
     share = float(summary.totals[1] / summary.totals.sum())
-    q, link = summary.first.n_features, model._link
+    q, link = summary.first.n_features, LINKS[model.link]
     if share == 1.0:
         nothing = np.zeros(q)
         return NewtonSolution(nothing, 0.0, 0.0, 0, True), nothing, math.inf
@@ -384,7 +391,8 @@ def _fit_compared(
     parts = open_partitions(data, build, y=y, weight=sample_weight)
     summary = summarize(parts)
     warn_of_comparisons(summary)
-    model._check_outcomes(np.repeat([-1, 0, 1], (summary.totals > 0).astype(int)))
+    if model.ties == "ignore" and not summary.totals[[0, 2]].any():
+        refuse_only_ties(model, summary.n_rows)
     double = 2.0 if model.ties == "both" else 1.0
     total = double * (summary.totals.sum() - (model.ties != "both") * summary.totals[1])
     sample = SampledPairs(parts.each(ListedPartition.take, sample_share(summary)))

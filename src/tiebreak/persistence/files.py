@@ -13,12 +13,10 @@ import errno
 import io
 import json
 import os
-import stat
-import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any
-from zipfile import ZIP_STORED, ZipFile, ZipInfo
+from zipfile import ZipFile, ZipInfo
 
 import sklearn
 import skops.io
@@ -32,54 +30,60 @@ from tiebreak.data.messages import TiebreakWarning, warn_user
 from tiebreak.persistence.checks import (
     FORMAT,
     META,
-    MOST_JSON,
     SCHEMA,
     TRUSTED,
     RefusedError,
+    check_arrays,
     check_content,
-    check_state,
-    foreign_types,
-    one_line,
+    parts_of,
+    read_schema,
 )
 
 
-def compose(model: Any, version: str) -> tuple[bytes, list[str]]:
-    """Return the archive, the same for the same model, and the types not trusted."""
-    names = list[str]()
-    with ZipFile(io.BytesIO(skops.io.dumps(_portable(model)))) as source:
-        schema = _tidy(json.loads(source.read(SCHEMA)), names)
-        files = [(Path(name).suffix, source.read(name)) for name in names]
+def write_archive(model: Any) -> bytes:
+    """Give the content of a file: what skops writes, the same for the same model."""
+    numbers: dict[str, list[str]] = {}  # of the parts that have a file of skops
+    count = 0
+
+    def renumber(node: dict[str, Any]) -> dict[str, Any]:
+        nonlocal count
+        if isinstance(node.get("__loader__"), str):
+            node.pop("__id__", None)
+            if "file" in node:
+                name = f"{count}{Path(node['file']).suffix}"
+                numbers.setdefault(node["file"], []).append(name)
+                node["file"], count = name, count + 1
+        return node
+
     content = io.BytesIO()
-    with ZipFile(content, "w") as archive:
-        meta = {"format": FORMAT, "tiebreak": version}
-        _add(archive, META, json.dumps(meta).encode())
-        described = json.dumps(schema, separators=(",", ":")).encode()
-        if len(described) > MOST_JSON:
-            raise ValueError(
-                f"The model cannot be saved: its names and parts take "
-                f"{len(described):,} bytes, and at most {MOST_JSON:,} are read again. "
-                "Fit it on features without names, as X.to_numpy() gives them."
-            )
-        _add(archive, SCHEMA, described)
-        for number, (suffix, data) in enumerate(files):
-            data = _uncompressed(data) if suffix == ".npz" else data
-            _add(archive, f"{number}{suffix}", data)
-    return content.getvalue(), foreign_types(schema)
+    with (
+        ZipFile(io.BytesIO(skops.io.dumps(_portable(model)))) as source,
+        ZipFile(content, "w") as archive,
+    ):
+        schema = json.loads(source.read(SCHEMA), object_hook=renumber)
+        archive.writestr(ZipInfo(META), json.dumps({"format": FORMAT}))
+        archive.writestr(ZipInfo(SCHEMA), json.dumps(schema, separators=(",", ":")))
+        for file, names in numbers.items():
+            for name in names:
+                archive.writestr(ZipInfo(name), source.read(file))
+    return content.getvalue()
 
 
-def restore(stream: IO[bytes], vouched: list[str]) -> Any:
+def read_archive(stream: IO[bytes], vouched: list[str], max_bytes: int) -> Any:
     """Check the content of a model file, then build the model."""
-    check_content(stream, vouched)
+    with ZipFile(stream) as archive:
+        check_content(archive, vouched, max_bytes)
     model = skops.io.load(stream, trusted=[*TRUSTED, *vouched])
     if not any(map(is_ours, steps(model))):
-        raise RefusedError(
-            f"holds an object of type {type(model).__name__}, which is not a model of "
-            "tiebreak."
-        )
+        raise RefusedError(f"holds a {type(model).__name__}, no model of tiebreak.")
     check_fitted(model)
-    for part in estimators(model):
-        check_state(part)
-    _restore_requests(model)
+    check_arrays(model)
+    for part in parts_of(model):
+        if isinstance(part, BaseEstimator):
+            requests = vars(part).pop("_metadata_request", {})
+            with sklearn.config_context(enable_metadata_routing=True):
+                for method, names in requests.items():
+                    getattr(part, f"set_{method}_request")(**names)
     return model
 
 
@@ -99,19 +103,6 @@ def check_fitted(model: Any) -> None:
             check_is_fitted(step)
 
 
-def estimators(value: Any) -> Iterator[BaseEstimator]:
-    """Return every estimator in a value, the outer before the inner."""
-    if isinstance(value, BaseEstimator):
-        yield value
-        value = vars(value)
-    if isinstance(value, dict):
-        value = value.values()
-    elif not isinstance(value, list | tuple | set):
-        return
-    for part in value:
-        yield from estimators(part)
-
-
 def is_ours(model: Any) -> bool:
     """Return whether this is an estimator of tiebreak, or derived from one."""
     packages = {base.__module__.partition(".")[0] for base in type(model).__mro__}
@@ -127,52 +118,13 @@ def _portable(value: Any) -> Any:
         vars(copied).update(_portable(vars(value)))
         return copied
     if isinstance(value, MetadataRequest):
-        asked = {k: getattr(part, "requests", None) for k, part in vars(value).items()}
-        return {method: dict(names) for method, names in asked.items() if names}
+        methods = {k: getattr(v, "requests", None) for k, v in vars(value).items()}
+        return {method: dict(names) for method, names in methods.items() if names}
     if type(value) is dict:
         return {key: _portable(part) for key, part in value.items()}
     if type(value) in (list, tuple):
         return type(value)(map(_portable, value))
     return value
-
-
-def _restore_requests(model: Any) -> None:
-    for part in estimators(model):
-        requests = vars(part).pop("_metadata_request", {})
-        with sklearn.config_context(enable_metadata_routing=True):
-            for method, names in requests.items():
-                getattr(part, f"set_{method}_request")(**names)
-
-
-def _tidy(value: Any, files: list[str]) -> Any:
-    """Leave out object numbers and number the files, so that bytes are reproducible."""
-    # ``files`` gets the file of each part, once for every part that has it, so that no
-    # part of the new file stands for another and no two share a file.
-    if isinstance(value, list):
-        return [_tidy(part, files) for part in value]
-    if not isinstance(value, dict):
-        return value
-    tidy = {key: _tidy(part, files) for key, part in value.items()}
-    if isinstance(value.get("__loader__"), str):
-        tidy.pop("__id__", None)
-        if "file" in tidy:
-            tidy["file"] = f"{len(files)}{Path(value['file']).suffix}"
-            files.append(value["file"])
-    return tidy
-
-
-def _add(archive: ZipFile, name: str, data: bytes) -> None:
-    info = ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))
-    info.external_attr = 0o644 << 16
-    archive.writestr(info, data, ZIP_STORED)
-
-
-def _uncompressed(npz: bytes) -> bytes:
-    content = io.BytesIO()
-    with ZipFile(io.BytesIO(npz)) as source, ZipFile(content, "w") as archive:
-        for name in source.namelist():
-            _add(archive, name, source.read(name))
-    return content.getvalue()
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> Path:
@@ -192,14 +144,9 @@ def save(model: Any, path: str | os.PathLike[str]) -> Path:
 
     Raises
     ------
-    TypeError
-        If `model` is something else.
-    sklearn.exceptions.NotFittedError
-        If it is not fitted.
-    ValueError
-        If it contains what cannot be stored, above all a callable kernel.
-    OSError
-        If the file cannot be written.
+    TypeError, ValueError, sklearn.exceptions.NotFittedError
+        If `model` is something else, not fitted, or contains what cannot be stored,
+        above all a callable kernel.
 
     See Also
     --------
@@ -209,7 +156,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> Path:
     -----
     Types that `load` does not trust by itself, such as a transformer of your own, are
     stored with a warning that names them; `load` then needs these names in ``trusted``.
-    Nothing is compressed, and the same model gives the same bytes.
+    The same model gives the same bytes.
 
     Examples
     --------
@@ -228,18 +175,25 @@ def save(model: Any, path: str | os.PathLike[str]) -> Path:
     """
     path = Path(path)
     _check_model(model)
-    target = _target(path)
+    target = Path(os.path.realpath(path))
+    if target.exists() and not (target.is_file() and os.access(target, os.W_OK)):
+        raise PermissionError(
+            errno.EACCES, "Is not a file that may be replaced", str(path)
+        )
     try:
-        content, foreign = compose(model, _version())
+        content = write_archive(model)
+        with ZipFile(io.BytesIO(content)) as archive:
+            foreign = sorted(read_schema(archive.read(SCHEMA))[0])
         if foreign:
-            restore(io.BytesIO(content), foreign)
+            read_archive(io.BytesIO(content), foreign, 1 << 62)
     except Exception as error:
         raise ValueError(
             f"{type(model).__name__} has parts that cannot be stored in a file and "
-            f"restored from it, so it was not saved: {one_line(error)} Functions and "
-            "classes must be importable by name; lambdas and local ones are not."
+            f"restored from it: {_one_line(error)} Functions and classes must be "
+            "importable by name; lambdas and local ones are not."
         ) from error
-    _replace(target, content)
+    with atomic_path(target) as temporary:
+        temporary.write_bytes(content)
     if foreign:
         warn_user(
             f"{path} contains types that load does not trust by itself; read it with "
@@ -263,8 +217,8 @@ def load(
         may contain besides models of tiebreak, usual transformers of scikit-learn and
         arrays. Name only what you would also run: the file decides how it is filled.
     max_bytes : int, default=2**30
-        Size of the largest file to read, which takes about twice that memory. 1 GiB
-        holds a million support items of 100 features.
+        Size of the largest content to read, unpacked, which takes about twice that
+        memory. 1 GiB holds a million support items of 100 features.
 
     Returns
     -------
@@ -273,11 +227,9 @@ def load(
 
     Raises
     ------
-    OSError
-        If the file does not exist, is not a regular file or cannot be opened.
     ValueError
-        If it is not a model file, is damaged, has another format, is
-        compressed or too large, or contains types that are not trusted.
+        If it is not a model file, is damaged, has another format, is too large, or
+        contains types that are not trusted.
 
     See Also
     --------
@@ -285,7 +237,7 @@ def load(
 
     Examples
     --------
-    Anything but a model file is refused, and why is said:
+    Anything but a model file is refused:
 
     >>> import pickle, tempfile
     >>> from pathlib import Path
@@ -296,7 +248,7 @@ def load(
     ...     load(path)
     Traceback (most recent call last):
     ...
-    ValueError: ...model.pkl is not a model file but looks like a pickle, ...
+    ValueError: ...model.pkl is damaged, or was not made by tiebreak.save: ...
     """
     if isinstance(trusted, str | bool):
         raise TypeError(
@@ -304,9 +256,11 @@ def load(
             "example trusted=['mypackage.steps.LogScaler']."
         )
     path, names = Path(path), list(trusted)
-    with _open(path, max_bytes) as stream:
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise ValueError(f"{path} is not a regular file; load reads only these.")
+    with open(path, "rb") as stream:
         try:
-            return restore(stream, names)
+            return read_archive(stream, names, max_bytes)
         except (MemoryError, Warning):
             raise
         except RefusedError as error:
@@ -314,93 +268,32 @@ def load(
         except Exception as error:
             raise ValueError(
                 f"{path} is damaged, or was not made by tiebreak.save: "
-                f"{one_line(error)} Try another copy of it."
+                f"{_one_line(error)}"
             ) from error
 
 
-def _version() -> str:
-    # The package is above this layer, which may not import it, but it is always there.
-    return str(sys.modules["tiebreak"].__version__)
+def _one_line(error: Exception) -> str:
+    """Describe an error in one printable sentence, with its period."""
+    text = " ".join(str(error).split()) or type(error).__name__
+    text = "".join(letter if letter.isprintable() else "?" for letter in text)
+    return text[:200].rstrip(".") + "."
 
 
 def _check_model(model: Any) -> None:
-    if isinstance(model, type):
-        raise TypeError(
-            f"save takes a fitted model, got the class {model.__name__} itself; try "
-            f"save({model.__name__}(...).fit(pairs, y), path)."
-        )
     if not any(map(is_ours, steps(model))):
         hint = "; try its best_estimator_" if hasattr(model, "best_estimator_") else ""
+        kind = type(model).__name__
+        if isinstance(model, type):
+            kind = f"the class {model.__name__} itself"
         raise TypeError(
             "save takes a fitted model of tiebreak, or a Pipeline that contains one, "
-            f"got {type(model).__name__}{hint}."
+            f"got {kind}{hint}."
         )
     check_fitted(model)
-    for part in estimators(model):
-        kernel = getattr(part, "kernel", None)
-        if callable(kernel):
+    for part in parts_of(model):
+        if isinstance(part, BaseEstimator) and callable(getattr(part, "kernel", None)):
             raise ValueError(
-                f"{type(part).__name__} has the function "
-                f"{getattr(kernel, '__name__', kernel)!r} as kernel, and a function "
-                "cannot be stored in a file that must not run code. Use a named kernel "
-                "('linear', 'poly' or 'rbf'), or 'precomputed' with the values of this "
-                "function."
+                f"{type(part).__name__} has a function as kernel, which cannot be "
+                "stored in a file that must not run code. Use a named kernel "
+                "('linear', 'poly' or 'rbf'), or 'precomputed' with its values."
             )
-
-
-def _target(path: Path) -> Path:
-    """Find the file to replace, through links, and refuse what is not a file."""
-    target = Path(os.path.realpath(path))
-    if target.is_dir():
-        raise IsADirectoryError(
-            errno.EISDIR, "Is a folder; save needs the name of a file", str(path)
-        )
-    if target.exists() and not target.is_file():
-        raise FileExistsError(
-            errno.EEXIST, "Is not a regular file, so it is not replaced", str(path)
-        )
-    if target.exists() and not os.access(target, os.W_OK):
-        raise PermissionError(
-            errno.EACCES, "Is write-protected, so it is not replaced", str(path)
-        )
-    if not target.parent.is_dir():
-        raise FileNotFoundError(
-            errno.ENOENT, "There is no such folder; create it first", str(path.parent)
-        )
-    return target
-
-
-def _replace(target: Path, content: bytes) -> None:
-    """Write a file completely or not at all."""
-    try:
-        with atomic_path(target) as temporary:
-            temporary.write_bytes(content)
-    except OSError as error:
-        raise OSError(
-            error.errno,
-            f"{error.strerror}; the model was not saved, and what was there before is "
-            "unchanged",
-            str(target),
-        ) from error
-
-
-def _open(path: Path, max_bytes: int) -> IO[bytes]:
-    try:
-        status = path.stat()
-    except FileNotFoundError:
-        raise FileNotFoundError(
-            errno.ENOENT, "There is no such model file; check the path", str(path)
-        ) from None
-    if stat.S_ISDIR(status.st_mode):
-        raise IsADirectoryError(
-            errno.EISDIR, "Is a folder; load needs the name of a model file", str(path)
-        )
-    if not stat.S_ISREG(status.st_mode):
-        raise ValueError(f"{path} is not a regular file; load reads only these.")
-    if status.st_size > max_bytes:
-        raise ValueError(
-            f"{path} has {status.st_size} bytes, more than max_bytes={max_bytes}. If "
-            f"you expect a model of this size, try load(path, "
-            f"max_bytes={status.st_size})."
-        )
-    return open(path, "rb")

@@ -12,9 +12,9 @@ import polars as pl
 
 from tiebreak.data import is_pairs
 from tiebreak.io import ReadOptions, neutralize_formulas
-from tiebreak.options import RankOptions
-from tiebreak.pipeline.comparisons import ComparisonData
-from tiebreak.pipeline.source import Asked, Source, read_source
+from tiebreak.options import RankOptions, flag, in_python
+from tiebreak.pipeline.read import read_source
+from tiebreak.pipeline.source import Source
 from tiebreak.robustness import Audit, Claim, audit_pairs
 
 _WORDS = {-1: "left", 0: "tie", 1: "right"}
@@ -81,10 +81,11 @@ def audit(
         return audit_pairs(source, y, **asked, **options)
     if y is not None:
         raise TypeError("y holds the outcomes of Pairs; a table has its own column.")
-    reading, rank_options = split_options(options)
-    strengths = strength_options(rank_options)
-    read = read_votes(source, reading, rank_options)
-    return audit_data(read.found, **asked, **strengths)
+    with in_python():
+        reading, rank_options = split_options(options)
+        strengths = strength_options(rank_options)
+        read = read_votes(source, reading, rank_options)
+        return audit_data(read, **asked, **strengths)
 
 
 def split_options(options: dict[str, Any]) -> tuple[ReadOptions, RankOptions]:
@@ -98,7 +99,7 @@ def split_options(options: dict[str, Any]) -> tuple[ReadOptions, RankOptions]:
 def read_votes(source: Any, reading: ReadOptions, options: RankOptions) -> Source:
     """Read the comparisons that are asked for, row by row."""
     read = read_source(source, reading, options)
-    if not isinstance(read.found, Asked) or read.found.data.partitioned is not None:
+    if read.files is not None or read.sample is not None:
         raise ValueError(
             "An audit needs the votes row by row, and this is a folder of files. Put "
             "all rows in one file."
@@ -110,42 +111,39 @@ def strength_options(options: RankOptions) -> dict[str, Any]:
     """Return ties and penalty of the strengths; refuse what an audit cannot set."""
     others = [name for name in options.settings if name != "alpha"]
     if others or options.model not in ("auto", "bradley-terry"):
-        what = f"--set {others[0]}" if others else f"--model {options.model}"
+        what = others[0] if others else flag("model", options.model)
         raise ValueError(
-            f"An audit fits bradley-terry, of which --ties and --set alpha=… can be "
-            f"chosen; leave {what} out."
+            f"An audit fits bradley-terry, of which {flag('ties')} and alpha (by "
+            f"{flag('settings')}) can be chosen; leave {what} out."
         )
     ties = "auto" if options.ties in (None, "drop") else options.ties
     return {"ties": ties, "alpha": options.settings.get("alpha", "auto")}
 
 
-def audit_data(asked: Any, **given: Any) -> Audit:
+def audit_data(source: Source, **given: Any) -> Audit:
     """Audit comparisons that were read."""
-    data = asked.data
-    pairs = data.by_name
-    if pairs is None:
+    data = source.named
+    if data is None:
         raise ValueError(
             "The items of this file have no names, so there are no claims about them."
         )
-    known = ("rater", "period", "advantage", "context", "sample_weight")
-    columns: dict[str, Any] = {
-        name: data.columns[name] for name in known if name in data.columns
-    }
-    if data.both_bad is not None and data.both_bad.any():
-        columns["both_bad"] = data.both_bad
-    if asked.categories:
+    (pairs, y), columns = data.arguments()
+    if "both_bad" in data.marks and data.marks["both_bad"].any():
+        columns["both_bad"] = data.marks["both_bad"]
+    if source.categories:
         columns["by"] = {
-            name: np.isin(np.arange(len(data.y)), rows)
-            for name, rows in asked.categories.items()
+            name: np.isin(np.arange(len(data)), rows)
+            for name, rows in source.categories.items()
         }
-    found = audit_pairs(pairs, data.y, **columns, **given)
+    found = audit_pairs(pairs, y, **columns, **given)
     return found if data.rows is None else found.renumber(data.rows)
 
 
-def changed_votes(found: Audit, data: ComparisonData) -> pl.DataFrame:
+def changed_votes(found: Audit, source: Source) -> pl.DataFrame:
     """The votes that claims hang on, one row for each vote of each claim."""
-    pairs = data.by_name
-    assert pairs is not None and pairs.names is not None
+    data = source.named
+    assert data is not None and data.names is not None
+    pairs, names = data.pairs, data.names
     parts = []
     for claim in found.claims:
         for change, what in (("removed", claim.removal), ("reversed", claim.reversal)):
@@ -157,8 +155,8 @@ def changed_votes(found: Audit, data: ComparisonData) -> pl.DataFrame:
                 "claim": [str(claim.claim)] * len(rows),
                 "change": [change] * len(rows),
                 "row": rows,
-                "left": _texts(pairs.names[pairs.left[at]]),
-                "right": _texts(pairs.names[pairs.right[at]]),
+                "left": _texts(names[pairs.left[at]]),
+                "right": _texts(names[pairs.right[at]]),
                 "outcome": [_WORDS[int(value)] for value in data.y[at]],
             }
             for name in ("rater", "period"):

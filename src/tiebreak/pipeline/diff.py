@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -22,23 +22,19 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from tiebreak import BradleyTerry, Leaderboard
+from tiebreak.data import Comparisons
 from tiebreak.data.columns import factorize
 from tiebreak.io import FileError, ReadOptions, read_file
 from tiebreak.io.result import plural
-from tiebreak.options import TIES, RankOptions
-from tiebreak.pipeline.comparisons import (
-    ComparisonData,
-    as_comparisons,
-    is_partitioned,
-    take_rows,
-)
+from tiebreak.options import TIES, RankOptions, flag
 from tiebreak.pipeline.rank import rank_names
 from tiebreak.pipeline.saved_model import load_model
+from tiebreak.pipeline.source import Source, is_partitioned
 from tiebreak.ratings.changes import (
     Rated,
     find_changes,
-    score_rows,
     shared_covariance,
+    weighted_scores,
 )
 from tiebreak.ratings.leaderboard import holm
 from tiebreak.ratings.strengths.inference import FEWEST_RATERS
@@ -86,7 +82,7 @@ class _Run:
     rated: Rated | None = None  # of results that were fitted before
     board: Leaderboard | None = None
     ties: str | None = None  # the model of ties; None without ties, or if not known
-    data: ComparisonData | None = None
+    data: Comparisons | None = None
     rows: NDArray[np.uint64] | None = None  # equal rows have equal numbers
 
 
@@ -94,10 +90,8 @@ def diff_files(
     old: Path,
     new: Path,
     reading: ReadOptions,
+    options: RankOptions,
     *,
-    ties: str | None = None,
-    settings: Mapping[str, Any] | None = None,
-    level: float = 0.95,
     reference: str | None = None,
     progress: Callable[[str], None] = lambda step: None,
 ) -> Diff:
@@ -105,12 +99,12 @@ def diff_files(
     runs = []
     for path in (old, new):
         progress(f"reading {path.name}")
-        runs.append(_read(path, reading, level))
+        runs.append(_read(path, reading, options.level))
     progress("fitting")
     notes: list[str] = []
-    runs = _fit(runs, ties, dict(settings or {}), level, notes)
+    runs = _fit(runs, options, notes)
     shared = None
-    if all(run.data is not None and run.board is not None for run in runs):
+    if all(run.data is not None for run in runs):
         progress("looking for what both have")
         shared = _shared(runs, notes)
     else:
@@ -118,22 +112,24 @@ def diff_files(
             "Whether results are in both cannot be seen here, so the two are taken as "
             "independent; with two files of results it can."
         )
-    rated = [run.rated or Rated.of(run.board) for run in runs]
-    given: Any = {"level": level, "reference": reference, "shared": shared}
-    changes = find_changes(*rated, **given)
-    zero = "their mean" if reference is None else str(reference)
+    first, second = (run.rated or Rated.of(run.board) for run in runs)
+    changes = find_changes(
+        first, second, level=options.level, reference=reference, shared=shared
+    )
     notes.insert(
         0,
-        f"Changes of the {len(changes)} items that both have are measured from {zero}: "
-        "if one item becomes better, the others lose a little."
+        f"Changes of the {len(changes)} items that both have are measured from their "
+        "mean: if one item becomes better, the others lose a little."
         if reference is None
-        else f"Changes are measured from {zero}, whose own rating may have changed.",
+        else f"Changes are measured from {reference}, whose own rating may have "
+        "changed.",
     )
     both = set(changes["item"].to_list())
-    lists = ([name for name in run.names if name not in both] for run in rated)
-    lost, added = lists
+    lost, added = (
+        [name for name in rated.names if name not in both] for rated in (first, second)
+    )
     detected = runs[0].detected, runs[1].detected
-    return Diff(changes, added, lost, notes, level, detected)
+    return Diff(changes, added, lost, notes, options.level, detected)
 
 
 def _read(path: Path, reading: ReadOptions, level: float) -> _Run:
@@ -156,12 +152,13 @@ def _read(path: Path, reading: ReadOptions, level: float) -> _Run:
         rated, ties = result
         return _Run(path, [f"Ratings of {len(rated.names)} items."], rated, ties=ties)
     read = read_file(path, replace(reading, fingerprint=True))
-    if read.kind != "comparisons" or read.fingerprint is None:
+    data = read.data
+    if not isinstance(data, Comparisons) or "fingerprint" not in data.marks:
         raise FileError(
             path, "expected one comparison per row, or the JSON of tiebreak rank."
         )
     said = [*read.sentences, *read.questions]
-    return _Run(path, said, data=as_comparisons(read), rows=read.fingerprint)
+    return _Run(path, said, data=data, rows=data.marks["fingerprint"])
 
 
 def _read_result(path: Path) -> tuple[Rated, str | None] | None:
@@ -185,13 +182,7 @@ def _read_result(path: Path) -> tuple[Rated, str | None] | None:
     return Rated(names, np.array(rank), rating, np.diag(error**2)), found.get("ties")
 
 
-def _fit(
-    runs: list[_Run],
-    ties: str | None,
-    settings: dict[str, Any],
-    level: float,
-    notes: list[str],
-) -> list[_Run]:
+def _fit(runs: list[_Run], options: RankOptions, notes: list[str]) -> list[_Run]:
     """Fit results without a prior if both files allow it, else both with one."""
     if any(run.data is None for run in runs):
         notes.append(
@@ -199,69 +190,73 @@ def _fit(
             "model does, what a prior made of few results; two files of results give "
             "better intervals."
         )
+    settings = dict(options.settings)
     if "ties" in settings:
-        raise ValueError("Say how ties are counted with --ties, and not with --set.")
+        raise ValueError(
+            f"Say how ties are counted with {flag('ties')}, and not with "
+            f"{flag('settings')}."
+        )
     if settings.get("alpha") is None:
         try:
-            return _fit_both(runs, ties, settings | {"alpha": 0.0}, level)
+            return _fit_both(runs, _with_alpha(options, 0.0))
         except _NeedsPriorError:
-            settings = settings | {"alpha": _WIDE}
             notes.append(
                 "In one of the files strengths need a prior (an item won or lost "
                 "everything, or items never meet), so both were fitted with a wide one "
                 "(alpha=0.056: within ± 1000 points)."
             )
-    elif settings["alpha"] == "auto":
+        return _fit_both(runs, _with_alpha(options, _WIDE))
+    if settings["alpha"] == "auto":
         notes.append(
             "A learned prior draws ratings of few results to the mean, by more in the "
             "smaller file: that looks like a change. Leave alpha out to avoid it."
         )
-    return _fit_both(runs, ties, settings, level)
+    return _fit_both(runs, options)
+
+
+def _with_alpha(options: RankOptions, alpha: float) -> RankOptions:
+    return replace(options, settings={**options.settings, "alpha": alpha})
 
 
 class _NeedsPriorError(ValueError):
     """Strengths of maximum likelihood do not exist."""
 
 
-def _fit_both(
-    runs: list[_Run], ties: str | None, settings: dict[str, Any], level: float
-) -> list[_Run]:
+def _fit_both(runs: list[_Run], options: RankOptions) -> list[_Run]:
     """Fit both with the same model of ties, each of which has its own scale."""
-    fitted = [_fit_one(run, ties, settings, level) for run in runs]
-    known = [run.ties for run in fitted]
-    if None in known or known[0] == known[1]:
+    fitted = [_fit_one(run, options) for run in runs]
+    one, other = (run.ties for run in fitted)
+    if one is None or other is None or one == other:
         return fitted
     # What was fitted before cannot change, and of two files the larger one knows best.
-    given = [run.ties for run in runs if run.data is None]
-    if len(given) == 2 or ties in TIES[1:]:
+    fixed = [run.ties for run in runs if run.data is None]
+    if len(fixed) == 2 or options.ties in TIES[1:]:
         raise ValueError(
-            f"One of the two counts ties by {known[0]} and the other by {known[1]}, so "
+            f"One of the two counts ties by {one} and the other by {other}, so "
             "their ratings have different scales. Compare the files of results, or "
-            f"rank both with --ties {known[0]}."
+            f"rank both with {flag('ties', one)}."
         )
     larger = max(fitted, key=lambda run: 0 if run.data is None else len(run.data.y))
-    same = given[0] if given else larger.ties
-    return [_fit_one(run, same, settings, level) for run in runs]
+    same = replace(options, ties=fixed[0] if fixed else larger.ties)
+    return [_fit_one(run, same) for run in runs]
 
 
-def _fit_one(
-    run: _Run, ties: str | None, settings: dict[str, Any], level: float
-) -> _Run:
+def _fit_one(run: _Run, options: RankOptions) -> _Run:
     if run.data is None:
         return run
     data, rows = run.data, run.rows
-    if ties == "drop" and rows is not None:
+    if options.ties == "drop" and rows is not None:
         decided = np.flatnonzero(data.y)
-        data, rows, ties = take_rows(data, decided), rows[decided], None
-    given: Any = {"settings": settings, "level": level, "ties": ties}
+        data, rows = data.take(decided), rows[decided]
+        options = replace(options, ties=None)
     try:
-        board = rank_names(data, RankOptions(model="bradley-terry", **given))
+        board = rank_names(Source(data, []), replace(options, model="bradley-terry"))
     except ValueError as error:
-        raise (
-            _NeedsPriorError(str(error)) if settings["alpha"] == 0 else error
-        ) from error
-    found = board.model.tie_model_ if board.model.ties_.any() else None
-    return replace(run, data=data, rows=rows, board=board, ties=found)
+        if options.settings["alpha"] == 0:
+            raise _NeedsPriorError(str(error)) from error
+        raise
+    ties = board.model.tie_model_ if board.model.ties_.any() else None
+    return replace(run, data=data, rows=rows, board=board, ties=ties)
 
 
 def _shared(runs: list[_Run], notes: list[str]) -> NDArray[np.float64] | None:
@@ -270,9 +265,9 @@ def _shared(runs: list[_Run], notes: list[str]) -> NDArray[np.float64] | None:
     models = [board.model for board in boards if board is not None]
     scores = []
     for run, model in zip(runs, models, strict=True):
-        assert run.data is not None and run.data.by_name is not None
-        columns = dict(run.data.columns)
-        scores.append(score_rows(model, run.data.by_name, run.data.y, columns))
+        assert run.data is not None
+        (pairs, y), columns = run.data.arguments()
+        scores.append(weighted_scores(model, pairs, y, columns))
     if all(_counts_raters(model) for model in models):
         raters = [np.asarray(run.data.columns["rater"]) for run in runs if run.data]
         codes, distinct = factorize(np.concatenate(raters).astype(str))

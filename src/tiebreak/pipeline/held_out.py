@@ -4,17 +4,26 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+from rich.table import Table
+from sklearn.base import clone
+from sklearn.model_selection import GroupKFold, KFold
 
 import tiebreak as tb
 from tiebreak import BradleyTerry, check_pairs
-from tiebreak.pipeline.comparisons import ComparisonData, take_rows
-from tiebreak.ratings.checks.report import PairsReport, plural
+from tiebreak.data import Comparisons, Data, Grades, Lists
+from tiebreak.io.result import plural
+from tiebreak.metrics import ndcg, swapped_pairs
+from tiebreak.options import flag
+from tiebreak.pipeline.leaderboard import utilities
+from tiebreak.pipeline.source import Source
+from tiebreak.ratings.checks.pairs_report import PairsReport
 from tiebreak.selection.evaluation import evaluate_folds, evaluate_forward
 from tiebreak.selection.results import ForwardResult, fit_names
 
@@ -22,6 +31,11 @@ from tiebreak.selection.results import ForwardResult, fit_names
 ENOUGH_ROWS = 300_000
 _FEW_PERIODS = 8
 _FOLDS = 5
+_HIGHEST_GRADE = 31  # of relevance: the gain of a grade is 2 to its power
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.int64]
+Fold = tuple[Rows, Rows]
 
 
 def learns_advantage(model: Any) -> bool:
@@ -43,11 +57,11 @@ def columns_for(model: Any, columns: dict[str, NDArray[Any]]) -> dict[str, Any]:
     return taken
 
 
-def draw_rows(data: ComparisonData) -> ComparisonData:
+def draw_rows(data: Comparisons) -> Comparisons:
     """Return comparisons drawn at random, if there are more than an estimate needs."""
     # They are always the same ones, in their order.
-    n = len(data.y)
-    return data if n <= ENOUGH_ROWS else take_rows(data, draw_numbers(n))
+    n = len(data)
+    return data if n <= ENOUGH_ROWS else data.take(draw_numbers(n))
 
 
 def draw_numbers(n_rows: int) -> NDArray[np.int64]:
@@ -58,31 +72,148 @@ def draw_numbers(n_rows: int) -> NDArray[np.int64]:
     return np.sort(rows)
 
 
-def by_time(data: ComparisonData) -> bool:
+def by_time(data: Data) -> bool:
     """Return whether later rows can be predicted from earlier ones."""
-    period = data.columns.get("period")
+    period = data.columns.get("period") if isinstance(data, Comparisons) else None
     return period is not None and len(np.unique(period)) >= _FEW_PERIODS
 
 
-def one_rater(data: ComparisonData) -> bool:
+def one_rater(data: Data) -> bool:
     """Return whether all votes are those of one rater."""
-    rater = data.columns.get("rater")
+    rater = data.columns.get("rater") if isinstance(data, Comparisons) else None
     return rater is not None and bool((rater == rater[0]).all())
 
 
-def predict_held_out(models: dict[str, Any], data: ComparisonData) -> ForwardResult:
+def fit_data(model: Any, data: Data, labels: Sequence[str] = ()) -> Any:
+    """Fit a model to data, with the columns that it takes."""
+    arguments, columns = data.arguments()
+    taken = columns_for(model, columns)
+    if "context" in taken and labels:
+        taken["context"] = pl.DataFrame(taken["context"], list(labels))
+    return model.fit(*arguments, **taken)
+
+
+@dataclass(frozen=True, eq=False)
+class OrderQuality:
+    """How well models order the items of held-out queries or lists."""
+
+    table: pl.DataFrame  # model, n_test, swapped_pairs and, of grades, ndcg; baseline
+    unit: str  # query or list
+
+    def sentence(self) -> str:
+        """Say how good the first model is, compared with chance."""
+        ours, chance = self.table.row(0, named=True), self.table.row(-1, named=True)
+        right = 1.0 - ours["swapped_pairs"]
+        text = (
+            f"Of two items of a held-out {self.unit}, it put {right:.0%} in the right "
+            f"order; chance gives {1.0 - chance['swapped_pairs']:.0%}."
+        )
+        if "ndcg" in ours:
+            text += f" NDCG@10 is {ours['ndcg']:.3f}; by chance {chance['ndcg']:.3f}."
+        return text
+
+    def __rich__(self) -> Table:
+        """Return the table for the terminal."""
+        n_test = self.table["n_test"][0]
+        table = Table(title=f"{n_test:,} held-out rows")
+        metrics = self.table.columns[2:]
+        table.add_column("")
+        for name in metrics:
+            table.add_column(_METRICS[name], justify="right")
+        for row in self.table.iter_rows(named=True):
+            table.add_row(row["model"], *(f"{row[name]:.4f}" for name in metrics))
+        return table
+
+
+_METRICS = {"swapped_pairs": "swapped pairs", "ndcg": "NDCG@10"}
+
+
+def order_folds(data: Grades | Lists) -> list[Fold]:
+    """Return folds of lists, of whole queries or, without queries, of graded rows."""
+    together = data.together
+    if together is not None and int(together.max()) + 1 < _FOLDS:
+        raise ValueError(
+            f"{plural(int(together.max()) + 1, 'query')}, of which none can be spared; "
+            f"{_FOLDS} are needed."
+        )
+    if len(data) < _FOLDS:
+        raise ValueError(
+            f"{plural(len(data), 'row')}, of which none can be spared; {_FOLDS} are "
+            "needed."
+        )
+    kind = KFold if together is None else GroupKFold
+    folds = kind(_FOLDS, shuffle=True, random_state=0)
+    return list(folds.split(np.zeros(len(data)), groups=together))
+
+
+def order_held_out(models: dict[str, Any], data: Grades | Lists) -> OrderQuality:
+    """Return how well clones of models order held-out queries or lists."""
+    grades, groups = [], []
+    parts: dict[str, list[Floats]] = {name: [] for name in models}
+    for number, (train, test) in enumerate(order_folds(data)):
+        y, group, item = _entries(data, train, test)
+        grades.append(y)
+        # Without queries, the rows of a fold are compared with each other.
+        alone = isinstance(data, Grades) and not data.has_groups
+        groups.append(np.full(len(y), number) if alone else group)
+        for name, model in models.items():
+            with warnings.catch_warnings():
+                # Those about all rows are shown when a model is fitted on them.
+                warnings.simplefilter("ignore")
+                fitted = fit_data(clone(model), data.take(train))
+            parts[name].append(utilities(fitted, data, item))
+    y, qid = np.concatenate(grades), np.concatenate(groups)
+    utility = {name: np.concatenate(part) for name, part in parts.items()}
+    scores = score_order(y, utility, qid)
+    rows = [{"model": name, "n_test": len(y)} | row for name, row in scores.items()]
+    unit = "query" if isinstance(data, Grades) else "list"
+    return OrderQuality(pl.DataFrame(rows), unit)
+
+
+def score_order(
+    y: Floats, utility: dict[str, Floats], qid: Rows
+) -> dict[str, dict[str, float]]:
+    """Return swapped pairs and, of grades of relevance, NDCG@10; chance is the last."""
+    scores = {
+        name: {"swapped_pairs": swapped_pairs(y, values, qid=qid)}
+        for name, values in utility.items()
+    }
+    scores["baseline"] = {"swapped_pairs": 0.5}
+    if y.min() >= 0 and y.max() <= _HIGHEST_GRADE:
+        utility = utility | {"baseline": np.zeros(len(y))}  # equal ones share places
+        for name, values in utility.items():
+            scores[name]["ndcg"] = ndcg(y, values, qid=qid, k=10)
+    return scores
+
+
+def _entries(
+    data: Grades | Lists, train: Rows, test: Rows
+) -> tuple[Floats, Rows, Rows]:
+    """Return grades, groups and items of held-out rows, of items that can be rated."""
+    if isinstance(data, Grades):
+        return data.y[test], data.group[test], test
+    lists = data.orders[test]
+    y, group = lists.entry_grades()
+    known = np.ones(len(y), dtype=bool)
+    if data.items is None:
+        known = np.isin(lists.flat, data.orders[train].touched())
+    return y[known], test[group[known]], lists.flat[known]
+
+
+def predict_held_out(models: dict[str, Any], data: Comparisons) -> ForwardResult:
     """Return how well clones of models predict held-out rows, the same for all."""
     # These are later ones if there are dates, else folds.
     data = draw_rows(data)
-    pairs, y, columns = data.pairs, data.y, dict(data.columns)
+    (pairs, y), columns = data.arguments()
     if one_rater(data):
         del columns["rater"]  # what rows of other raters would vary by is not known
     fading = any(getattr(model, "half_life", None) for model in models.values())
     dated = by_time(data)
     if fading and not dated:
         raise ValueError(
-            "with --half-life later results are predicted from earlier ones, which "
-            f"takes {_FEW_PERIODS} different times, and there are fewer; leave it out."
+            f"with {flag('half_life')} later results are predicted from earlier ones, "
+            f"which takes {_FEW_PERIODS} different times, and there are fewer; leave "
+            "it out."
         )
     period = columns.pop("period", None)
     given: dict[str, Any] = {}
@@ -106,12 +237,6 @@ def predict_held_out(models: dict[str, Any], data: ComparisonData) -> ForwardRes
             table = result.by_split
             ends = (pl.Series(end, dates[table[end]]) for end in ("first", "last"))
             return replace(result, by_split=table.with_columns(*ends))
-        # Comparisons of a list or a query follow from each other. Items with names are
-        # compared again and again, so rows can be held out; a graded row is an item of
-        # its own.
-        group = np.zeros(1) if data.group is None else data.group
-        if len(np.unique(group)) >= _FOLDS:
-            return evaluate_folds(models, pairs, y, groups=group, **given)
         if pairs.names is not None:
             if len(y) < _FOLDS:
                 raise ValueError(
@@ -127,14 +252,13 @@ def predict_held_out(models: dict[str, Any], data: ComparisonData) -> ForwardRes
 _OF_ROWS = ("unsorted", "weightless")
 
 
-def check_data(data: ComparisonData) -> PairsReport:
+def check_data(source: Source) -> PairsReport:
     """Return what `check_pairs` finds in comparisons of items with names."""
-    rows = data.whole
-    assert rows.by_name is not None
-    report = check_pairs(rows.by_name, rows.y, **rows.columns, sided=rows.sided)
-    if rows.partitioned is None:
+    named = replace(source, data=source.whole).named
+    assert named is not None
+    (pairs, y), columns = named.arguments()
+    report = check_pairs(pairs, y, **columns, sided=source.sided)
+    if source.sample is None or source.whole is source.sample:
         return report
     findings = tuple(f for f in report.findings if f.code not in _OF_ROWS)
-    return replace(
-        report, n_rows=rows.partitioned.n_rows, repeated_rows=None, findings=findings
-    )
+    return replace(report, n_rows=source.n_rows, repeated_rows=None, findings=findings)

@@ -10,13 +10,15 @@ import polars as pl
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
-from tiebreak.data import ItemTable, Pairs
-from tiebreak.data.columns import factorize
+from tiebreak.data import Comparisons, Data, Grades, ItemTable, Pairs
 from tiebreak.data.comparison_graph import count_comparisons
 from tiebreak.data.validation import check_weights
-from tiebreak.pipeline.comparisons import ComparisonData
 from tiebreak.ratings.leaderboard import RatingScale
-from tiebreak.report.data import last_step
+
+
+def last_step(model: Any) -> Any:
+    """Return what predicts at the end of a Pipeline; a model itself otherwise."""
+    return model.steps[-1][1] if hasattr(model, "steps") else model
 
 
 def item_utilities(
@@ -51,16 +53,24 @@ def ranks_within(
     return ranks
 
 
-def rate_items(model: Any, data: ComparisonData) -> NDArray[np.float64]:
-    """Return utilities of all items; their mean over the compared ones is 0."""
+def utilities(model: Any, data: Data, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the utilities of some items of the data."""
+    names = None if data.names is None else data.names[rows]
+    if data.items is None:
+        return np.asarray(model.utility(names), dtype=np.float64)
+    return item_utilities(model, data.items.take(rows), names)
+
+
+def rate_items(model: Any, data: Data) -> NDArray[np.float64]:
+    """Return utilities of items with features; the mean of those that occur is 0."""
     assert data.items is not None
-    utility = item_utilities(model, data.items, data.item_names)
-    return utility - utility[data.compared].mean()
+    utility = item_utilities(model, data.items, data.names)
+    return utility - utility[data.touched()].mean()
 
 
 def board_items(
     utility: NDArray[np.float64],
-    data: ComparisonData,
+    data: Data,
     model: Any,
     scale: RatingScale | None = None,
 ) -> pl.DataFrame | None:
@@ -71,67 +81,64 @@ def board_items(
     no names, a name occurs twice, or there are several queries, between which nothing
     was compared.
     """
-    names = data.item_names
+    names = data.names
     if names is None or len(set(names.tolist())) < len(names):
         return None
-    if data.query is not None and len(np.unique(data.query)) > 1:
+    if isinstance(data, Grades) and data.n_groups > 1:
         return None
     scale = RatingScale() if scale is None else scale
     place = scale.place(names)
     rating = utility - (0.0 if place is None else utility[place])
     if hasattr(last_step(model), "predict_proba"):
         rating = scale.anchor + scale.unit * rating
-    pairs, weight = data.pairs, data.columns.get("sample_weight")
-    counts = count_comparisons(
-        pairs.left, pairs.right, data.y, check_weights(weight, len(pairs)), len(names)
-    )
-    tally = dict(zip(("wins", "ties", "losses"), counts.tally(len(names)), strict=True))
     kinds: dict[str, Any] = dict.fromkeys(("lower", "upper"), pl.Float64())
     kinds |= dict.fromkeys(("rank_best", "rank_worst"), pl.Int64())
     kinds |= {"group": pl.String(), "provisional": pl.Boolean()}
-    nothing = {n: pl.Series([None] * len(names), dtype=k) for n, k in kinds.items()}
-    nothing["provisional"] = pl.Series([False] * len(names))
-    table = pl.DataFrame({"item": names, "rating": rating} | nothing | tally)
+    kinds |= dict.fromkeys(_TALLY, pl.Float64())
+    columns: dict[str, Any] = {
+        name: pl.Series([None] * len(names), dtype=kind) for name, kind in kinds.items()
+    }
+    columns["provisional"] = pl.Series([False] * len(names))
+    if isinstance(data, Comparisons):
+        weight = check_weights(data.weight, len(data))
+        sides = data.pairs.left, data.pairs.right
+        counts = count_comparisons(*sides, data.y, weight, len(names))
+        columns |= zip(_TALLY, counts.tally(len(names)), strict=True)
+    table = pl.DataFrame({"item": names, "rating": rating} | columns)
     table = table.sort("rating", descending=True, maintain_order=True)
     ranks = table["rating"].rank("min", descending=True).cast(pl.Int64)
     return table.insert_column(0, ranks.alias("rank"))
 
 
-def rank_rows(utility: NDArray[np.float64], data: ComparisonData) -> pl.DataFrame:
-    """Return graded rows with their ranks within queries, as `table_rows`."""
-    return table_rows(utility, data.item_names, data.query, data.grades)
+_TALLY = ("wins", "ties", "losses")
 
 
-def table_rows(
-    utility: NDArray[np.float64],
-    names: NDArray[Any] | None,
-    query: NDArray[Any] | None,
-    grades: NDArray[np.float64] | None,
-) -> pl.DataFrame:
+def rank_rows(utility: NDArray[np.float64], data: Data) -> pl.DataFrame:
     """Return rows with their ranks within queries: query by query, best first."""
-    # ``row`` counts from 1 in the order of the file; columns that are None are left
-    # out.
+    # ``row`` counts from 1 in the order of the file.
     n = len(utility)
-    group = np.zeros(n, dtype=np.int64) if query is None else factorize(query)[0]
+    group = np.zeros(n, dtype=np.int64)
+    columns: dict[str, Any] = {"row": np.arange(1, n + 1)}
+    columns |= {} if data.names is None else {"item": data.names}
+    if isinstance(data, Grades):
+        group = data.group
+        columns |= {} if data.qid is None else {"query": data.qid}
+        columns |= {} if np.isnan(data.y).all() else {"grade": data.y}
     rank = ranks_within(utility, group)
-    columns = {"row": np.arange(1, n + 1), "item": names, "query": query}
-    columns |= {"grade": grades, "utility": utility, "rank": rank}
-    table = pl.DataFrame(
-        {k: column for k, column in columns.items() if column is not None}
-    )
+    table = pl.DataFrame(columns | {"utility": utility, "rank": rank})
     return table[np.lexsort((rank, group))]
 
 
-def list_weights(fitted: Any, pairs: Pairs) -> list[tuple[str, float]] | None:
+def list_weights(fitted: Any, data: Data) -> list[tuple[str, float]] | None:
     """Return features and weights, the largest first; None without features or weights.
 
     ``fitted`` may be a pipeline.
     """
-    last = fitted[-1] if hasattr(fitted, "steps") else fitted
+    last = last_step(fitted)
     last = getattr(last, "ranker_", last)
-    if not pairs.has_features or not hasattr(last, "coef_"):
+    if data.items is None or not hasattr(last, "coef_"):
         return None
-    names, order = _feature_names(pairs), np.argsort(-np.abs(last.coef_))
+    names, order = _feature_names(data.items), np.argsort(-np.abs(last.coef_))
     return [(names[j], float(last.coef_[j])) for j in order]
 
 
@@ -141,7 +148,7 @@ _GRID, _MOST_ITEMS = 25, 300
 _SHOWN = 8
 
 
-def feature_importance(model: Any, data: ComparisonData) -> pl.DataFrame | None:
+def feature_importance(model: Any, data: Data) -> pl.DataFrame | None:
     """How many outcomes fewer are predicted when a feature is exchanged among items.
 
     Of comparisons that the model was fitted on, drawn at random if they are many: the
@@ -149,12 +156,14 @@ def feature_importance(model: Any, data: ComparisonData) -> pl.DataFrame | None:
     with sparse ones or more than 60, and if the model knows items also by name.
     """
     items = data.items
-    if items is None or items.is_sparse or items.n_features > _MOST_FEATURES:
+    if not isinstance(data, Comparisons) or items is None:
+        return None
+    if items.is_sparse or items.n_features > _MOST_FEATURES:
         return None
     if hasattr(last_step(model), "item_effect_"):
         return None
     rng = np.random.default_rng(0)
-    rows = np.arange(len(data.y))
+    rows = np.arange(len(data))
     most = _MOST_PREDICTED // (_EXCHANGES * items.n_features)
     if len(rows) > most:
         rows = np.sort(rng.choice(rows, most, replace=False))
@@ -171,7 +180,7 @@ def feature_importance(model: Any, data: ComparisonData) -> pl.DataFrame | None:
 
     whole = accuracies([kept])[0]
     found = []
-    for j, name in enumerate(_feature_names(data.pairs)):
+    for j, name in enumerate(_feature_names(items)):
         tables = [kept.copy() for _ in range(_EXCHANGES)]
         for values in tables:
             values[:, j] = rng.permutation(values[:, j])
@@ -183,7 +192,7 @@ def feature_importance(model: Any, data: ComparisonData) -> pl.DataFrame | None:
 
 
 def feature_dependence(
-    model: Any, data: ComparisonData, features: list[str]
+    model: Any, data: Data, features: list[str]
 ) -> dict[str, pl.DataFrame]:
     """Partial dependence: the mean utility if all items had a value of a feature."""
     items = data.items
@@ -193,8 +202,8 @@ def feature_dependence(
     chosen = np.arange(items.n_items)
     if len(chosen) > _MOST_ITEMS:
         chosen = np.sort(rng.choice(chosen, _MOST_ITEMS, replace=False))
-    names = _feature_names(data.pairs)
-    known = None if data.item_names is None else data.item_names[chosen]
+    names = _feature_names(items)
+    known = None if data.names is None else data.names[chosen]
     found = {}
     for feature in features:
         j = names.index(feature)
@@ -214,14 +223,16 @@ def feature_dependence(
     return found
 
 
-def find_disagreements(model: Any, data: ComparisonData) -> pl.DataFrame | None:
+def find_disagreements(model: Any, data: Data) -> pl.DataFrame | None:
     """The comparisons whose outcome the model holds for the least probable."""
-    if not data.pairs.has_features or not hasattr(model, "predict_proba"):
+    if not isinstance(data, Comparisons) or not hasattr(model, "predict_proba"):
+        return None
+    if data.items is None:
         return None
     proba = model.predict_proba(data.pairs)
     given = proba[np.arange(len(data.y)), data.y.astype(np.int64) + 1]
     words = np.array(["left", "tie", "right"])
-    names = data.item_names
+    names = data.names
     if names is None:
         names = np.array([f"row {i + 1}" for i in range(data.pairs.n_items)])
     least = np.argsort(given, kind="stable")
@@ -239,6 +250,6 @@ def find_disagreements(model: Any, data: ComparisonData) -> pl.DataFrame | None:
     return table.filter(pl.col("said") != pl.col("predicted"))
 
 
-def _feature_names(pairs: Pairs) -> list[str]:
-    names = pairs.feature_names or [f"feature {j}" for j in range(pairs.shape[2])]
+def _feature_names(items: ItemTable) -> list[str]:
+    names = items.feature_names or [f"feature {j}" for j in range(items.n_features)]
     return [str(name) for name in names]

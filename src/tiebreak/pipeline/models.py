@@ -16,25 +16,22 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from inspect import signature
-from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.model_selection import GroupKFold, KFold
+from sklearn.base import ClassifierMixin, clone
+from sklearn.model_selection import KFold
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.metaestimators import available_if
 
 import tiebreak as tb
-from tiebreak.data import OnItems, Orders, Pairs
+from tiebreak.data import Comparisons, Data, Grades, ItemTable, Lists, OnItems, Pairs
 from tiebreak.io.columns import closest
 from tiebreak.models.base import UtilityMixin
-from tiebreak.pipeline.comparisons import ComparisonData, take_rows
-from tiebreak.pipeline.held_out import by_time, columns_for, draw_rows
+from tiebreak.options import flag
+from tiebreak.pipeline.held_out import by_time, columns_for, draw_rows, order_folds
+from tiebreak.pipeline.source import Source
 from tiebreak.ratings.strengths.bradley_terry import BradleyTerry
 from tiebreak.ratings.strengths.recency import read_half_life
 from tiebreak.selection.results import TuneResult
@@ -94,41 +91,53 @@ def _predicts_outcomes(cls: type) -> bool:
     return issubclass(cls, ClassifierMixin) or hasattr(cls, "predict_proba")
 
 
-def _fits(cls: type, data: ComparisonData, by_name_too: bool = False) -> bool:
-    """Say whether an estimator can learn from comparisons."""
+def _fits(cls: Any, source: Source, by_name_too: bool = False) -> bool:
+    """Say whether an estimator can learn from the data."""
     # ``by_name_too``: also by names only, where items have features as well.
-    kind = _kind_of(cls)
-    if kind == "names":
-        if data.pairs.has_features and (data.pairs.names is None or not by_name_too):
-            return False
-        if model_name(cls) == _JUDGES:
-            return "rater" in data.columns and not data.listed and not data.partitioned
-        return data.partitioned is None or issubclass(cls, BradleyTerry)
-    if not data.pairs.has_features or model_name(cls) == _UNRATED:
+    kind, name, data = _kind_of(cls), model_name(cls), source.data
+    if name == _UNRATED:
         return False
-    return kind == "pairs" or data.listed or data.grades is not None
+    if isinstance(data, Grades):
+        return cls._fits_items and (name != "ordinal-svm" or data.n_groups == 1)
+    if isinstance(data, Lists):
+        if data.items is None:
+            return name == "plackett-luce"
+        return cls._fits_items and name != "ordinal-svm"
+    if kind == "names":
+        if data.items is not None and (data.names is None or not by_name_too):
+            return False
+        if name == _JUDGES:
+            return "rater" in data.columns and source.sample is None
+        return source.sample is None or issubclass(cls, BradleyTerry)
+    return data.items is not None and kind == "pairs"
 
 
-def fitting_models(data: ComparisonData, by_name_too: bool = False) -> list[str]:
-    """Return the names of all models that can learn from comparisons."""
-    found = {name: find_estimator(name) for name in CLASSES}
+def fitting_models(source: Source, by_name_too: bool = False) -> list[str]:
+    """Return the names of all models that can learn from the data."""
+    classes = {name: find_estimator(name) for name in CLASSES}
     return [
         name
-        for name, one in found.items()
-        if one is not None and _fits(one, data, by_name_too)
+        for name, cls in classes.items()
+        if cls is not None and _fits(cls, source, by_name_too)
     ]
 
 
-def compared_models(data: ComparisonData) -> list[str]:
+def compared_models(source: Source) -> list[str]:
     """Return the models that are compared if nobody names any, with their settings."""
-    if not data.pairs.has_features:
+    data = source.data
+    if isinstance(data, Lists) and data.items is None:
+        return ["plackett-luce"]
+    if not isinstance(data, Comparisons):
+        linear = "rank-svm kernel=linear loss=squared_hinge"
+        return [linear, "rank-svm", "rank-rls kernel=linear", "boosted-utility"]
+    if data.items is None:
         ties = ("", " ties=davidson", " ties=rao-kupper")
         names = [f"bradley-terry{setting}" for setting in ties]
-        if "rater" in data.columns and not data.listed:
+        if "rater" in data.columns:
             names.append("judge-bradley-terry")
         return [*names, "elo", "glicko", "glicko2"]
     both = [f"logistic-compare identity={_IDENTITY:g}"]
-    own = [] if data.pairs.names is None else both
+    own = [] if data.names is None else both
     return [*own, "logistic-compare", "rank-svm", "rank-svm kernel=linear"]
 
 
@@ -147,111 +156,17 @@ def make_estimator(cls: Any, settings: Mapping[str, Any]) -> Any:
     return cls(**given)
 
 
-def _build(cls: Any, data: ComparisonData, settings: Mapping[str, Any]) -> Any:
-    """Return an estimator that compares the items of a file.
+def _build(cls: Any, data: Data, settings: Mapping[str, Any]) -> Any:
+    """Return an estimator; of comparisons, a ranker with a threshold of ties.
 
-    Features are scaled. A ranker gets a threshold of ties, and a model of grades or
-    lists those behind the comparisons.
+    Features are scaled.
     """
     model = make_estimator(cls, settings)
     if _kind_of(cls) == "names":
-        listed = data.listed and model_name(cls) == "plackett-luce"
-        return AsGiven(model) if listed else model
-    if not _predicts_outcomes(cls):
+        return model
+    if isinstance(data, Comparisons) and not _predicts_outcomes(cls):
         model = tb.ThresholdCompare(model)
-    if not cls._fits_pairs:
-        model = AsGiven(model, data.grades, _query_of(cls, data))
     return make_pipeline(OnItems(StandardScaler()), model)
-
-
-def _query_of(cls: Any, data: ComparisonData) -> NDArray[np.int64] | None:
-    query = None
-    if data.query is not None:
-        query = np.unique(data.query, return_inverse=True)[1]
-    if model_name(cls) == "ordinal-svm" and (query is None or query.max() > 0):
-        raise ValueError(
-            "'ordinal-svm' learns one scale of grades for all items, and lists, or "
-            "grades of different queries, have none in common. Choose another --model, "
-            "such as swap-svm or rank-svm."
-        )
-    return query
-
-
-class AsGiven(BaseEstimator):
-    """A model that learns from the grades or lists behind comparisons of their items.
-
-    Grades and queries are those of the items of the comparisons; without them every
-    ``rater`` has given a list, of which all comparisons are there.
-    """
-
-    def __init__(self, model: Any, grades: Any = None, query: Any = None) -> None:
-        self.model, self.grades, self.query = model, grades, query
-
-    def fit(
-        self, X: Pairs, y: Any, *, rater: Any = None, sample_weight: Any = None
-    ) -> AsGiven:
-        """Fit the model to the items that occur, or to the lists."""
-        self.model_, self.classes_ = clone(self.model), np.array([-1, 0, 1])
-        if self.grades is None:
-            lists, first = _lists_behind(X, np.asarray(y), np.asarray(rater))
-            weight = None if sample_weight is None else np.asarray(sample_weight)[first]
-            self.model_.fit(lists, sample_weight=weight)
-            return self
-        rows = X.touched()
-        query = self.query[rows]
-        given = {"qid": query} if len(np.unique(query)) > 1 else {}
-        items = X.table.values[rows]
-        if X.feature_names is not None and not X.table.is_sparse:
-            items = pl.DataFrame(items, schema=list(X.feature_names))
-        self.model_.fit(items, self.grades[rows], **given)
-        return self
-
-    def predict(self, X: Pairs) -> NDArray[Any]:
-        """Predict outcomes."""
-        return np.asarray(self.model_.predict(X))
-
-    @available_if(lambda self: hasattr(self.model, "predict_proba"))
-    def predict_proba(self, X: Pairs) -> NDArray[np.float64]:
-        """Predict probabilities of left, tie and right."""
-        return np.asarray(self.model_.predict_proba(X))
-
-    def __sklearn_clone__(self) -> AsGiven:
-        return AsGiven(clone(self.model), self.grades, self.query)
-
-
-def _lists_behind(
-    pairs: Pairs, y: NDArray[Any], rater: NDArray[Any]
-) -> tuple[Orders, NDArray[np.int64]]:
-    """Return the lists of which comparisons were made, and a row of each."""
-    _, first, code = np.unique(rater, return_index=True, return_inverse=True)
-    # Of all comparisons of a list, an item has won as many as stand behind it, less
-    # those before it.
-    rows, item = np.append(code, code), np.append(pairs.left, pairs.right)
-    won = coo_array((np.append(-y, y), (rows, item)), (len(first), pairs.n_items))
-    met = coo_array((np.ones(len(item)), won.coords), won.shape).tocsr()
-    won, size = won.tocsr(), np.diff(met.indptr)
-    if (met.data != np.repeat(size - 1, size)).any():
-        raise ValueError(
-            "This model learns from whole lists, and only some of their comparisons "
-            "are there. Use fewer lists, or another --model."
-        )
-    wins = won[np.repeat(np.arange(len(size)), size), met.indices]
-    sequences = [
-        [met.indices[one][wins[one] == level].tolist() for level in levels]
-        for one, levels in (
-            (slice(*ends), np.unique(wins[slice(*ends)])[::-1])
-            for ends in pairwise(met.indptr)
-        )
-    ]
-    return Orders(pairs._items, sequences, names=pairs.names), first
-
-
-def unwrap(fitted: Any) -> Any:
-    """Return what `AsGiven` has fitted, alone or at the end of a pipeline."""
-    if isinstance(fitted, Pipeline):
-        *steps, (name, last) = fitted.steps
-        return type(fitted)([*steps, (name, unwrap(last))])
-    return fitted.model_ if isinstance(fitted, AsGiven) else fitted
 
 
 @dataclass(frozen=True)
@@ -265,35 +180,38 @@ class Choice:
 
 
 def choose_model(
-    asked: str,
-    data: ComparisonData,
+    name: str,
+    source: Source,
     settings: Mapping[str, Any] | None = None,
     *,
     half_life: str | float | None = None,
     ties: str | None = None,
     by_name_too: bool = False,
 ) -> Choice:
-    """Return the model that was asked for, or the default one for ``"auto"``."""
-    settings, reason = dict(settings or {}), "as you asked."
-    given = dict(settings)
+    """Return the model of a name, or the default one for ``"auto"``."""
+    data, settings, reason = source.data, dict(settings or {}), "as you asked."
+    own = dict(settings)
     if "ties" in settings and ties not in (None, "drop"):
         raise ValueError(
-            f"--ties {ties} says how ties are counted, and so does the setting ties; "
-            "leave one of the two out."
+            f"{flag('ties', ties)} says how ties are counted, and so does the setting "
+            "ties; leave one of the two out."
         )
     if "half_life" in settings:
         half_life = settings.pop("half_life") if half_life is None else half_life
-    if asked == "auto":
-        asked, reason = _choose_unasked(data, half_life, settings)
-    cls = find_estimator(asked)
-    if asked == _JUDGES:
+    if name == "auto":
+        name, reason, defaults = _choose_default(source, half_life)
+        settings = defaults | settings
+    cls = find_estimator(name)
+    if name == _JUDGES:
         _check_judges(data)
-    if cls is None or not _fits(cls, data, by_name_too):
-        raise ValueError(_refusal(asked, cls, data, by_name_too))
+    if source.files is not None:
+        return _choose_linear(name, cls, settings, reason)
+    if cls is None or not _fits(cls, source, by_name_too):
+        raise ValueError(_refusal(name, cls, source, by_name_too))
     if ties not in (None, "drop"):
-        if asked not in ("bradley-terry", _JUDGES):
+        if name not in ("bradley-terry", _JUDGES):
             raise ValueError(
-                f"--ties {ties} is for items that have only names; leave it out."
+                f"{flag('ties', ties)} is for items that have only names; leave it out."
             )
         settings["ties"] = ties
     model = _build(cls, data, settings)
@@ -303,48 +221,64 @@ def choose_model(
         reason += " A tie counts as half a win for each side."
     if half_life is not None:
         set_half_life(model, half_life, data)
-    if "advantage" in data.columns and "SequentialRating" in _families(cls):
-        model.set_params(advantage=settings.get("advantage", "auto"))
-    elif "advantage" in data.columns and not strengths:
-        if asked == _JUDGES and (data.columns["advantage"] == 1).all():
+    if isinstance(data, Comparisons) and "advantage" in data.columns:
+        if "SequentialRating" in _families(cls):
+            model.set_params(advantage=settings.get("advantage", "auto"))
+        elif name == _JUDGES and (data.columns["advantage"] == 1).all():
             reason += " It learns the side of each judge."
-        else:
+        elif not strengths:
             reason += " It does not use the advantage of the left side."
-    return Choice(asked, model, reason, given)
+    return Choice(name, model, reason, own)
 
 
-def _choose_unasked(
-    data: ComparisonData, half_life: Any, settings: dict[str, Any]
-) -> tuple[str, str]:
-    """Return the name of the default model and the reason for it."""
-    if data.pairs.has_features:
-        if data.pairs.names is None:
-            return "logistic-compare", _REASONS["features"]
-        settings.setdefault("identity", _IDENTITY)
-        return "logistic-compare", _REASONS["both"]
-    reason = _REASONS["names"]
-    if "period" in data.columns and data.partitioned is None and half_life is None:
-        reason += (
-            " It gives old and new results the same weight; with --half-life auto "
-            "old ones count less, and --model glicko or elo follows the time."
+# Linear models of graded items, which are fitted where the files are.
+_LINEAR: dict[str, Any] = {"kernel": "linear", "loss": "squared_hinge"}
+_PARTITIONED = {"rank-svm": _LINEAR, "rank-rls": {"kernel": "linear"}}
+
+
+def _choose_linear(
+    name: str, cls: Any, settings: Mapping[str, Any], reason: str
+) -> Choice:
+    if name not in _PARTITIONED:
+        raise ValueError(
+            f"{name!r} is not fitted on graded items in partitions. Choose "
+            f"{flag('model')} from {', '.join(['auto', *_PARTITIONED])}; for other "
+            f"models put all rows in one file, and leave {flag('dask')} out."
         )
-    return "bradley-terry", reason
+    settings = {**_PARTITIONED[name], **settings}
+    return Choice(name, make_estimator(cls, settings), reason, settings)
 
 
-def _check_judges(data: ComparisonData) -> None:
-    """Refuse a model of judges where nobody judged, and for lists."""
-    if data.pairs.names is None:
+def _choose_default(source: Source, half_life: Any) -> tuple[str, str, dict[str, Any]]:
+    """Return the name of the default model, the reason for it, and its settings."""
+    data = source.data
+    if isinstance(data, Lists) and data.items is None:
+        return "plackett-luce", _REASONS["lists"], {}
+    if not isinstance(data, Comparisons):
+        reason = _REASONS["grades" if source.files is None else "files"]
+        return "rank-svm", reason, _LINEAR
+    if data.items is not None:
+        if data.names is None:
+            return "logistic-compare", _REASONS["features"], {}
+        return "logistic-compare", _REASONS["both"], {"identity": _IDENTITY}
+    reason = _REASONS["names"]
+    if "period" in data.columns and source.sample is None and half_life is None:
+        reason += (
+            " It gives old and new results the same weight; with "
+            f"{flag('half_life', 'auto')} old ones count less, and "
+            f"{flag('model', 'glicko')} or elo follows the time."
+        )
+    return "bradley-terry", reason, {}
+
+
+def _check_judges(data: Data) -> None:
+    """Refuse a model of judges where nobody judged."""
+    if not isinstance(data, Comparisons) or data.names is None:
         return
     if "rater" not in data.columns:
         raise ValueError(
             "judge-bradley-terry needs to know who judged, and no column says it; name "
-            "one with --rater, or choose another --model."
-        )
-    if data.listed:
-        raise ValueError(
-            "judge-bradley-terry compares judges by their votes, and the file has "
-            "ranked lists: each would be a judge whose comparisons follow from each "
-            "other. Choose --model plackett-luce, or leave --model out."
+            f"one with {flag('rater')}, or choose another {flag('model')}."
         )
 
 
@@ -352,72 +286,84 @@ _REASONS = {
     "names": "items have only names, and it treats a tie as a tie.",
     "features": "items have features, and it learns probabilities from them.",
     "both": (
-        "items have features and names: a rating is what the features say, and as much "
-        "more or less as an item's own results show. An item without results is rated "
-        "by its features alone; --model logistic-compare rates all of them so."
+        "items have features and names: a rating is what the features say, and as "
+        "much more or less as an item's own results show. An item without results is "
+        "rated by its features alone; logistic-compare rates all of them so."
     ),
+    "lists": "items have only names, and it learns from whole lists, ties included.",
+    "grades": "items have features, and it learns to put them in the right order.",
+    "files": "items are graded, and it is fitted where the files are read.",
 }
 
 
-def _refusal(
-    asked: str, cls: type | None, data: ComparisonData, by_name_too: bool
-) -> str:
-    models = fitting_models(data, by_name_too)
-    near = closest(asked, models) if cls is None else ""
-    choices = (
-        f"Choose --model from {', '.join(['auto', *models])}; got {asked!r}.{near}"
-    )
+def _refusal(name: str, cls: type | None, source: Source, by_name_too: bool) -> str:
+    models = fitting_models(source, by_name_too)
+    near = closest(name, models) if cls is None else ""
+    listed = ", ".join(["auto", *models])
+    choices = f"Choose {flag('model')} from {listed}; got {name!r}.{near}"
     if cls is None:
         return choices
-    if asked == _UNRATED:
+    if name == _UNRATED:
         return (
             "'hedge-order' orders items by comparing them with each other, and rates "
             f"none alone. {choices}"
         )
-    kind, featured = _kind_of(cls), data.pairs.has_features
-    if data.partitioned is not None and kind == "names" and not featured:
+    kind, data = _kind_of(cls), source.data
+    featured = data.items is not None
+    if name == "ordinal-svm" and not isinstance(data, Comparisons):
         return (
-            f"{asked!r} looks at single results, and so needs them in one file; equal "
+            "'ordinal-svm' learns one scale of grades for all items, and lists, or "
+            f"grades of different queries, have none in common. {choices}"
+        )
+    if source.sample is not None and kind == "names" and not featured:
+        return (
+            f"{name!r} looks at single results, and so needs them in one file; equal "
             f"results of many files are added up, which suits {' and '.join(models)}. "
             f"{choices}"
         )
-    if featured and data.pairs.names is not None and kind == "names":
-        return f"{asked!r} looks at names only; leave --items out for it. {choices}"
+    if featured and data.names is not None and kind == "names":
+        return (
+            f"{name!r} looks at names only; leave {flag('items')} out for it. {choices}"
+        )
     have = "features" if featured else "only names"
-    needs = f"{asked!r} is for items that have names."
-    if kind == "grades":
-        graded = data.listed or data.grades is not None
-        have += "" if graded else ", and are compared two at a time"
-        needs = f"{asked!r} learns from grades or lists of items with features."
-        if featured and not data.sided and "rater" in data.columns:
-            needs += " --kind orders reads the scores of each person as a list."
-    elif kind == "pairs":
-        needs = f"{asked!r} needs features, too (--items)."
+    if not isinstance(data, Comparisons):
+        have += ", in ranked lists" if isinstance(data, Lists) else ", and are graded"
+    elif kind == "grades":
+        have += ", and are compared two at a time"
+    needs = {
+        "names": f"{name!r} is for comparisons of items that have names.",
+        "pairs": f"{name!r} is for comparisons of items with features, that is, with "
+        f"{flag('items')}.",
+        "grades": f"{name!r} learns from grades or lists of items with features.",
+    }[kind or "pairs"]
+    if kind == "grades" and featured and not source.sided:
+        needs += f" {flag('kind', 'orders')} reads the scores of each person as a list."
     return f"The items have {have}. {needs} {choices}"
 
 
-def set_half_life(model: Any, asked: str | float, data: ComparisonData) -> None:
+def set_half_life(model: Any, half_life: str | float, data: Data) -> None:
     """Set the half-life of a model, a number, a time or "auto"; refuse it elsewhere."""
     if not isinstance(model, BradleyTerry):
         raise ValueError(
-            "This model has no half-life; --half-life is for bradley-terry. Leave it "
-            "out, or choose --model bradley-terry."
+            f"This model has no half-life; {flag('half_life')} is for bradley-terry. "
+            f"Leave it out, or choose {flag('model', 'bradley-terry')}."
         )
-    if "period" not in data.columns:
+    if not isinstance(data, Comparisons) or "period" not in data.columns:
         raise ValueError(
-            "--half-life needs to know when results took place, and no column says it; "
-            "name one with --period, or leave --half-life out."
+            f"{flag('half_life')} needs to know when results took place, and no "
+            f"column says it; name one with {flag('period')}, or leave "
+            f"{flag('half_life')} out."
         )
     try:
-        model.set_params(half_life=float(asked))
+        model.set_params(half_life=float(half_life))
     except ValueError:
-        model.set_params(half_life=asked)
+        model.set_params(half_life=half_life)
     read_half_life(model.half_life)
 
 
-def say_half_life(model: Any, data: ComparisonData) -> str:
+def say_half_life(model: Any, data: Data) -> str:
     """Return how long it took until results counted half; empty without."""
-    if getattr(model, "half_life", None) is None:
+    if getattr(model, "half_life", None) is None or not isinstance(data, Comparisons):
         return ""
     size = model.half_life_
     if np.isinf(size):
@@ -476,13 +422,13 @@ def grid_for(
     if name == "glicko" and not dated and grid:
         raise ValueError(
             "There is nothing to tune for glicko without dates: c is how fast ratings "
-            "become uncertain with time. Name the column of dates with --period, or "
-            "choose another --model."
+            "become uncertain with time. Name the column of dates with "
+            f"{flag('period')}, or choose another {flag('model')}."
         )
     if not grid:
         raise ValueError(
-            f"There is nothing to tune for {name}; --tune knows {', '.join(GRIDS)}, of "
-            "models that have them, unless they are set."
+            f"There is nothing to tune for {name}; {flag('tune')} knows "
+            f"{', '.join(GRIDS)}, of models that have them, unless they are set."
         )
     if "alpha" in grid and len(grid) > 1:
         grid["alpha"] = grid["alpha"][:4]
@@ -492,9 +438,8 @@ def grid_for(
 
 
 def inner_estimator(model: Any) -> Any:
-    """Return the estimator inside of a pipeline, of AsGiven and ThresholdCompare."""
+    """Return the estimator inside of a pipeline and of ThresholdCompare."""
     last = model.steps[-1][1] if isinstance(model, Pipeline) else model
-    last = last.model if isinstance(last, AsGiven) else last
     return last.ranker if isinstance(last, tb.ThresholdCompare) else last
 
 
@@ -511,94 +456,94 @@ class Tuned:
 class _Plan:
     """Rows to choose with, and folds of these rows."""
 
-    data: ComparisonData
+    data: Data
     folds: list[Fold]
     how: str
     honest: str
 
 
-def tune_model(
-    choice: Choice,
-    data: ComparisonData,
-    *,
-    progress: bool = False,
-) -> Tuned:
+def tune_model(choice: Choice, data: Data, *, progress: bool = False) -> Tuned:
     """Return a model with the settings that predict held-out results best."""
-    n_features = data.pairs.shape[2] if data.pairs.has_features else 1
-    grid = grid_for(choice, n_features, dated="period" in data.columns)
+    n_features = 1 if data.items is None else data.items.n_features
+    dated = isinstance(data, Comparisons) and "period" in data.columns
+    grid = grid_for(choice, n_features, dated=dated)
     plan, model = _plan(data), choice.model
-    rows, last, step = plan.data.pairs, model, ""
+    (rows, *outcome), columns = plan.data.arguments()
+    y = outcome[0] if outcome else None
+    last, step = model, ""
     if isinstance(model, Pipeline):
         # Features are scaled once; outcomes play no part in that.
         rows = clone(model[:-1]).fit_transform(rows)
         last, step = model[-1], f"{model.steps[-1][0]}__"
-    path = "model__" if isinstance(last, AsGiven) else ""
-    path += "ranker__" if hasattr(getattr(last, "model", last), "ranker") else ""
-    y = plan.data.y
-    columns = columns_for(last, plan.data.columns)
-    weight = columns.pop("sample_weight", None)
-    search = {f"{path}{key}": values for key, values in grid.items()}
-    found = tb.tune(
+    rows = rows.values if isinstance(rows, ItemTable) else rows
+    path = "ranker__" if hasattr(last, "ranker") else ""
+    columns = columns_for(last, columns)
+    scoring = "swapped_pairs"
+    if y is not None and isinstance(plan.data, Comparisons):
+        scoring = _scoring(last, y, plan.folds)
+    result = tb.tune(
         last,
         rows,
         y,
-        search,
+        {f"{path}{key}": values for key, values in grid.items()},
         cv=plan.folds,
+        qid=columns.pop("qid", None),
+        sample_weight=columns.pop("sample_weight", None),
         columns=columns,
         refit=False,
-        scoring=_scoring(last, y, plan.folds),
-        sample_weight=weight,
+        scoring=scoring,
         progress=progress,
     )
-    chosen = {f"{step}{key}": value for key, value in found.best_params_.items()}
-    found = _plain_names(found, path)
-    notes = [_say_choice(found, plan.how), *_say_edges(found, grid), plan.honest]
-    return Tuned(clone(model).set_params(**chosen), found, notes)
+    chosen = {f"{step}{key}": value for key, value in result.best_params_.items()}
+    result = _plain_names(result, path)
+    notes = [_say_choice(result, plan.how), *_say_edges(result, grid), plan.honest]
+    return Tuned(clone(model).set_params(**chosen), result, notes)
 
 
-def _plan(data: ComparisonData) -> _Plan:
-    data = draw_rows(data)
-    weight = data.columns.get("sample_weight")
-    if weight is not None and not (weight > 0).all():
-        data = take_rows(data, np.flatnonzero(weight > 0))
-    if len(data.y) < _FEWEST_ROWS:
+_ALL_SEEN = (
+    "The choice used all results, so the held-out quality may look a little better "
+    "than it is."
+)
+
+
+def _plan(data: Data) -> _Plan:
+    if isinstance(data, Comparisons):
+        data = draw_rows(data)
+        if data.weight is not None and not (data.weight > 0).all():
+            data = data.take(np.flatnonzero(data.weight > 0))
+    if len(data) < _FEWEST_ROWS:
         raise ValueError(
-            f"There are {len(data.y)} comparisons, too few to choose settings with; "
-            f"--tune needs at least {_FEWEST_ROWS}."
+            f"There are {len(data)} rows, too few to choose settings with; "
+            f"{flag('tune')} needs at least {_FEWEST_ROWS}."
         )
-    seen = (
-        "The choice used all results, so the held-out quality may look a little better "
-        "than it is."
-    )
+    if not isinstance(data, Comparisons):
+        unit = "list" if isinstance(data, Lists) else "query"
+        how = f"every {unit} was ordered by what was learned from others"
+        return _Plan(data, order_folds(data), how, _ALL_SEEN)
+    seen = _ALL_SEEN
     if by_time(data):
         period = data.columns["period"]
         halves = tb.selection.PeriodSplit(_FOLDS, min_train=0.5).split(
             data.y, period=period
         )
-        data = take_rows(data, next(iter(halves))[0])
+        data = data.take(next(iter(halves))[0])
         seen = (
             "The choice used the earlier half of the results only, so the held-out "
             "quality, of the later half, is honest."
         )
         if forward := _forward_folds(data):
             return _Plan(data, forward, "earlier results predicted later ones", seen)
-    pairs, y = data.pairs, data.y
     folds: Any
-    if data.group is not None and len(np.unique(data.group)) >= _FOLDS:
-        how = f"every {'list' if data.listed else 'query'} was predicted from others"
-        splitter = GroupKFold(_FOLDS, shuffle=True, random_state=0)
-        folds = splitter.split(y, groups=data.group)
-    elif pairs.names is not None:
+    if data.names is not None:
         how = "every result was predicted from others"
-        splitter = KFold(_FOLDS, shuffle=True, random_state=0)
-        folds = splitter.split(y)
+        folds = KFold(_FOLDS, shuffle=True, random_state=0).split(data.y)
     else:
         how = "held-out items were compared by what was learned from others"
-        folds = tb.selection.ItemKFold(_FOLDS, random_state=0).split(pairs)
-    return _Plan(data, _usable(pairs, list(folds)), how, seen)
+        folds = tb.selection.ItemKFold(_FOLDS, random_state=0).split(data.pairs)
+    return _Plan(data, _usable(data.pairs, list(folds)), how, seen)
 
 
-def _forward_folds(data: ComparisonData) -> list[Fold]:
+def _forward_folds(data: Comparisons) -> list[Fold]:
     """Return folds by time, if there are periods enough."""
     period = data.columns["period"]
     splitter = tb.selection.PeriodSplit(min(_FORWARD_FOLDS, len(np.unique(period)) - 1))
@@ -621,7 +566,7 @@ def _usable(pairs: Pairs, splits: list[Fold]) -> list[Fold]:
     if not folds:
         raise ValueError(
             "No two results share their items, so none can be predicted from others, "
-            "and settings cannot be chosen; leave --tune out."
+            f"and settings cannot be chosen; leave {flag('tune')} out."
         )
     return folds
 

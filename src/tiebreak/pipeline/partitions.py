@@ -27,7 +27,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from tiebreak import OnItems
-from tiebreak.data import ItemTable, Pairs, as_items
+from tiebreak.data import Comparisons, Grades, ItemTable, Pairs, as_items
 from tiebreak.data.columns import factorize, readable_period
 from tiebreak.data.validation import remember_features
 from tiebreak.io import FileError, ReadOptions, ReadResult, Wanted, read_file
@@ -37,20 +37,16 @@ from tiebreak.io.formats import DAMAGED, detect_format, open_bytes
 from tiebreak.io.items import MOST_WORDS, join_items
 from tiebreak.io.result import first_of, plural, shorten
 from tiebreak.io.table import Table
+from tiebreak.options import flag
 from tiebreak.outofcore import PartitionedTable
 from tiebreak.outofcore.cluster import open_partitions, watched
 from tiebreak.outofcore.evaluation import split_rows
 from tiebreak.outofcore.objectives import add_equal
 from tiebreak.outofcore.partitions import Partitions
 from tiebreak.outofcore.sources import list_files
-from tiebreak.pipeline.comparisons import (
-    ComparisonData,
-    PartitionedRows,
-    as_comparisons,
-    is_partitioned,
-)
 from tiebreak.pipeline.held_out import draw_numbers
-from tiebreak.pipeline.leaderboard import item_utilities, table_rows
+from tiebreak.pipeline.leaderboard import item_utilities, rank_rows
+from tiebreak.pipeline.source import Source, is_partitioned
 
 Floats = NDArray[np.float64]
 
@@ -78,7 +74,7 @@ def read_partitions(
     reading: ReadOptions,
     progress: Callable[[str], None],
     client: Any = None,
-) -> tuple[ComparisonData | GradedFiles, list[str]]:
+) -> Source:
     """Return what a folder, a pattern or a file holds, and what was detected, in words.
 
     Equal comparisons are added up; of graded items it is where they are. ``client`` is
@@ -99,7 +95,8 @@ def read_partitions(
         if files.shape == "comparisons":
             return gather_comparisons(files, before_reading)
         graded = look_at_grades(files, before_reading)
-        return graded, graded.detected
+        sample = graded.sample()
+        return Source(sample, graded.detected, skipped=graded.skipped, files=graded)
 
 
 @dataclass(frozen=True)
@@ -240,7 +237,8 @@ def _not_in_partitions(path: Path) -> FileError:
         "lists, and scores that people gave, cannot be read in partitions, because "
         "what belongs together may lie in several files. Expected comparisons of two "
         "items, or graded items with features; 'tiebreak convert FILE "
-        "comparisons.parquet' makes comparisons of one file, leave --dask out for it.",
+        f"comparisons.parquet' makes comparisons of one file, leave {flag('dask')} "
+        "out for it.",
     )
 
 
@@ -264,14 +262,13 @@ class FileReader:
             what = "a worker cannot see this file; every worker must see it under this"
             raise FileError(path, f"{what} name.")
         read = read_file(path, self.reading, wanted=self.wanted)
-        if read.kind != self.shape:
+        data = read.data
+        if not isinstance(data, Comparisons if self.shape == "comparisons" else Grades):
             raise _not_in_partitions(path)
         columns: dict[str, Any] = {"label": self.path, "read": read}
-        if read.kind == "grades":
-            X: Any = read.items
-            if X is not None and self.transform is not None:
-                X = self.transform(X)
-            columns |= {"X": X, "y": read.grades, "qid": read.query}
+        if isinstance(data, Grades):
+            X = data.items if self.transform is None else self.transform(data.items)
+            columns |= {"X": X, "y": data.y, "qid": data.qid}
         return columns
 
 
@@ -324,7 +321,7 @@ def _join_skipped(
 
 def gather_comparisons(
     many: ManyFiles, report: Callable[[str], None] | None = None
-) -> tuple[ComparisonData, list[str]]:
+) -> Source:
     """Return kinds of comparisons with their weights, and what was detected."""
     reading = replace(many.reading, items=None, item_column=None)
     reader = FileReader("", "comparisons", reading, report=report)
@@ -333,7 +330,7 @@ def gather_comparisons(
         facts: list[_Facts] = opened.each(_facts_of)
         metadata, notes = _choose_columns(many.files, facts)
         tables = opened.each(_count_equal, tuple(metadata))
-        drawn, complete = _draw(opened, [fact.n_rows for fact in facts])
+        drawn = _draw(opened, [fact.n_rows for fact in facts])
     counted = add_equal(pl.concat(tables, how="vertical_relaxed"))
     said = [_of_all(fact.sentences, counted) for fact in facts]
     sentences = [*many.sentences, *join_sentences(many.files, said), *notes]
@@ -345,11 +342,14 @@ def gather_comparisons(
     if many.reading.items is not None:
         read = join_items(read, many.reading)
         rows = join_items(rows, many.reading)
-    n_rows = sum(fact.n_rows for fact in facts)
-    partitioned = PartitionedRows(as_comparisons(rows), n_rows, complete)
-    skipped = _join_skipped(many.files, [fact.skipped for fact in facts])
-    data = replace(as_comparisons(read), partitioned=partitioned, skipped=skipped)
-    return data, [*read.sentences, *read.questions, *data.notes]
+    assert isinstance(rows.data, Comparisons)
+    return Source(
+        read.data,
+        [*read.sentences, *read.questions],
+        skipped=_join_skipped(many.files, [fact.skipped for fact in facts]),
+        sample=rows.data,
+        n_rows=sum(fact.n_rows for fact in facts),
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -374,25 +374,27 @@ class _ComparedRows:
 
     def __init__(self, columns: dict[str, Any]) -> None:
         self.read: ReadResult = columns["read"]
+        self.data: Comparisons = columns["read"].data
 
     def frame(self, metadata: Sequence[str]) -> pl.DataFrame:
         """Return the comparisons as a table, with numbers for items and raters."""
-        read = self.read
-        assert read.pairs is not None
-        table = {"left": read.pairs.left, "right": read.pairs.right, "y": read.y}
-        weight = read.columns.get("weight")
-        table["weight"] = np.ones(len(read.pairs)) if weight is None else weight
+        pairs, weight = self.data.pairs, self.data.weight
+        table: dict[str, Any] = {
+            "left": pairs.left,
+            "right": pairs.right,
+            "y": self.data.y,
+        }
+        table["weight"] = np.ones(len(pairs)) if weight is None else weight
         for role in metadata:
-            column = read.columns[role]
+            column = self.data.columns[role]
             table[role] = factorize(column)[0] if role == "rater" else column
         return pl.DataFrame(table)
 
     def named(self, table: pl.DataFrame) -> pl.DataFrame:
         """Return a table with names of items and raters instead of their numbers."""
-        assert self.read.pairs is not None
-        names: dict[str, Any] = dict.fromkeys(("left", "right"), self.read.pairs.names)
+        names: dict[str, Any] = dict.fromkeys(("left", "right"), self.data.names)
         if "rater" in table.columns:
-            names["rater"] = factorize(self.read.columns["rater"])[1]
+            names["rater"] = factorize(self.data.columns["rater"])[1]
         return table.with_columns(
             pl.Series(role, np.asarray(known).tolist(), dtype=pl.String)
             .gather(table[role])
@@ -401,15 +403,15 @@ class _ComparedRows:
         )
 
     def __sizeof__(self) -> int:
-        assert self.read.pairs is not None
-        return 1000 + 8 * len(self.read.pairs) * (3 + len(self.read.columns))
+        return 1000 + 8 * len(self.data) * (3 + len(self.data.columns))
 
 
 def _facts_of(part: _ComparedRows) -> _Facts:
-    read = part.read
-    assert read.y is not None
+    read, data = part.read, part.data
+    columns = dict(data.columns)
+    columns |= {} if data.weight is None else {"weight": data.weight}
     kinds: dict[str, str] = {
-        name: column.dtype.kind for name, column in read.columns.items()
+        name: column.dtype.kind for name, column in columns.items()
     }
     metadata = [role for role in _METADATA if role in kinds]
     table = add_equal(part.frame(metadata))
@@ -421,7 +423,7 @@ def _facts_of(part: _ComparedRows) -> _Facts:
             n_equal[tuple(metadata)] = len(table)
     # The first says how the file is written, the last counts its comparisons.
     said = read.sentences[1:-1]
-    outcomes = np.bincount(read.y + 1, minlength=3)
+    outcomes = np.bincount(data.y + 1, minlength=3)
     return _Facts(outcomes, kinds, n_equal, said, read.questions, read.skipped)
 
 
@@ -430,7 +432,7 @@ def _count_equal(part: _ComparedRows, metadata: tuple[str, ...]) -> pl.DataFrame
 
 
 def _take_rows(part: _ComparedRows, rows: NDArray[np.int64]) -> pl.DataFrame:
-    metadata = [role for role in _METADATA if role in part.read.columns]
+    metadata = [role for role in _METADATA if role in part.data.columns]
     return part.named(part.frame(metadata)[rows])
 
 
@@ -492,15 +494,14 @@ def _of_all(sentences: Sequence[str], table: pl.DataFrame) -> list[str]:
     return said
 
 
-def _draw(opened: Partitions, n_rows: Sequence[int]) -> tuple[pl.DataFrame, bool]:
+def _draw(opened: Partitions, n_rows: Sequence[int]) -> pl.DataFrame:
     """Draw the rows that `draw_rows` would, were all of them in one file."""
-    total = sum(n_rows)
-    chosen = draw_numbers(total)
+    chosen = draw_numbers(sum(n_rows))
     tables = opened.each(_take_rows, own=split_rows(chosen, n_rows))
     shared = set.intersection(*(set(table.columns) for table in tables))
     columns = [name for name in tables[0].columns if name in shared]
     kept = [table[columns] for table in tables]
-    return pl.concat(kept, how="vertical_relaxed"), len(chosen) == total
+    return pl.concat(kept, how="vertical_relaxed")
 
 
 def _as_read(
@@ -510,15 +511,8 @@ def _as_read(
     others = [c for c in table.columns if c not in ("left", "right", "y")]
     columns = {name: table[name].to_numpy() for name in others}
     pairs, y = Pairs(None, table["left"], table["right"]), table["y"].to_numpy()
-    return ReadResult(
-        kind="comparisons",
-        format="parquet",
-        sentences=list(sentences),
-        questions=list(questions),
-        pairs=pairs,
-        y=y,
-        columns=columns,
-    )
+    data = Comparisons(pairs, y, columns.pop("weight", None), columns)
+    return ReadResult(data, "parquet", list(sentences), list(questions))
 
 
 def _count(table: pl.DataFrame, facts: Sequence[_Facts]) -> str:
@@ -548,20 +542,21 @@ class GradedFiles:
         model.fit(PartitionedFiles(self.files, reader), "grade", qid=query)
         return make_pipeline(self.scaler, model)
 
-    def sample(self) -> ComparisonData:
+    def sample(self) -> Grades:
         """Return some queries, whole; all if they are few."""
         share = min(1.0, _SAMPLE_ROWS / sum(self.n_rows))
-        kept: list[Any] = _each_file(self.files, self.reader, _take_queries, share)
-        values = np.concatenate([read.items.dense() for read in kept])
+        kept: list[Grades] = _each_file(self.files, self.reader, _take_queries, share)
+        values = np.concatenate([part.items.dense() for part in kept])
         items = ItemTable(as_items(values).values, kept[0].items.feature_names)
-        grades = np.concatenate([read.grades for read in kept])
-        query = names = None
-        if self.grouped:
-            query = np.concatenate([np.asarray(read.query) for read in kept])
-        if all(read.names is not None for read in kept):
-            names = np.concatenate([np.asarray(read.names) for read in kept])
-        joined = replace(kept[0], items=items, grades=grades, query=query, names=names)
-        return replace(as_comparisons(joined), skipped=self.skipped)
+        y = np.concatenate([part.y for part in kept])
+        qid: list[Any] = [part.qid for part in kept]
+        names: list[Any] = [part.names for part in kept]
+        return Grades.of(
+            items,
+            y,
+            np.concatenate(qid) if self.grouped else None,
+            None if None in names else np.concatenate(names),
+        )
 
     def ranks(self, model: Any) -> Iterator[pl.DataFrame]:
         """Return the ranks of all rows within their queries, some files at a time."""
@@ -593,11 +588,10 @@ class _GradedRows:
 
     def __init__(self, columns: dict[str, Any]) -> None:
         self.read: ReadResult = columns["read"]
+        self.data: Grades = columns["read"].data
 
     def __sizeof__(self) -> int:
-        items, grades = self.read.items, self.read.grades
-        width = 1 if items is None else items.n_features
-        return 1000 + 8 * (width + 3) * (0 if grades is None else len(grades))
+        return 1000 + 8 * (self.data.items.n_features + 3) * len(self.data)
 
 
 def _each_file(
@@ -629,7 +623,7 @@ def look_at_grades(
             Path(many.files[0]),
             "no column says which rows are compared with each other, so all of them "
             "are one group, and a group must lie in one file. Name the column with "
-            "--query, or put all rows in one file.",
+            f"{flag('query')}, or put all rows in one file.",
         )
     n_rows = sum(look.n_rows for look in looks)
     n_groups = sum(look.n_groups for look in looks)
@@ -648,20 +642,18 @@ def look_at_grades(
 
 
 def _look_at(part: _GradedRows) -> _Look:
-    read = part.read
-    assert read.grades is not None
-    if read.items is None:
+    read, data = part.read, part.data
+    if not data.items.n_features:
         raise ValueError("The files grade items but have no features to learn from.")
-    X = read.items.dense()
+    X = data.items.dense()
     mean = X.mean(axis=0)
     spread = ((X - mean) ** 2).sum(axis=0)
-    n_groups = 1 if read.query is None else len(np.unique(np.asarray(read.query)))
     # The first says how the file is written, and the one that counts its rows comes
     # before what a table of items adds.
     counted = f"{plural(len(X), 'graded row')} in "
     said = [one for one in read.sentences[1:] if not one.startswith(counted)]
-    grouped, names = read.query is not None, read.items.feature_names
-    known = (len(X), n_groups, grouped, names, mean, spread, said)
+    names = data.items.feature_names
+    known = (len(X), data.n_groups, data.has_groups, names, mean, spread, said)
     return _Look(*known, read.questions, read.skipped)
 
 
@@ -729,28 +721,16 @@ def _make_scaler(looks: Sequence[_Look], features: tuple[str, ...] | None) -> On
     return scaler
 
 
-def _take_queries(part: _GradedRows, share: float) -> ReadResult:
+def _take_queries(part: _GradedRows, share: float) -> Grades:
     """Return about a fraction of the rows, in whole queries."""
-    read = part.read
-    assert read.grades is not None and read.items is not None
+    data = part.data
     if share >= 1.0:
-        return read
-    n = len(read.grades)
-    code = np.zeros(n, dtype=np.int64)
-    if read.query is not None:
-        code = np.unique(np.asarray(read.query), return_inverse=True)[1]
-    sizes = np.bincount(code)
+        return data
+    sizes = np.bincount(data.group)
     order = np.random.default_rng(0).permutation(len(sizes))
-    enough = int(np.searchsorted(np.cumsum(sizes[order]), share * n)) + 1
-    rows = np.flatnonzero(np.isin(code, order[:enough]))
-    query = None if read.query is None else np.asarray(read.query)[rows]
-    names = None if read.names is None else np.asarray(read.names)[rows]
-    items, grades = read.items.take(rows), read.grades[rows]
-    return replace(read, items=items, grades=grades, query=query, names=names)
+    enough = int(np.searchsorted(np.cumsum(sizes[order]), share * len(data))) + 1
+    return data.take(np.flatnonzero(np.isin(data.group, order[:enough])))
 
 
 def _rank_rows(part: _GradedRows, model: Any) -> pl.DataFrame:
-    read = part.read
-    assert read.items is not None
-    utility = item_utilities(model, read.items)
-    return table_rows(utility, read.names, read.query, read.grades)
+    return rank_rows(item_utilities(model, part.data.items), part.data)

@@ -2,189 +2,62 @@
 """`tiebreak.rank`: from a table to a model, a leaderboard and its held-out quality.
 
 `read_source` reads and chooses rows, `rank_source` does everything else, and `rank` is
-both in one call. The answer is put in words and into a report by
-`tiebreak.pipeline.report`.
+both in one call. The answer is a `RankResult`.
 """
 
 from __future__ import annotations
 
-import io
-import os
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Callable, Sequence
+from dataclasses import fields, replace
 from functools import partial
 from inspect import Parameter, Signature, cleandoc
 from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
-from rich.console import Console, ConsoleOptions
-from rich.text import Text
 from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from tiebreak import BradleyTerry, Leaderboard
+from tiebreak.data import Comparisons, Data, Grades, OnItems
 from tiebreak.data.columns import factorize
-from tiebreak.data.markup import results_html
-from tiebreak.io import FileError, ReadOptions
+from tiebreak.io import ReadOptions
 from tiebreak.io.columns import closest
-from tiebreak.io.result import first_of, in_command, in_python, plural, shorten
-from tiebreak.options import TIES, RankOptions, default_of, describe_options
-from tiebreak.pipeline.comparisons import ComparisonData
+from tiebreak.io.result import first_of, shorten
+from tiebreak.options import (
+    RankOptions,
+    default_of,
+    describe_options,
+    flag,
+    in_python,
+)
 from tiebreak.pipeline.held_out import (
+    OrderQuality,
     check_data,
-    columns_for,
+    fit_data,
+    order_held_out,
     predict_held_out,
-    take_rows,
 )
 from tiebreak.pipeline.leaderboard import (
     board_items,
-    item_utilities,
     list_weights,
     rank_rows,
     rate_items,
 )
 from tiebreak.pipeline.models import (
-    CLASSES,
     Choice,
     Tuned,
     choose_model,
-    find_estimator,
-    make_estimator,
     say_half_life,
     tune_model,
-    unwrap,
 )
-from tiebreak.pipeline.partitions import GradedFiles
-from tiebreak.pipeline.report import about_items, about_quality, report_data, show
-from tiebreak.pipeline.source import Asked, Progress, Source, read_source, silent
-from tiebreak.ratings.checks.report import PairsReport
+from tiebreak.pipeline.read import Progress, read_source, silent
+from tiebreak.pipeline.result import RankResult
+from tiebreak.pipeline.source import Source
 from tiebreak.ratings.leaderboard import RatingScale
-from tiebreak.report import write_report
-from tiebreak.selection.results import ForwardResult, TuneResult
-
-
-@dataclass(frozen=True, eq=False)
-class RankResult:
-    """What `tiebreak.rank` found; ``print`` it, or show it in a notebook.
-
-    Attributes
-    ----------
-    choice : Choice
-        The model with its ``name`` and the ``reason`` for it.
-    checks : PairsReport or None
-        What the data can support, see :func:`~tiebreak.check_pairs`; None without
-        names.
-    leaderboard : Leaderboard or None
-        Of items that have only names, with ``categories`` if asked for.
-    quality : ForwardResult or None
-        How well held-out results were predicted.
-    weights : list of (str, float) or None
-        Features and their weights, the largest first.
-    items : polars.DataFrame or None
-        Items with features and names, in the columns of a leaderboard; of graded rows
-        their ranks within the query.
-    effects, moves : polars.DataFrame or None
-        Effects of covariates and position, in rating points, and how many ranks each
-        item moves because covariates are taken into account.
-    detected, notes, warnings : list of str
-        What the data hold, what intervals rest on, and what else to distrust.
-    category_notes : dict of str to list of str
-        What to know about each category: who won or lost everything in it, or why it
-        has no leaderboard.
-    title, data, utility : str, ComparisonData, ndarray or None
-        Name of the data, the comparisons, and utilities of items with features.
-    tuning, tuning_notes : TuneResult or None, list of str
-        How settings were chosen.
-    options : RankOptions
-        What was asked for.
-    """
-
-    __module__ = "tiebreak"  # where users find it
-
-    choice: Choice
-    checks: PairsReport | None
-    leaderboard: Leaderboard | None
-    weights: list[tuple[str, float]] | None
-    quality: ForwardResult | None
-    data: ComparisonData
-    warnings: list[str] = field(default_factory=list)
-    items: pl.DataFrame | None = None
-    utility: NDArray[Any] | None = None
-    notes: list[str] = field(default_factory=list)
-    tuning: TuneResult | None = None
-    tuning_notes: list[str] = field(default_factory=list)
-    effects: pl.DataFrame | None = None
-    moves: pl.DataFrame | None = None
-    category_notes: dict[str, list[str]] = field(default_factory=dict)
-    detected: list[str] = field(default_factory=list)
-    title: str = ""
-    options: RankOptions = field(default_factory=RankOptions)
-
-    @property
-    def model(self) -> Any:
-        """The fitted model.
-
-        Returns
-        -------
-        estimator
-        """
-        return self.choice.model
-
-    @property
-    def table(self) -> pl.DataFrame | None:
-        """The table of the leaderboard, also of items with features.
-
-        Returns
-        -------
-        polars.DataFrame or None
-            None if items have no names.
-        """
-        if self.leaderboard is not None:
-            return self.leaderboard.table
-        ranked = self.items is not None and "rating" in self.items.columns
-        return self.items if ranked else None
-
-    def summary(self) -> list[str]:
-        """Give the result in sentences.
-
-        Returns
-        -------
-        list of str
-        """
-        return [*about_items(self), *about_quality(self), *self.tuning_notes]
-
-    def report(self, path: str | os.PathLike[str]) -> None:
-        """Write the report, one page that opens offline.
-
-        Parameters
-        ----------
-        path : str or path
-            The file, usually ``report.html``; replaced if it exists.
-        """
-        write_report(report_data(self), path)
-
-    def __rich_console__(
-        self, console: Console, options: ConsoleOptions
-    ) -> Iterator[Any]:
-        for part in show(self, options.max_width):
-            yield Text(part) if isinstance(part, str) else part
-
-    def __str__(self) -> str:
-        file = io.StringIO()
-        Console(file=file, width=100, color_system=None).print(self)
-        return "\n".join(line.rstrip() for line in file.getvalue().splitlines())
-
-    def __repr__(self) -> str:
-        n = self.data.pairs.n_items
-        return f"RankResult({plural(n, 'item')}, {self.choice.name})"
-
-    def _repr_html_(self) -> str:
-        return results_html(*show(self, _NARROW))
-
-
-_NARROW = 100  # columns: without the picture of intervals
+from tiebreak.selection.results import ForwardResult
 
 
 def rank(data: Any, **options: Any) -> RankResult:
@@ -229,14 +102,9 @@ def rank(data: Any, **options: Any) -> RankResult:
             f"{closest(unknown[0], sorted(_OPTIONS | _READING))}"
         )
     reading = {name: options.pop(name) for name in list(options) if name in _READING}
-    try:
+    with in_python():
         asked = RankOptions(**options)
-        source = read_source(data, ReadOptions(**reading), asked)
-        return _in_python(rank_source(source, asked))
-    except FileError as error:
-        raise type(error)(error.path, in_python(error.reason, _VALUES)) from None
-    except ValueError as error:
-        raise ValueError(in_python(str(error), _VALUES)) from error
+        return rank_source(read_source(data, ReadOptions(**reading), asked), asked)
 
 
 _OPTIONS = {one.name for one in fields(RankOptions)}
@@ -253,20 +121,6 @@ rank.__signature__ = Signature(  # type: ignore[attr-defined]
         Parameter("reading", Parameter.VAR_KEYWORD),
     ]
 )
-_VALUES = (*TIES, *CLASSES, "none")
-
-
-def _in_python(answer: RankResult) -> RankResult:
-    """Write options as arguments in all that is said."""
-    said = ("detected", "notes", "warnings", "tuning_notes")
-    word = partial(in_python, columns=_VALUES)
-    worded: Any = {name: [*map(word, getattr(answer, name))] for name in said}
-    if answer.checks is not None:
-        worded["checks"] = answer.checks.worded(word)
-    parts = answer.category_notes.items()
-    worded["category_notes"] = {name: [*map(word, notes)] for name, notes in parts}
-    choice = replace(answer.choice, reason=word(answer.choice.reason))
-    return replace(answer, choice=choice, **worded)
 
 
 def rank_source(
@@ -278,42 +132,43 @@ def rank_source(
 ) -> RankResult:
     """Return the answer: check, choose, tune, fit, make a leaderboard, evaluate."""
     # ``tuner`` chooses settings; ``progress`` is called before each step.
-    if not isinstance(source.found, Asked):
-        answer = _rank_grades(source.found, options, progress)
-        return replace(answer, detected=source.detected, title=source.title)
-    asked, data = source.found, source.found.data
+    data = source.data
+    if options.tune and source.files is not None:
+        raise ValueError(
+            f"{flag('tune')} is not for graded items in partitions, whose best "
+            "settings depend on how many there are. Leave it out, or put all rows in "
+            "one file."
+        )
     if tuner is None and options.tune:
-        tuner = partial(_tune, data.by_row)
-    if data.pairs.has_features:
+        tuner = partial(_tune, source)
+    if data.items is not None:
         _refuse_with_features(options)
     tuned = checks = board = utility = items = effects = moves = None
     notes: list[str] = []
     parts: dict[str, list[str]] = {}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        if data.by_name is not None:
+        if not isinstance(data, Grades) and data.names is not None:
             progress("checking the data")
-            # Whether the side matters is what the checks find out by themselves.
-            hidden = {"context", *["advantage"] * options.position}
-            kept = {name: c for name, c in data.columns.items() if name not in hidden}
-            checks = check_data(replace(data, columns=kept)).worded(in_command)
+            checks = check_data(_without_columns(source, options))
             warnings.filterwarnings("ignore", _NEVER_MEET)
-        judges = {key: c for key, c in data.columns.items() if key == "rater"}
-        if judges and options.model != "judge-bradley-terry":
-            # Until the report only who is who matters; numbers are quicker than names.
-            numbers = {"rater": factorize(data.columns["rater"])[0]}
-            data = replace(data, columns=data.columns | numbers)
-        given: Any = {"half_life": options.half_life, "ties": options.ties}
-        choice = choose_model(options.model, data, options.settings, **given)
+        fast = source
+        if options.model != "judge-bradley-terry":
+            fast = _number_raters(source)
+        ties = {"half_life": options.half_life, "ties": options.ties}
+        choice = choose_model(options.model, fast, options.settings, **ties)  # type: ignore[arg-type]
         if tuner is not None:
             progress(f"tuning {choice.name}")
             tuned = tuner(choice)
             choice = replace(choice, model=tuned.model)
         progress(f"fitting {choice.name}")
-        fitted = _fit(choice.model, data, asked.labels)
+        if source.files is None:
+            fitted = fit_data(choice.model, fast.data, source.labels)
+        else:
+            fitted = source.files.fit(choice.model)
         reason = choice.reason + say_half_life(fitted, data)
         choice = replace(choice, reason=reason)
-        if data.pairs.has_features:
+        if data.items is not None:
             progress("rating the items")
             utility = rate_items(fitted, data)
             items = board_items(utility, data, fitted, _scale_of(options))
@@ -321,32 +176,29 @@ def rank_source(
         else:
             progress("making the leaderboard")
             board = _board(fitted, options)
-            effects = find_effects(board, asked.deviations)
-            if asked.labels:
+            effects = find_effects(board, source.deviations)
+            if source.labels:
                 progress("fitting without the covariates")
-                moves = _find_moves(choice.model, data, board, options)
+                moves = _find_moves(choice.model, fast.data, board, options)
             notes = list(board.notes)
-            asked = replace(asked, data=data)
-            parts = _add_categories(board, choice.model, asked, options, progress)
-    said = _messages(caught)
+            parts = _add_categories(board, choice.model, fast, options, progress)
+    sentences = _messages(caught)
     progress("predicting held-out results")
-    quality = _quality(choice.name, choice.model, data.by_row, said)
+    quality = _quality(choice, fast, sentences)
     answer = RankResult(
         replace(choice, model=fitted),
         checks,
         board,
-        list_weights(fitted, data.pairs),
+        list_weights(fitted, data),
         quality,
-        replace(data, columns=data.columns | judges),
-        said,
+        source,
+        sentences,
         items,
         utility,
         notes,
         effects=effects,
         moves=moves,
         category_notes=parts,
-        detected=source.detected,
-        title=source.title,
         options=options,
     )
     if tuned is None:
@@ -354,23 +206,39 @@ def rank_source(
     return replace(answer, tuning=tuned.result, tuning_notes=tuned.notes)
 
 
-def _tune(data: ComparisonData, choice: Choice) -> Tuned:
-    return tune_model(choice, data)
+def _without_columns(source: Source, options: RankOptions) -> Source:
+    """Leave out what the checks find out by themselves: whether the side matters."""
+    hidden = {"context", *["advantage"] * options.position}
+
+    def without(data: Any) -> Any:
+        if not isinstance(data, Comparisons):
+            return data
+        kept = {name: c for name, c in data.columns.items() if name not in hidden}
+        return replace(data, columns=kept)
+
+    return replace(source, data=without(source.data), sample=without(source.sample))
+
+
+def _number_raters(source: Source) -> Source:
+    """Number raters: until the report only who is who matters, and names are slow."""
+    data = source.data
+    if not isinstance(data, Comparisons) or "rater" not in data.columns:
+        return source
+    numbers = {"rater": factorize(data.columns["rater"])[0]}
+    return replace(source, data=replace(data, columns={**data.columns, **numbers}))
+
+
+def _tune(source: Source, choice: Choice) -> Tuned:
+    return tune_model(choice, source.by_row)
 
 
 def _refuse_with_features(options: RankOptions) -> None:
     for name in ("by", "covariates", "position"):
         if getattr(options, name):
             raise ValueError(
-                f"--{name} is for items that have only names; leave it out, or --items."
+                f"{flag(name)} is for items that have only names; leave it out, or "
+                f"{flag('items')}."
             )
-
-
-def _fit(model: Any, data: ComparisonData, labels: Sequence[str] = ()) -> Any:
-    columns = columns_for(model, data.columns)
-    if "context" in columns and labels:
-        columns["context"] = pl.DataFrame(columns["context"], list(labels))
-    return unwrap(model.fit(data.pairs, data.y, **columns))
 
 
 def _scale_of(options: RankOptions) -> RatingScale:
@@ -410,11 +278,12 @@ def find_effects(
 
 
 def _find_moves(
-    model: Any, data: ComparisonData, board: Leaderboard, options: RankOptions
+    model: Any, data: Data, board: Leaderboard, options: RankOptions
 ) -> pl.DataFrame:
     """Return the ranks of all items with and without covariates."""
+    assert isinstance(data, Comparisons)
     columns = {name: c for name, c in data.columns.items() if name != "context"}
-    plain = _fit(clone(model), replace(data, columns=columns))
+    plain = fit_data(clone(model), replace(data, columns=columns))
     without = Leaderboard(plain, level=options.level).table
     names = {"rank": "rank_without", "rating": "rating_without"}
     table = board.table.select("item", "rank", "rating").join(
@@ -430,19 +299,19 @@ def _find_moves(
 def _add_categories(
     board: Leaderboard,
     model: Any,
-    asked: Asked,
+    source: Source,
     options: RankOptions,
     progress: Progress,
 ) -> dict[str, list[str]]:
     """Add a leaderboard for each category, and return what to know about each."""
     notes: dict[str, list[str]] = {}
     reference = _scale_of(options).reference
-    for name, rows in asked.categories.items():
+    for name, rows in source.categories.items():
         progress(f"ranking {name}")
         own, said = options, notes.setdefault(name, [])
         try:
-            part = take_rows(asked.data, rows)
-            fitted = _fit(clone(model), part, asked.labels)
+            part = source.data.take(rows)
+            fitted = fit_data(clone(model), part, source.labels)
             if reference is not None and reference not in fitted.items_.tolist():
                 own = replace(options, anchor=None)
                 said.append(
@@ -451,7 +320,7 @@ def _add_categories(
                 )
             board.categories[name] = _board(fitted, own)
         except ValueError as error:
-            said.append(f"There is no leaderboard. {in_command(str(error))}")
+            said.append(f"There is no leaderboard. {error}")
             continue
         said += _say_one_sided(board.categories[name].table)
     return notes
@@ -471,26 +340,31 @@ def _say_one_sided(table: pl.DataFrame) -> list[str]:
 
 
 def rank_names(
-    data: ComparisonData, options: RankOptions, models: Sequence[str] = ()
+    source: Source, options: RankOptions, models: Sequence[str] = ()
 ) -> Leaderboard:
     """Return the leaderboard of items by name alone, for comparisons of items."""
     # ``models`` are those that have what is asked for; all if there are none.
     if models and options.model not in ("auto", *models):
         listed = ", ".join(["auto", *models])
         raise ValueError(
-            f"--model must be one of {listed} here; got {options.model!r}."
+            f"{flag('model')} must be one of {listed} here; got {options.model!r}."
         )
-    if data.by_name is None:
+    data = None if isinstance(source.data, Grades) else source.data.by_name()
+    if data is None:
         raise ValueError(
             "The items of this file have no names, so they cannot be asked for by name."
         )
-    named = replace(data, pairs=data.by_name)
-    given: Any = {"half_life": options.half_life, "ties": options.ties}
-    choice = choose_model(options.model, named, options.settings, **given)
-    columns = columns_for(choice.model, named.columns)
+    named = replace(source, data=data)
+    choice = choose_model(
+        options.model,
+        named,
+        options.settings,
+        half_life=options.half_life,
+        ties=options.ties,
+    )
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", _NEVER_MEET)
-        fitted = choice.model.fit(named.pairs, named.y, **columns)
+        fitted = fit_data(choice.model, named.data)
     return Leaderboard(fitted, level=options.level)
 
 
@@ -499,86 +373,34 @@ _NEVER_MEET = ".*comparable only by the penalty alpha"
 
 
 def _messages(caught: list[warnings.WarningMessage]) -> list[str]:
-    return list(dict.fromkeys(in_command(str(one.message)) for one in caught))
+    return list(dict.fromkeys(str(one.message) for one in caught))
 
 
 def _quality(
-    name: str, model: Any, data: ComparisonData, said: list[str]
-) -> ForwardResult | None:
+    choice: Choice, source: Source, sentences: list[str]
+) -> ForwardResult | OrderQuality | None:
     """Return the quality of a model on held-out rows; if there is none, say why."""
-    if getattr(model, "ties", None) == "half" and not data.y.all():
-        data = take_rows(data, np.flatnonzero(data.y))
-        said.append(
+    data, models = source.by_row, {choice.name: choice.model}
+    halved = getattr(choice.model, "ties", None) == "half"
+    if halved and isinstance(data, Comparisons) and not data.y.all():
+        data = data.take(np.flatnonzero(data.y))
+        sentences.append(
             "Held-out quality is that of decided results: a tie that counts as half a "
             "win for each has no probability."
         )
     try:
-        return predict_held_out({name: model}, data)
+        if isinstance(data, Comparisons):
+            return predict_held_out(models, data)
+        if source.files is not None:
+            models = {
+                choice.name: make_pipeline(OnItems(StandardScaler()), choice.model)
+            }
+            if len(data) < (n_rows := sum(source.files.n_rows)):
+                sentences.append(
+                    f"Held-out quality was measured on {len(data):,} rows, in queries "
+                    f"drawn at random; the model was fitted on all {n_rows:,}."
+                )
+        return order_held_out(models, data)
     except ValueError as error:
-        said.append(f"Held-out quality is not known: {in_command(str(error))}")
+        sentences.append(f"Held-out quality is not known: {error}")
         return None
-
-
-# Models of graded items that are fitted where the files are, and how.
-_PARTITIONED: dict[str, dict[str, Any]] = {
-    "rank-svm": {"kernel": "linear", "loss": "squared_hinge"},
-    "rank-rls": {"kernel": "linear"},
-}
-
-
-def _rank_grades(
-    graded: GradedFiles, options: RankOptions, progress: Progress
-) -> RankResult:
-    """Return the answer of a linear model that is fitted where the files are."""
-    # Its table of items, and the comparisons that are returned next to it, are those of
-    # the queries on which quality was measured.
-    if options.half_life is not None:
-        raise ValueError(
-            "--half-life is for comparisons with dates, and not for graded items; "
-            "leave it out."
-        )
-    if options.tune:
-        raise ValueError(
-            "--tune is not for graded items in partitions, whose best settings depend "
-            "on how many there are. Leave it out, or put all rows in one file."
-        )
-    choice = _choose_partitioned(options)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        progress(f"fitting {choice.name}")
-        fitted = graded.fit(choice.model)
-    said = _messages(caught)
-    progress("predicting held-out results")
-    sample = graded.sample()
-    assert sample.items is not None and sample.grades is not None
-    comparer = choose_model(choice.name, sample, choice.settings).model
-    quality = _quality(choice.name, comparer, sample, said)
-    n_sampled, n_rows = len(sample.grades), sum(graded.n_rows)
-    if quality is not None and n_sampled < n_rows:
-        said.append(
-            f"Held-out quality was measured on {n_sampled:,} rows, in queries drawn at "
-            f"random; the model was fitted on all {n_rows:,}."
-        )
-    utility = item_utilities(fitted, sample.items)
-    choice = replace(choice, model=fitted)
-    weights, items = list_weights(fitted, sample.pairs), rank_rows(utility, sample)
-    return RankResult(
-        choice, None, None, weights, quality, sample, said, items, utility,
-        options=options,
-    )  # fmt: skip
-
-
-def _choose_partitioned(options: RankOptions) -> Choice:
-    name = "rank-svm" if options.model == "auto" else options.model
-    if name not in _PARTITIONED:
-        raise ValueError(
-            f"{name!r} is not fitted on graded items in partitions. Choose --model "
-            f"from {', '.join(['auto', *_PARTITIONED])}; for other models put all rows "
-            "in one file, and leave --dask out."
-        )
-    settings = _PARTITIONED[name] | dict(options.settings)
-    reason = "items are graded, and it is fitted where the files are read."
-    reason = reason if options.model == "auto" else "as you asked."
-    return Choice(
-        name, make_estimator(find_estimator(name), settings), reason, settings
-    )

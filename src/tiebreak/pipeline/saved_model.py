@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -20,6 +20,7 @@ from tiebreak.data.columns import as_names, plain_values
 from tiebreak.io import FileError, ReadOptions, Wanted
 from tiebreak.io.result import first_of, plural, shorten
 from tiebreak.metrics.scorers import difference_of
+from tiebreak.options import flag
 from tiebreak.pipeline.held_out import learns_advantage
 
 
@@ -72,7 +73,7 @@ class SavedModel:
         if reading.items is not None and self.wanted is None:
             raise ValueError(
                 "The model knows items by name and has no use for their features; "
-                "leave --items out."
+                f"leave {flag('items')} out."
             )
 
     def own_names(self, names: NDArray[Any]) -> NDArray[Any]:
@@ -96,7 +97,7 @@ class SavedModel:
                 raise ValueError(
                     f"The model was fitted on {plural(self.wanted.count, 'feature')} "
                     "of items, and these have only names; name the table that has "
-                    "their features with --items."
+                    f"their features with {flag('items')}."
                 )
         elif pairs.names is None:
             raise ValueError(
@@ -123,13 +124,13 @@ class SavedModel:
             f"{plural(len(known), 'item')} by name and can say nothing of others."
         )
 
-    def options(self, columns: dict[str, NDArray[Any]]) -> dict[str, Any]:
+    def options(self, columns: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
         """Return the metadata columns that ``predict`` takes."""
         if "advantage" in columns and self.knows_advantage:
             return {"advantage": columns["advantage"]}
         return {}
 
-    def predict(self, pairs: Pairs, columns: dict[str, NDArray[Any]]) -> Predictions:
+    def predict(self, pairs: Pairs, columns: Mapping[str, NDArray[Any]]) -> Predictions:
         """Return what the model says of pairs, with the columns that it takes."""
         options = self.options(columns)
 

@@ -8,9 +8,8 @@ of these contrasts, ::
     change = A θ_new - A θ_old,
     V = A (V_new + V_old - C - Cᵀ) Aᵀ,
 
-where C is the covariance of the two estimates. It is zero unless results, or raters,
-are in both. To first order an estimate is θ + H⁻¹ Σ s over its results, s the score of
-one and H the Hessian, so C = H_old⁻¹ (Σ s_old s_newᵀ) H_new⁻¹ over what they share.
+where C is the covariance of the two estimates: with scores s of the results, or raters,
+that both share, and Hessians H, C = H_old⁻¹ (Σ s_old s_newᵀ) H_new⁻¹ to first order.
 """
 
 from __future__ import annotations
@@ -25,6 +24,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit
 
+from tiebreak.losses import CovariateDesign, Design, ItemDesign, JointDesign
+from tiebreak.losses.comparison_covariance import vote_scores
 from tiebreak.ratings.leaderboard import Leaderboard, RatingScale, holm
 from tiebreak.ratings.strengths.bradley_terry import BradleyTerry
 
@@ -154,7 +155,7 @@ def shared_covariance(
 ) -> Floats:
     """Return C of two fits of strengths, in rating points, as `Rated.of` orders items.
 
-    ``rows`` are the scores of what both share, one row for each: `score_rows`.
+    ``rows`` are the scores of what both share, one row for each: `weighted_scores`.
     """
     meat = np.asarray((rows[0].T @ rows[1]).todense())
     inverse = [_inverse_hessian(board.model) for board in (old, new)]
@@ -168,36 +169,25 @@ def shared_covariance(
 
 
 def _inverse_hessian(model: BradleyTerry) -> Floats:
-    objective = model._objective_of(model.alpha_)
+    objective = model._problem.objective(model.alpha_)
     objective.expand(model._solution())
     return np.asarray(np.linalg.inv(objective.hessian()), dtype=np.float64)
 
 
-def score_rows(model: BradleyTerry, pairs: Any, y: Any, columns: dict[str, Any]) -> Any:
+def weighted_scores(
+    model: BradleyTerry, pairs: Any, y: Any, columns: dict[str, Any]
+) -> sp.csr_array:
     """Return the score of each comparison in all coefficients, (n, p), sparse."""
-    given = {
+    known = {
         name: columns[name] for name in ("advantage", "context") if name in columns
     }
-    n, weight = len(pairs), columns.get("sample_weight")
-    in_d, in_t = model._link.scores(model.difference(pairs, **given), model._tie)
-    weight = np.ones(n) if weight is None else weight
-    row, outcome = np.arange(n), np.asarray(y, dtype=np.int64) + 1
-    slope = weight * in_d[row, outcome]
     place = {name: k for k, name in enumerate(model.items_.tolist())}
     ids = np.array([place.get(name, -1) for name in pairs.names.tolist()])
-    n_items = len(model.items_)
-    sides = sp.csr_array(
-        (
-            np.concatenate([slope, -slope]),
-            (np.tile(row, 2), np.concatenate([ids[pairs.right], ids[pairs.left]])),
-        ),
-        shape=(n, n_items),
-    )
-    # Both count in favor of left.
-    more = [np.reshape(column, (n, -1)) for column in given.values()]
-    dense = [-slope[:, None] * column for column in more]
-    if model._has_tie:
-        dense.append((weight * in_t[row, outcome])[:, None])
-    if not dense:
-        return sides
-    return sp.hstack([sides, sp.csr_array(np.concatenate(dense, axis=1))], format="csr")
+    design: Design = ItemDesign(ids[pairs.left], ids[pairs.right], len(place))
+    if known:
+        more = [np.reshape(column, (len(pairs), -1)) for column in known.values()]
+        design = JointDesign(design, CovariateDesign(np.concatenate(more, axis=1)))
+    scores = model._link.scores(model.difference(pairs, **known), model._tie)
+    out = vote_scores(design.matrix(), scores, y, model._problem.has_tie)
+    weight = columns.get("sample_weight")
+    return out if weight is None else sp.diags_array(weight) @ out

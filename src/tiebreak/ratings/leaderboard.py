@@ -10,8 +10,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from numbers import Real
-from typing import Any, Literal, NamedTuple
+from itertools import chain, count, product
+from string import ascii_lowercase
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
@@ -25,15 +26,19 @@ from tiebreak.data.columns import factorize
 from tiebreak.data.markup import results_html
 from tiebreak.data.messages import TiebreakWarning, list_rows, warn_user
 from tiebreak.losses.comparison_covariance import LARGEST_COVARIANCE
-from tiebreak.metrics.inputs import positive_integer
+from tiebreak.metrics.metric_inputs import positive_integer
 from tiebreak.models.covariates import check_level, check_row_column
-from tiebreak.ratings.inputs import check_results, find_item
-from tiebreak.ratings.leaderboard_table import TALLY, WIDE, as_table, as_text
+from tiebreak.ratings.leaderboard_table import (
+    TALLY,
+    WIDE,
+    draw_leaderboard,
+    leaderboard_text,
+)
+from tiebreak.ratings.named_results import check_results, find_item
 from tiebreak.ratings.strengths.bradley_terry import BradleyTerry
 from tiebreak.ratings.strengths.distribution import Separation, StrengthDistribution
 from tiebreak.ratings.strengths.inference import (
     FEWEST_RATERS,
-    KINDS,
 )
 from tiebreak.ratings.strengths.testing import count_votes
 
@@ -77,12 +82,10 @@ class Leaderboard:
         of the rank; an item could be best if it contains 1), ``group`` (letters; two
         items without a common one are different), ``provisional``, ``wins``, ``ties``,
         ``losses``. What a model cannot say is null: Elo has no intervals, PlackettLuce
-        no wins, more than 10,000 strengths of lists or without a penalty no intervals,
-        more than 1,000 strengths no groups.
-        A provisional item has fewer than three games, or fewer than 30 and a standard
-        error twice that of the median item; its place is that of the lower end of its
-        interval. If items fall into sets that never meet, a column ``set`` numbers
-        these, the largest first, and ``rank`` counts within each.
+        no wins, more than 1,000 strengths no groups. A provisional item has fewer than
+        three games, or fewer than 30 and a standard error twice that of the median
+        item; it is placed by the lower end of its interval. If items fall into sets
+        that never meet, a column ``set`` numbers these, and ``rank`` counts within.
     notes : list of str
         What the intervals rest on: the prior, few raters, items that never meet.
     model, level : object, float
@@ -128,11 +131,17 @@ class Leaderboard:
                 "was fitted on items with features. Order a table of items with "
                 "model.order(X) and model.utility(X) instead."
             )
-        uncertain = Uncertain(level, interval, n_resamples, random_state)
+        check_level(level)
+        if not (scale > 0 and base > 1 and math.isfinite(scale + base + anchor)):
+            raise ValueError(
+                "A leaderboard needs a positive scale, a base above 1 and a finite "
+                f"anchor; got {scale!r}, {base!r} and {anchor!r}."
+            )
         self._scale = RatingScale(scale, base, reference, anchor)
-        self._strengths = find_strengths(model, uncertain)
-        columns = model_columns(model, self._strengths, uncertain, self._scale)
-        self.table = rank_rows(pl.DataFrame(columns))
+        drawn = n_resamples, random_state
+        self._strengths = find_strengths(model, interval, *drawn)
+        columns = model_columns(model, self._strengths, level, self._scale)
+        self.table = sort_board(pl.DataFrame(columns))
         self.model, self.level, self.categories = model, level, {}
         self.notes = describe_basis(model, self._scale)
 
@@ -291,9 +300,10 @@ class Leaderboard:
         )
         if "votes_needed" in columns:
             votes = pl.col("votes_needed")
-            whole = pl.when(votes < _MOST_VOTES).then(votes).cast(pl.Int64)
-            table = table.with_columns(whole)
-        return table.sort("difference", descending=False, nulls_last=True)
+            table = table.with_columns(
+                pl.when(votes < _MOST_VOTES).then(votes).cast(pl.Int64)
+            )
+        return table.sort("difference", nulls_last=True)
 
     def next_pairs(self, n_pairs: int = 10) -> pl.DataFrame:
         """Pairs whose comparison would teach most about the strengths.
@@ -313,9 +323,11 @@ class Leaderboard:
         self._need_counts("The choice of pairs to compare next")
         model = self.model
         covariance, strength = model.covariance("model"), model.strength_
-        found = choose_next_pairs(strength, covariance, model.information, n_pairs)
-        left, right = model.items_[found.left], model.items_[found.right]
-        return pl.DataFrame({"left": left, "right": right, "gain": found.gain})
+        pairs, gain = choose_next_pairs(
+            strength, covariance, model.information, n_pairs
+        )
+        left, right = model.items_[pairs].T
+        return pl.DataFrame({"left": left, "right": right, "gain": gain})
 
     def _need_counts(self, what: str) -> None:
         if not hasattr(self.model, "pair_counts_"):
@@ -327,14 +339,16 @@ class Leaderboard:
     def __rich_console__(
         self, console: Console, options: ConsoleOptions
     ) -> Iterator[Table]:
-        yield as_table(self.table, self.level, options.max_width)
+        yield draw_leaderboard(self.table, self.level, options.max_width)
 
     def _repr_html_(self) -> str:
         """Show the table and its notes in a notebook, without the picture."""
-        return results_html(as_table(self.table, self.level, WIDE - 1), *self.notes)
+        return results_html(
+            draw_leaderboard(self.table, self.level, WIDE - 1), *self.notes
+        )
 
     def __str__(self) -> str:
-        return as_text(self.table, self.level)
+        return leaderboard_text(self.table, self.level)
 
     def __repr__(self) -> str:
         n = len(self.table)
@@ -349,19 +363,6 @@ class RatingScale:
     base: float = 10.0
     reference: Any = None  # None: the mean of all items
     anchor: float = 1500.0
-
-    def __post_init__(self) -> None:
-        """Refuse scales that turn the order around or are no numbers."""
-        for name, good, expected in (
-            ("scale", lambda v: v > 0, "positive"),
-            ("base", lambda v: v > 1, "larger than 1"),
-            ("anchor", lambda v: True, "finite"),
-        ):
-            value = getattr(self, name)
-            number = isinstance(value, Real) and not isinstance(value, bool)
-            if not number or not math.isfinite(value) or not good(value):
-                must = f"{name} of a leaderboard must be a {expected} number"
-                raise ValueError(f"{must}; got {value!r}.")
 
     @property
     def unit(self) -> float:
@@ -381,27 +382,9 @@ class RatingScale:
         return self.anchor + self.unit * (strength - zero)
 
 
-@dataclass(frozen=True)
-class Uncertain:
-    """How intervals are found."""
-
-    level: float
-    interval: str | None
-    n_resamples: int
-    random_state: int | None
-
-    def __post_init__(self) -> None:
-        """Refuse what is not among the choices."""
-        check_level(self.level)
-        if self.interval not in (None, "bootstrap", *KINDS):
-            choices = ", ".join(map(repr, (*KINDS, "bootstrap")))
-            raise ValueError(
-                f"interval must be one of {choices} or None; got {self.interval!r}."
-            )
-        positive_integer(self.n_resamples, "n_resamples")
-
-
-def find_strengths(model: Any, uncertain: Uncertain) -> StrengthDistribution | None:
+def find_strengths(
+    model: Any, interval: str | None, n_resamples: int, random_state: int | None
+) -> StrengthDistribution | None:
     """Give the distribution of a model's strengths or ratings; None: it has none."""
     if not hasattr(model, "strength_"):
         if not hasattr(model, "deviation_"):
@@ -414,7 +397,7 @@ def find_strengths(model: Any, uncertain: Uncertain) -> StrengthDistribution | N
         return None
     n = len(model.items_)
     # Variances of counted comparisons with a penalty need no matrix.
-    matrix = uncertain.interval == "bootstrap" or not hasattr(model, "pair_counts_")
+    matrix = interval == "bootstrap" or not hasattr(model, "pair_counts_")
     if (matrix or model.alpha_ == 0) and n > LARGEST_COVARIANCE:
         warn_user(
             f"There are {n:,} items, and intervals of ratings and ranks are computed "
@@ -423,14 +406,9 @@ def find_strengths(model: Any, uncertain: Uncertain) -> StrengthDistribution | N
             TiebreakWarning,
         )
         return None
-    if uncertain.interval != "bootstrap":
-        return model.distribution(uncertain.interval)
-    if not hasattr(model, "bootstrap"):
-        raise ValueError(
-            "interval='bootstrap' is offered for BradleyTerry; "
-            f"{type(model).__name__} has 'sandwich' and 'model'."
-        )
-    drawn = model.bootstrap(uncertain.n_resamples, uncertain.random_state)
+    if interval != "bootstrap":
+        return model.distribution(interval)
+    drawn = model.bootstrap(n_resamples, random_state)
     covariance = np.cov(drawn, rowvar=False).reshape(n, n)
     return Resampled(model.strength_[None], covariance[None], np.ones(1), drawn=drawn)
 
@@ -470,7 +448,7 @@ def holm(p_values: Floats) -> Floats:
 def model_columns(
     model: Any,
     strengths: StrengthDistribution | None,
-    uncertain: Uncertain,
+    level: float,
     scale: RatingScale,
 ) -> dict[str, Any]:
     """Give the columns of a leaderboard, items in the model's order."""
@@ -491,11 +469,11 @@ def model_columns(
         games = np.sum(played, axis=0)
         provisional = games < _FEW_GAMES
     if strengths is not None and shown is not None:
-        tail = 0.5 - 0.5 * uncertain.level
+        tail = 0.5 - 0.5 * level
         zero = rating - unit * shown.mean
         columns["lower"] = zero + unit * shown.quantile(tail)
         columns["upper"] = zero + unit * shown.quantile(1.0 - tail)
-        found = Separation.of(strengths, uncertain.level, component_of(model))
+        found = Separation.of(strengths, level, component_of(model))
         columns["rank_best"], columns["rank_worst"] = found.ranks().T
         columns["group"] = _letters(found.groups(), n)
         error = strengths.errors()
@@ -515,7 +493,7 @@ _FEW_GAMES, _ENOUGH_GAMES = 3, 30
 _UNCERTAIN = 2.0  # times the median standard error: a quarter of its information
 
 
-def rank_rows(table: pl.DataFrame) -> pl.DataFrame:
+def sort_board(table: pl.DataFrame) -> pl.DataFrame:
     """Sort and rank items, provisional ones by the lower end of their interval."""
     sure = pl.coalesce("lower", "rating")
     place = pl.when("provisional").then(sure).otherwise("rating")
@@ -581,20 +559,14 @@ def _letters(groups: list[NDArray[np.int64]] | None, n: int) -> list[str | None]
     if groups is None:
         return [None] * n
     letters: list[list[str]] = [[] for _ in range(n)]
-    for number, group in enumerate(groups):
+    # Counted a, b, …, z, aa, ab, and so on.
+    counted = chain.from_iterable(
+        product(ascii_lowercase, repeat=length) for length in count(1)
+    )
+    for letter, group in zip(counted, groups, strict=False):
         for item in group:
-            letters[item].append(_letter(number))
+            letters[item].append("".join(letter))
     return [" ".join(of_item) for of_item in letters]
-
-
-def _letter(number: int) -> str:
-    """Count a, b, …, z, aa, ab, and so on."""
-    letter = ""
-    number += 1
-    while number:
-        number, digit = divmod(number - 1, 26)
-        letter = chr(ord("a") + digit) + letter
-    return letter
 
 
 _MANY = 200
@@ -628,10 +600,7 @@ def _rows_of_flag(values: Any, name: str, n_rows: int) -> NDArray[np.int64]:
             f"other value(s): {list_rows(wrong, column[wrong[:5]])}. Give one column "
             "of labels instead if categories do not overlap."
         )
-    rows = np.flatnonzero(column)
-    if len(rows) == 0:
-        raise ValueError(f"The category {name!r} has no comparison; leave it out.")
-    return rows
+    return np.flatnonzero(column)
 
 
 def _take(values: Any, rows: NDArray[np.int64] | None) -> Any:
@@ -691,21 +660,13 @@ class ResultsMatrix:
         return np.where(games > 0, share, np.nan)
 
 
-class NextPairs(NamedTuple):
-    """Pairs to compare next, by item number, most informative first."""
-
-    left: NDArray[np.int64]
-    right: NDArray[np.int64]
-    gain: Floats  # nats
-
-
 def choose_next_pairs(
     strength: Floats,
     covariance: Floats,
     information: Callable[[Floats], Floats],
     n_pairs: int,
-) -> NextPairs:
-    """Choose comparisons greedily by expected information.
+) -> tuple[NDArray[np.int64], Floats]:
+    """Choose comparisons (k, 2) greedily by expected information, in nats (k,).
 
     One more comparison of i and j adds h = E[(∂ ln P/∂d)²], its Fisher information, to
     the Hessian in the direction of their difference d, whose variance is v: it gains
@@ -716,7 +677,7 @@ def choose_next_pairs(
     h = np.zeros((n, n))
     h[upper] = information(strength[upper[1]] - strength[upper[0]])
     present = covariance.copy()
-    chosen: list[tuple[int, int, float]] = []
+    chosen, gains = [], []
     open_pairs = np.triu(np.ones((n, n), dtype=bool), 1)
     for _ in range(min(n_pairs, len(upper[0]))):
         variance = np.diag(present)
@@ -725,9 +686,9 @@ def choose_next_pairs(
         best = int(np.argmax(np.where(open_pairs, gain, -1.0)))
         i, j = np.unravel_index(best, gain.shape)
         open_pairs[i, j] = False
-        chosen.append((int(i), int(j), float(gain[i, j])))
+        chosen.append((int(i), int(j)))
+        gains.append(float(gain[i, j]))
         # The inverse of the Hessian after h (e_j - e_i)(e_j - e_i)ᵀ is added to it.
         column = present[:, j] - present[:, i]
         present -= np.outer(column, column) * (h[i, j] / (1.0 + h[i, j] * spread[i, j]))
-    codes = np.array([pair[:2] for pair in chosen], dtype=np.int64).reshape(-1, 2)
-    return NextPairs(codes[:, 0], codes[:, 1], np.array([pair[2] for pair in chosen]))
+    return np.array(chosen, dtype=np.int64).reshape(-1, 2), np.array(gains)

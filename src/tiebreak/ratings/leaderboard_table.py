@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import io
-import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -14,19 +12,19 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from tiebreak.data.markup import Name
+from tiebreak.data.markup import Name, results_text, shorten
 
 TALLY = ("wins", "ties", "losses")
 _BAR = 24  # columns of the picture of an interval
 _SHOWN = 50
+_WIDEST = 500
 WIDE = 110  # a terminal with fewer columns gets no picture
 _LONGEST_NAME = 48
-_LINES_OF_NAME = 3
-_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+_LONGEST_TEXT = 3 * _LONGEST_NAME
 _LONGEST_GROUP = 12
 
 
-def as_table(
+def draw_leaderboard(
     board: pl.DataFrame, level: float, width: int = WIDE, most: int = _SHOWN
 ) -> Table:
     """Make a table for the terminal, of the first items.
@@ -85,7 +83,7 @@ def _columns(
 
     ends = best.select(pl.min("lower"), pl.max("upper")).row(0)
     # Text, not markup: a name such as "[red]" must appear as it is.
-    names = [Name(_name(item)) for item in best["item"]]
+    names = [Name(shorten(item, _LONGEST_TEXT)) for item in best["item"]]
     for name, provisional in zip(names, best["provisional"], strict=True):
         name.append(" *" * provisional)
     columns: dict[str, tuple[Any, Sequence[Text | str]]] = {
@@ -126,24 +124,10 @@ def rating_digits(board: pl.DataFrame) -> int:
     return 0 if span >= 50 or span == 0.0 else 1 + (span < 10) + (span < 1)
 
 
-def as_text(board: pl.DataFrame, level: float) -> str:
+def leaderboard_text(board: pl.DataFrame, level: float) -> str:
     """Make plain text, without colors, of the same table."""
-    file = io.StringIO()
     # As wide as it needs: text goes to files and documents too.
-    console = Console(file=file, width=500, color_system=None)
-    console.print(as_table(board, level, console.width))
-    return "\n".join(line.rstrip() for line in file.getvalue().rstrip().splitlines())
-
-
-def _name(item: Any) -> str:
-    """Write a name so that it steers no terminal, with its middle left out if long."""
-    line = re.sub(r"[\t\r\n]+", " ", str(item))
-    text = _CONTROLS.sub("\N{REPLACEMENT CHARACTER}", line)
-    most = _LINES_OF_NAME * _LONGEST_NAME
-    if len(text) <= most:
-        return text
-    tail = most // 3
-    return f"{text[: most - 1 - tail]}…{text[-tail:]}"
+    return results_text(draw_leaderboard(board, level, _WIDEST), _WIDEST)
 
 
 def _bar(row: dict[str, Any], low: float, high: float) -> str:

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Pictures and reports of what models have learned."""
 
-from tiebreak.report.data import CompareData, QualityData, ReportData, rate_spans
 from tiebreak.report.displays import (
     CalibrationDisplay,
     LeaderboardDisplay,
@@ -11,7 +10,6 @@ from tiebreak.report.level_curves import draw_level_curves
 from tiebreak.report.page import render_report, write_report
 
 __all__ = [
-    "CalibrationDisplay", "CompareData", "LeaderboardDisplay", "QualityData",
-    "ReportData", "TuningDisplay", "draw_level_curves", "rate_spans",
+    "CalibrationDisplay", "LeaderboardDisplay", "TuningDisplay", "draw_level_curves",
     "render_report", "write_report",
 ]  # fmt: skip

@@ -1,36 +1,29 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Pictures for notebooks: a leaderboard, calibration, and the scores of a search.
 
-A display takes plain numbers. ``plot`` draws on given axes, or on a new figure made
-without pyplot; ``ax_`` and ``figure_`` are what was drawn on. Class methods compute the
-numbers of a model (``from_estimator``) or of what it predicted (``from_predictions``)
-and draw them, as in scikit-learn. The report has plots of its own, which need no
-matplotlib; see :mod:`tiebreak.report.plots`.
-
-Nothing here imports matplotlib before something is drawn.
+``plot`` draws on the axes of the caller, or on a new figure made without pyplot;
+``ax_`` and ``figure_`` are what was drawn on. Class methods compute the numbers of a
+model (``from_estimator``) or of what it predicted (``from_predictions``) and draw them,
+as in scikit-learn. Nothing here imports matplotlib before something is drawn.
 """
 
 from __future__ import annotations
 
 import io
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import polars as pl
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from tiebreak.data import check_weights
 from tiebreak.data.markup import shorten
 from tiebreak.metrics import get_scorer, scorer_names
-from tiebreak.metrics.inputs import outcome_vector, positive_integer
+from tiebreak.metrics.metric_inputs import outcome_vector, positive_integer
 from tiebreak.ratings.leaderboard import Leaderboard
-from tiebreak.selection.results import (
-    TuneResult,
-    draw_grid,
-    grid_values,
-    varying_parameters,
-)
+from tiebreak.report.charts import CalibrationCurve, calibration_curves
+from tiebreak.selection.results import TuneResult
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,15 +33,7 @@ if TYPE_CHECKING:
 # Okabe and Ito's blue and orange: told apart with every common color blindness.
 _BLUE, _ORANGE, _GREY = "#0072b2", "#d55e00", "#767676"
 _GRID: dict[str, Any] = {"color": _GREY, "alpha": 0.3, "linewidth": 0.6}
-
-
-def _new_axes(ax: Axes | None, width: float, height: float) -> Axes:
-    """Give the axes to draw on: those of the caller, or those of a new figure."""
-    if ax is not None:
-        return ax
-    from matplotlib.figure import Figure
-
-    return Figure(figsize=(width, height), layout="constrained").add_subplot()
+_LONGEST_NAME, _LONGEST_SETTING = 32, 14
 
 
 class Display:
@@ -60,6 +45,7 @@ class Display:
 
     ax_: Axes
     figure_: Figure
+    _is_new = False
 
     def plot(self, ax: Any = None) -> Self:
         """Draw.
@@ -74,25 +60,29 @@ class Display:
         -------
         Self
         """
-        self.ax_ = self._draw(ax)
-        self.figure_ = self.ax_.get_figure(root=True)  # type: ignore[assignment]
         self._is_new = ax is None
+        if ax is None:
+            from matplotlib.figure import Figure
+
+            ax = Figure(figsize=self._size(), layout="constrained").add_subplot()
+        self.ax_, self.figure_ = ax, ax.get_figure(root=True)
+        self._draw(ax)
         return self
 
-    def _draw(self, ax: Any) -> Axes:
-        """Draw on axes, or on new ones, and return them."""
+    def _size(self) -> tuple[float, float]:
+        """Width and height of a new figure, in inches."""
+        raise NotImplementedError
+
+    def _draw(self, axes: Any) -> None:
         raise NotImplementedError
 
     def _repr_png_(self) -> bytes | None:
         """Show a figure of our own in a notebook; others belong to who made them."""
-        if not getattr(self, "_is_new", False):
+        if not self._is_new:
             return None
         file = io.BytesIO()
         self.figure_.savefig(file, format="png")
         return file.getvalue()
-
-
-_LONGEST_BOARD_NAME = 32
 
 
 class LeaderboardDisplay(Display):
@@ -102,12 +92,10 @@ class LeaderboardDisplay(Display):
 
     Parameters
     ----------
-    item, rating : sequence and array-like of shape (n,)
-        Names, best first, and ratings.
-    lower, upper : array-like of shape (n,), optional
-        Intervals; NaN where there is none.
-    level : float, optional
-        Confidence of the intervals, for the label of the axis.
+    board : Leaderboard
+        The leaderboard.
+    top : int, default=30
+        How many items to draw.
 
     Attributes
     ----------
@@ -126,20 +114,9 @@ class LeaderboardDisplay(Display):
     ['France', 'Argentina']
     """
 
-    def __init__(
-        self,
-        item: Sequence[Any],
-        rating: ArrayLike,
-        *,
-        lower: ArrayLike | None = None,
-        upper: ArrayLike | None = None,
-        level: float | None = None,
-    ) -> None:
-        self.item = list(item)
-        self.rating = np.asarray(rating, dtype=np.float64)
-        self.lower = None if lower is None else np.asarray(lower, dtype=np.float64)
-        self.upper = None if upper is None else np.asarray(upper, dtype=np.float64)
-        self.level = level
+    def __init__(self, board: Leaderboard, *, top: int = 30) -> None:
+        self.board = board
+        self.top = positive_integer(top, "top")
 
     @classmethod
     def from_estimator(
@@ -158,7 +135,7 @@ class LeaderboardDisplay(Display):
         -------
         LeaderboardDisplay
         """
-        return cls.from_leaderboard(Leaderboard(estimator), top=top, ax=ax)
+        return cls(Leaderboard(estimator), top=top).plot(ax)
 
     @classmethod
     def from_leaderboard(
@@ -177,53 +154,45 @@ class LeaderboardDisplay(Display):
         -------
         LeaderboardDisplay
         """
-        positive_integer(top, "top")
-        best = board.table.head(top)
-        ends: dict[str, Any] = {"lower": None, "upper": None}
-        if not best["lower"].is_null().all():
-            ends = {name: best[name].cast(pl.Float64).to_numpy() for name in ends}
-        names, rating = best["item"].to_list(), best["rating"].to_numpy()
-        level = None if ends["lower"] is None else board.level
-        return cls(names, rating, **ends, level=level).plot(ax)
+        return cls(board, top=top).plot(ax)
 
-    def _draw(self, ax: Any) -> Axes:
-        n = len(self.item)
-        axes = _new_axes(ax, 6.4, 1.0 + 0.24 * n)
-        place = np.arange(n)
-        if self.lower is not None and self.upper is not None:
-            axes.hlines(place, self.lower, self.upper, color=_GREY, linewidth=2.0)
-        axes.plot(self.rating, place, "o", color=_BLUE, markersize=5)
-        names = [shorten(name, _LONGEST_BOARD_NAME) for name in self.item]
-        axes.set_yticks(place, names)
-        for label in axes.get_yticklabels():
-            label.set_parse_math(False)
-        axes.set_ylim(n - 0.5, -0.5)
-        sure = "" if self.level is None else f", with {100 * self.level:g} % interval"
-        axes.set_xlabel(f"rating{sure}")
+    def _size(self) -> tuple[float, float]:
+        return 6.4, 1.0 + 0.24 * min(self.top, len(self.board.table))
+
+    def _draw(self, axes: Any) -> None:
+        best = self.board.table.head(self.top)
+        place = np.arange(len(best))
+        label = "rating"
+        if not best["lower"].is_null().all():
+            ends = best.select(pl.col("lower", "upper").cast(pl.Float64)).to_numpy()
+            axes.hlines(place, *ends.T, color=_GREY, linewidth=2.0)
+            label = f"rating, with {100 * self.board.level:g} % interval"
+        axes.plot(best["rating"].to_numpy(), place, "o", color=_BLUE, markersize=5)
+        axes.set_yticks(place, [shorten(name, _LONGEST_NAME) for name in best["item"]])
+        _plain_labels(axes)
+        axes.set_ylim(len(best) - 0.5, -0.5)
+        axes.set_xlabel(label)
         axes.set_axisbelow(True)
         axes.tick_params(axis="y", length=0)
         axes.grid(axis="x", **_GRID)
         axes.spines[["top", "right", "left"]].set_visible(False)
-        return axes
 
 
-_OUTCOME_STYLES = {
-    "left wins": (_BLUE, "o", "-"),
-    "tie": (_GREY, "s", "--"),
-    "right wins": (_ORANGE, "^", "-."),
+def _plain_labels(axes: Any) -> None:
+    """Take dollar signs in names as what they are."""
+    for label in (*axes.get_xticklabels(), *axes.get_yticklabels()):
+        label.set_parse_math(False)
+
+
+_OUTCOMES = {
+    "left": ("left wins", _BLUE, "o", "-"),
+    "tie": ("tie", _GREY, "s", "--"),
+    "right": ("right wins", _ORANGE, "^", "-."),
 }
 
 
-class CalibrationCurve(NamedTuple):
-    """One outcome: what was predicted, in bins, and how often it happened."""
-
-    outcome: str
-    predicted: NDArray[np.float64]  # weighted mean probability of each bin
-    happened: NDArray[np.float64]  # weighted share of rows with the outcome
-
-
 class CalibrationDisplay(Display):
-    r"""How often an outcome happened, against how probable it was said to be.
+    """How often an outcome happened, against how probable it was said to be.
 
     For each of left, tie and right the rows are put into bins of equal width by the
     predicted probability; a bin is drawn at the weighted mean of its probabilities and
@@ -232,7 +201,7 @@ class CalibrationDisplay(Display):
     Parameters
     ----------
     curves : sequence of CalibrationCurve
-        One per outcome.
+        One per outcome, with arrays ``predicted`` and ``happened``.
 
     Attributes
     ----------
@@ -314,33 +283,32 @@ class CalibrationDisplay(Display):
         truth = outcome_vector(y, "y")
         weight = check_weights(sample_weight, len(truth))
         table = np.asarray(proba, dtype=np.float64)
-        if table.shape != (len(truth), 3):
+        inside = (table >= 0) & (table <= 1)
+        if table.shape != (len(truth), 3) or not inside.all():
             raise ValueError(
-                f"proba has the shape {table.shape}; expected ({len(truth)}, 3): "
-                "probabilities of left, tie and right for every row."
+                f"proba must contain {len(truth)} rows of three probabilities, those "
+                f"of left, tie and right; got the shape {table.shape}, "
+                f"{(~inside).sum()} values of it outside 0 to 1."
             )
-        bad = np.flatnonzero(~((table >= 0) & (table <= 1)).all(axis=1))
-        if len(bad):
-            raise ValueError(
-                f"proba is {table[bad[0]].tolist()} in row {bad[0]}; expected numbers "
-                "between 0 and 1."
-            )
-        outcomes = (("left wins", -1), ("tie", 0), ("right wins", 1))
-        curves = [
-            _curve(name, table[:, column], truth == outcome, weight, n_bins)
-            for column, (name, outcome) in enumerate(outcomes)
-            if table[:, column].any() or (truth == outcome).any()
-        ]
-        return cls(curves).plot(ax)
+        return cls(calibration_curves(truth, table, weight, n_bins, 0.0)).plot(ax)
 
-    def _draw(self, ax: Any) -> Axes:
-        axes = _new_axes(ax, 4.8, 4.6)
+    def _size(self) -> tuple[float, float]:
+        return 4.8, 4.6
+
+    def _draw(self, axes: Any) -> None:
         axes.plot([0, 1], [0, 1], color=_GREY, linestyle=":", label="exactly right")
         for curve in self.curves:
-            color, marker, line = _OUTCOME_STYLES[curve.outcome]
-            style: dict[str, Any] = {"color": color, "marker": marker}
-            style |= {"linestyle": line, "linewidth": 1.4, "markersize": 5}
-            axes.plot(curve.predicted, curve.happened, label=curve.outcome, **style)
+            label, color, marker, line = _OUTCOMES[curve.outcome]
+            axes.plot(
+                curve.predicted,
+                curve.happened,
+                label=label,
+                color=color,
+                marker=marker,
+                linestyle=line,
+                linewidth=1.4,
+                markersize=5,
+            )
         axes.set_xlim(-0.02, 1.02)
         axes.set_ylim(-0.02, 1.02)
         axes.set_box_aspect(1)
@@ -348,28 +316,9 @@ class CalibrationDisplay(Display):
         axes.set_ylabel("how often it happened")
         axes.legend(loc="best", framealpha=0.0)
         axes.grid(**_GRID)
-        return axes
 
 
-def _curve(
-    name: str,
-    probability: NDArray[np.float64],
-    happened: NDArray[np.bool_],
-    weight: NDArray[np.float64],
-    n_bins: int,
-) -> CalibrationCurve:
-    # A probability on an edge belongs to the bin above it, 1 to the last.
-    place = np.minimum((probability * n_bins).astype(np.int64), n_bins - 1)
-    count = np.bincount(place, weight, n_bins)
-    used = count > 0
-    return CalibrationCurve(
-        name,
-        np.bincount(place, weight * probability, n_bins)[used] / count[used],
-        np.bincount(place, weight * happened, n_bins)[used] / count[used],
-    )
-
-
-_TUNING_WORDS = {
+_METRICS = {
     "error": "wrong outcomes",
     "accuracy": "right outcomes",
     "log_loss": "log loss",
@@ -380,15 +329,14 @@ _TUNING_WORDS = {
 }
 _SHARES = ("accuracy", "error", "swapped_pairs", "disagreement")
 _PALE, _FULL = "#f4f4f2", "#7db7de"
-_LONGEST_SETTING = 14
 
 
 class TuningDisplay(Display):
     """Scores over two settings as a table of cells, or over one as a curve.
 
     With more than two settings the first two that vary are drawn, each cell with the
-    best score over the others. The choice is framed. It draws scores, so there is no
-    ``from_predictions``.
+    best score over the others. The choice is framed, or has a ring. It draws scores, so
+    there is no ``from_predictions``.
 
     Parameters
     ----------
@@ -418,11 +366,13 @@ class TuningDisplay(Display):
 
     def __init__(self, result: TuneResult) -> None:
         self.result = result
-        self._columns = varying_parameters(result.table)
+        table, scoring = result.table, result.scoring
+        names = table.columns[: table.columns.index("score")]
+        self._columns = [name for name in names if table[name].n_unique() > 1]
         self.settings = [name.rpartition("__")[2] for name in self._columns]
-        scoring = result.scoring
-        self.metric = _TUNING_WORDS.get(scoring, scoring.replace("_", " "))
-        self.less_is_better = _is_loss(scoring)
+        self.metric = _METRICS.get(scoring, scoring.replace("_", " "))
+        scorer: Any = get_scorer(scoring) if scoring in scorer_names() else None
+        self.less_is_better = not getattr(scorer, "greater_is_better", True)
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Axes | None = None) -> Self:
@@ -469,7 +419,6 @@ class TuningDisplay(Display):
         Returns
         -------
         str
-            Such as ``"C = 10, gamma = 0.1"``.
         """
         best = self.result.best_params_
         return ", ".join(
@@ -478,62 +427,90 @@ class TuningDisplay(Display):
             if name in self._columns or not self._columns
         )
 
-    def _draw(self, ax: Any) -> Axes:
-        size = 6.4, 3.2
+    def _size(self) -> tuple[float, float]:
+        if len(self._columns) < 2:
+            return 6.4, 3.2
+        across, down = (len(self._values(name)) for name in self._columns[:2])
+        return 1.6 + 0.62 * max(across, 4), 1.1 + 0.4 * max(down, 3)
+
+    def _values(self, name: str) -> list[Any]:
+        """The values of a setting, sorted if they are numbers."""
+        column = self.result.table[name].unique(maintain_order=True)
+        return (column.sort() if column.dtype.is_numeric() else column).to_list()
+
+    def _chosen(self, name: str) -> int:
+        """The place of the chosen value; what a table cannot hold is there as text."""
+        values, value = self._values(name), self.result.best_params_.get(name)
+        return values.index(value if value in values else str(value))
+
+    def _draw(self, axes: Any) -> None:
         if len(self._columns) >= 2:
-            across, down = (
-                len(grid_values(self.result.table, name)) for name in self._columns[:2]
-            )
-            size = 1.6 + 0.62 * max(across, 4), 1.1 + 0.4 * max(down, 3)
-        axes = _new_axes(ax, *size)
-        draw_grid(
-            axes,
-            self.result,
-            names=self.settings,
-            metric=self.metric,
-            sign=-1.0 if self.less_is_better else 1.0,
-            label=_label,
-            paint=self._paint,
-        )
-        for label in (*axes.get_xticklabels(), *axes.get_yticklabels()):
-            label.set_parse_math(False)
-        return axes
+            self._draw_cells(axes, *self._columns[:2])
+            axes.set(xlabel=self.settings[0], ylabel=self.settings[1])
+        else:
+            name = [*self._columns, self.result.table.columns[0]][0]
+            self._draw_curve(axes, name)
+            axes.set(xlabel=name.rpartition("__")[2], ylabel=self.metric)
+        _plain_labels(axes)
 
-    def _paint(self, axes: Axes, scores: NDArray[np.float64]) -> None:
-        """Fill the cells with shades and numbers."""
+    def _draw_cells(self, axes: Any, across: str, down: str) -> None:
         from matplotlib.colors import LinearSegmentedColormap
+        from matplotlib.patches import Rectangle
 
-        finite = scores[np.isfinite(scores)]
-        worst = finite.min() if len(finite) else 0.0
+        xs, ys = self._values(across), self._values(down)
+        scores = np.full((len(ys), len(xs)), -np.inf)
+        for a, b, score in self.result.table.select(across, down, "score").iter_rows():
+            if score is not None and score > scores[ys.index(b), xs.index(a)]:
+                scores[ys.index(b), xs.index(a)] = score
+        worst = scores[np.isfinite(scores)].min(initial=np.inf)
         shade = LinearSegmentedColormap.from_list("score", [_PALE, _FULL])
         axes.imshow(np.maximum(scores, worst), aspect="auto", cmap=shade)
         for i, j in np.ndindex(scores.shape):
             text = self.number(float(scores[i, j]))
             axes.text(j, i, text, ha="center", va="center", fontsize=7)
+        corner = self._chosen(across) - 0.47, self._chosen(down) - 0.47
+        axes.add_artist(Rectangle(corner, 0.94, 0.94, fill=False, ec="black", lw=2.0))
+        axes.set_xlim(-0.5, len(xs) - 0.5)
+        axes.set_ylim(len(ys) - 0.5, -0.5)
+        axes.set_xticks(np.arange(len(xs)), [*map(_label, xs)], fontsize=8)
+        axes.set_yticks(np.arange(len(ys)), [*map(_label, ys)], fontsize=8)
+        axes.tick_params(length=0)
+        axes.spines[:].set_visible(False)
+
+    def _draw_curve(self, axes: Any, name: str) -> None:
+        values, sign = self._values(name), -1.0 if self.less_is_better else 1.0
+        best = self.result.table.sort("score", descending=True, nulls_last=True)
+        rows = [best.filter(pl.col(name).eq_missing(value)) for value in values]
+        score = [sign * row["score"][0] for row in rows]
+        spread = np.array([row["spread"][0] for row in rows], dtype=np.float64)
+        places, at = np.arange(len(values)), self._chosen(name)
+        bars = spread if spread.any() else None
+        axes.errorbar(places, score, yerr=bars, color=_BLUE, marker="o", capsize=3)
+        axes.plot(at, score[at], "o", ms=13, mfc="none", mec=_ORANGE, mew=2.0)
+        axes.set_xticks(places, [*map(_label, values)])
+        axes.grid(**_GRID)
+        axes.spines[["top", "right"]].set_visible(False)
 
 
 def _read_search(search: Any) -> TuneResult:
     """Give what a search of scikit-learn found as if `tune` had found it."""
-    found = getattr(search, "cv_results_", None)
-    if found is None or "mean_test_score" not in found:
+    results = getattr(search, "cv_results_", {})
+    if "mean_test_score" not in results:
         raise TypeError(
             "This picture needs a TuneResult or a fitted search of a single score, "
             f"such as GridSearchCV; got {search!r}."
         )
     splits = [f"split{k}_test_score" for k in range(search.n_splits_)]
-    scores = np.stack([found[name] for name in splits], axis=1)
+    scores = np.stack([results[name] for name in splits], axis=1)
     scoring = search.scoring
-    name = getattr(scoring, "name", scoring if isinstance(scoring, str) else "score")
-    done = np.ones(scores.shape, dtype=bool)
-    parts = list(found["params"]), scores, done, int(search.best_index_)
-    return TuneResult.make(*parts, getattr(search, "best_estimator_", None), name)
-
-
-def _is_loss(scoring: str | None) -> bool:
-    """Whether less is better of a known score."""
-    if scoring not in scorer_names():
-        return False
-    return not getattr(get_scorer(str(scoring)), "greater_is_better", True)
+    return TuneResult.make(
+        list(results["params"]),
+        scores,
+        np.ones(scores.shape, dtype=bool),
+        int(search.best_index_),
+        getattr(search, "best_estimator_", None),
+        getattr(scoring, "name", scoring if isinstance(scoring, str) else "score"),
+    )
 
 
 def _label(value: Any) -> str:

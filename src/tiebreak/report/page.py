@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A report as one page that needs nothing else.
 
-Each section has a function here, which says what it shows (None: nothing), and a
-template of its name in ``templates``. Jinja escapes every text, after `clean` has
-replaced what no page can hold; names go through the filter ``name``. The
-Content-Security-Policy of the page lets run what this file puts there, by its hash, and
-nothing else: no other script or style, no request to anywhere.
+Templates read the result of `tiebreak.rank`. Each section has a template of its name in
+``templates`` and a function here, which adds charts and tables (None: no section).
+Jinja escapes every text, after `clean` has replaced what no page can hold; names go
+through the filter ``name``. The Content-Security-Policy of the page lets run what this
+file puts there, by its hash, and nothing else: no other script or style, no request to
+anywhere.
 """
 
 from __future__ import annotations
@@ -18,43 +19,58 @@ from functools import lru_cache
 from importlib import resources
 from typing import Any
 
+import polars as pl
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from tiebreak.data.atomic import atomic_path
 from tiebreak.data.markup import as_json, clean, isolate, shorten, visible
-from tiebreak.ratings.checks.report import PairsReport, count_text, plural
-from tiebreak.report import plots
-from tiebreak.report.data import ReportData
+from tiebreak.io.result import plural
+from tiebreak.ratings.checks.pairs_report import count_text
+from tiebreak.report import charts
+from tiebreak.report.displays import TuningDisplay
+from tiebreak.report.history import history_chart
+from tiebreak.report.tables import (
+    board_cells,
+    format_number,
+    percent,
+    short_number,
+    signed,
+)
 
+View = dict[str, Any] | None
 _LONGEST_TITLE = 300  # of a name, where it can be read in full
+_MOST_SETTINGS = 12
 _METRICS = {
     "accuracy": "Right outcomes",
     "log_loss": "Log loss",
     "brier": "Brier score",
     "rps": "Ranked probability score",
 }
+_ORDER = {"swapped_pairs": "Swapped pairs", "ndcg": "NDCG@10"}
 
 
-def render_report(data: ReportData) -> str:
+def render_report(result: Any) -> str:
     """Write a report as HTML.
 
     Parameters
     ----------
-    data : ReportData
-        What it says.
+    result : RankResult
+        What `tiebreak.rank` returned.
 
     Returns
     -------
     str
-        One page without references to anything outside; the same for the same data.
+        One page without references to anything outside.
 
     Examples
     --------
     >>> import polars as pl
-    >>> from tiebreak.report import ReportData, render_report
-    >>> board = pl.DataFrame({"item": ["Ada", "<u>"], "rating": [1520.0, 1480.0]})
-    >>> page = render_report(ReportData("Chess", board))
+    >>> from tiebreak import rank
+    >>> from tiebreak.report import render_report
+    >>> names = {"left": ["Ada", "<u>"], "right": ["<u>", "Ada"]}
+    >>> votes = pl.DataFrame(names | {"outcome": ["left", "tie"]})
+    >>> page = render_report(rank(votes))
     >>> "&lt;u&gt;" in page, "<u>" in page
     (True, False)
     """
@@ -63,33 +79,37 @@ def render_report(data: ReportData) -> str:
         f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; "
         "img-src data:; base-uri 'none'; form-action 'none'"
     )
-    views = {name: view(data) for name, _, view in SECTIONS}
-    sections = [(name, title) for name, title, _ in SECTIONS if views[name] is not None]
-    page = _environment().get_template("page.html.j2")
-    return page.render(
-        data=data,
-        title=isolate(data.title, 120),
-        policy=policy,
-        style=style,
-        script=script,
-        views=views,
-        sections=sections,
-        answer=_answer(data),
-        block=_block(data, views),
+    views = {name: view(result) for name, (_, view) in SECTIONS.items()}
+    sections = [name for name, view in views.items() if view is not None]
+    return (
+        _environment()
+        .get_template("page.html.j2")
+        .render(
+            result=result,
+            level=result.options.level,
+            title=isolate(result.title, 120),
+            policy=policy,
+            style=style,
+            script=script,
+            views=views,
+            sections=[(name, SECTIONS[name][0]) for name in sections],
+            answer=_answer(result),
+            block=_block(result, views),
+        )
     )
 
 
-def write_report(data: ReportData, path: str | os.PathLike[str]) -> None:
+def write_report(result: Any, path: str | os.PathLike[str]) -> None:
     """Write a report to a file, whole or not at all.
 
     Parameters
     ----------
-    data : ReportData
-        What it says.
+    result : RankResult
+        What `tiebreak.rank` returned.
     path : path
         The file, usually ``report.html``; replaced if it exists.
     """
-    page = render_report(data)
+    page = render_report(result)
     with atomic_path(path) as temporary:
         temporary.write_text(page, encoding="utf-8", newline="\n")
 
@@ -110,18 +130,21 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"name": _name, "g": lambda x: f"{x:g}", "raw": Markup}
-    environment.filters |= {"count": count_text, "percent": percent}
-    # A number stays with its percent sign.
-    environment.filters["sentence"] = lambda text: str(text).replace(" %", "\u00a0%")
-    environment.filters["short"] = lambda name, most: visible(shorten(name, most))
-    environment.globals["plural"] = plural
+    environment.filters |= {
+        "name": _name,
+        "g": lambda x: f"{x:g}",
+        "raw": Markup,
+        "count": count_text,
+        "percent": percent,
+        "number": format_number,
+        "brief": short_number,
+        "signed": signed,
+        # A number stays with its percent sign.
+        "sentence": lambda text: str(text).replace(" %", "\u00a0%"),
+        "short": lambda name, most: visible(shorten(name, most)),
+    }
+    environment.globals |= {"plural": plural, "way": charts.way}
     return environment
-
-
-def percent(share: float) -> str:
-    """Write a share in percent; the number stays with its sign."""
-    return f"{100 * share:.1f}\u00a0%"
 
 
 def _name(name: Any, most: int = 60) -> Markup:
@@ -144,38 +167,40 @@ def _hash(content: str) -> str:
     return f"'sha256-{base64.b64encode(digest).decode()}'"
 
 
-def _block(data: ReportData, views: dict[str, Any]) -> str:
+def _items(result: Any) -> list[Any]:
+    """Names of the items of the leaderboard, best first; none without one."""
+    return [] if result.table is None else result.table["item"].to_list()
+
+
+def _block(result: Any, views: dict[str, View]) -> str:
     """What the script needs beside the tables, which it reads: one block of JSON."""
-    board = data.leaderboard
-    boards = {"": board} | dict(data.categories)
+    items = _items(result)
+    boards = {"": result.table} if items else {}
+    groups = {name: b["group"] for name, b in (boards | result.categories).items()}
     block: dict[str, Any] = {
-        "level": data.level,
-        "groups": {
-            name: plots.column(table, "group")
-            for name, table in boards.items()
-            if any(group is not None for group in plots.column(table, "group"))
-        },
-        "page": plots.FEW_ROWS if len(board) > plots.MOST_ROWS else plots.MOST_ROWS,
+        "level": result.options.level,
+        "groups": {n: g.to_list() for n, g in groups.items() if g.is_not_null().any()},
+        "page": charts.FEW_ROWS if len(items) > charts.MOST_ROWS else charts.MOST_ROWS,
     }
-    compare = data.compare
-    if views["compare"] is not None and compare is not None:
-        place = {name: i for i, name in enumerate(compare.names)}
-        order = [place.get(item) for item in board["item"]]
+    if views["compare"] is not None:
+        compare = result.compare
+        place = {name: i for i, name in enumerate(compare["names"])}
 
         def aligned(values: Any) -> list[float | None]:
             # So short that probabilities keep eight digits.
-            return [None if i is None else round(float(values[i]), 8) for i in order]
+            at = (place.get(item) for item in items)
+            return [None if i is None else round(float(values[i]), 8) for i in at]
 
+        tie, doubts = compare["tie"], compare["doubts"]
         block["compare"] = {
-            "strengths": aligned(compare.strengths),
-            "doubts": None if compare.doubts is None else aligned(compare.doubts),
-            "link": compare.link,
-            "tie": None if math.isinf(compare.tie) else float(compare.tie),
-            "advantage": compare.advantage,
+            "strengths": aligned(compare["strengths"]),
+            "doubts": None if doubts is None else aligned(doubts),
+            "link": compare["link"],
+            "tie": None if math.isinf(tie) else float(tie),
+            "advantage": compare["advantage"],
         }
     if views["matrix"] is not None:
-        place = {item: i for i, item in enumerate(board["item"])}
-        matrix = views["matrix"]["matrix"]
+        place, matrix = {item: i for i, item in enumerate(items)}, result.matrix
         block["matrix"] = {
             "items": [place.get(item) for item in matrix.items.tolist()],
             "wins": matrix.wins.tolist(),
@@ -184,204 +209,213 @@ def _block(data: ReportData, views: dict[str, Any]) -> str:
     return as_json(block)
 
 
-def _answer(data: ReportData) -> dict[str, Any]:
+def _answer(result: Any) -> dict[str, Any]:
     """The first screen: a sentence, what it rests on, what to distrust, the plot."""
-    checks, board = data.checks, data.leaderboard
-    said = [plural(len(board), "item")] if len(board) else []
-    counts = {"problem": 0, "warning": len(data.warnings)}
+    checks, items = result.checks, _items(result)
+    facts = [plural(len(items), "item")] if items else []
+    counts = {"problem": 0, "warning": len(result.warnings)}
     if checks is not None:
         if checks.n_comparisons:
-            said.append(f"{count_text(checks.n_comparisons)} comparisons")
+            facts.append(f"{count_text(checks.n_comparisons)} comparisons")
         if checks.tie:
-            said.append(f"{percent(checks.tie_rate)} ties")
+            facts.append(f"{percent(checks.tie_rate)} ties")
         for level in counts:
             counts[level] += sum(each.level == level for each in checks.findings)
-    distrust = " and ".join(plural(n, level) for level, n in counts.items() if n)
+    sentence, *more = result.summary() or [""]
     return {
-        "sentence": data.summary[0] if data.summary else "",
-        "more": data.summary[1:],
-        "facts": said,
-        "distrust": distrust,
-        "plot": plots.dot_plot(board) if len(board) else None,
+        "sentence": sentence,
+        "more": more,
+        "facts": facts,
+        "distrust": " and ".join(plural(n, lev) for lev, n in counts.items() if n),
+        "plot": charts.dot_plot(result.table) if items else None,
     }
 
 
-def _leaderboard(data: ReportData) -> dict[str, Any] | None:
-    board = data.leaderboard
-    if not len(board):
+def _table(board: pl.DataFrame, level: float) -> dict[str, Any]:
+    heads, rows = board_cells(board, level)
+    return {"heads": heads, "rows": rows, "provisional": board["provisional"].to_list()}
+
+
+def _leaderboard(result: Any) -> View:
+    return _table(result.table, result.options.level) if _items(result) else None
+
+
+def _categories(result: Any) -> View:
+    if not result.category_notes:
         return None
-    return plots.table_view(board, data.level)
+    level, boards = result.options.level, result.categories
+    tables = {name: _table(board, level) for name, board in boards.items()}
+    return {"tables": tables, "panels": charts.category_panels(result.table, boards)}
 
 
-def _categories(data: ReportData) -> dict[str, Any] | None:
-    names = list(data.category_notes) or list(data.categories)
-    if not names:
+def _effects(result: Any) -> View:
+    if result.effects is None or not len(result.effects):
         return None
-    parts = [
-        {
-            "name": name,
-            "notes": data.category_notes.get(name, ()),
-            "table": None
-            if name not in data.categories
-            else plots.table_view(data.categories[name], data.level),
-        }
-        for name in names
-    ]
-    return {"parts": parts, "panels": plots.category_panels(data)}
+    slope = None if result.moves is None else charts.slope_chart(result.moves)
+    return charts.effects_chart(result.effects) | {"slope": slope}
 
 
-def _effects(data: ReportData) -> dict[str, Any] | None:
-    if data.effects is None or not len(data.effects):
+def _matrix(result: Any) -> View:
+    matrix, items = result.matrix, _items(result)
+    if matrix is None or not matrix.games.any():
         return None
-    return plots.effects_plot(data.effects, data.level) | {
-        "slope": None if data.moves is None else plots.slope_chart(data.moves)
-    }
-
-
-def _matrix(data: ReportData) -> dict[str, Any] | None:
-    if data.matrix is None or not data.matrix.games.any():
-        return None
-    known = set(data.leaderboard["item"])
-    expected = data.compare is not None and data.compare.link != "threshold"
-    return plots.matrix_cells(data.matrix) | {
-        "total": max(len(known), len(data.matrix.items)),
-        "expected": expected and set(data.matrix.items.tolist()) <= known,
-    }
-
-
-def _quality(data: ReportData) -> dict[str, Any] | None:
-    quality = data.quality
-    if quality is None:
-        return None
-    keys = [key for key in quality.rows[0] if key != "model"]
-    rows = {str(row["model"]): row for row in quality.rows}
-    mine, base = rows.get(quality.model, {}), rows.get(str(quality.baseline), {})
+    odds = result.compare is not None and result.compare["link"] != "threshold"
     return {
-        "heads": [_METRICS[key] for key in keys],
-        "rows": [
-            (str(row["model"]), [_metric_text(key, row.get(key)) for key in keys])
-            for row in quality.rows
-        ],
-        "mine": quality.model,
-        "baseline": quality.baseline,
-        "note": quality.note,
-        "accuracy": mine.get("accuracy"),
-        "trivial": base.get("accuracy"),
-        "losses": (mine.get("log_loss"), base.get("log_loss")),
-        "calibration": plots.calibration_plot(quality),
-        "roc": plots.roc_plot(quality),
+        "rows": charts.matrix_rows(matrix),
+        "total": max(len(items), len(matrix.items)),
+        "expected": odds and set(matrix.items.tolist()) <= set(items),
     }
 
 
-def _metric_text(name: str, value: float | None) -> str:
-    if value is None or value != value:
-        return "–"
-    return percent(value) if name == "accuracy" else f"{value:.4f}"
+def _compare(result: Any) -> View:
+    names = [] if result.compare is None else result.compare["names"]
+    return {} if len(names) > 1 and _items(result) else None
 
 
-def _weights(data: ReportData) -> dict[str, Any] | None:
-    given = (data.weights, data.level_curves, data.dependence, data.importance)
-    surprising = data.disagreements
-    if not any(each is not None and len(each) for each in given) and surprising is None:
+def _history(result: Any) -> View:
+    history, note = result.history
+    if history is None or not len(history):
         return None
-    curves = data.level_curves
-    weights = plots.weights_plot(data.weights) if data.weights else None
-    drops = None if data.importance is None else plots.importance_plot(data.importance)
-    return {
-        "weights": weights,
-        "importance": drops,
-        "dependence": plots.dependence_plots(data.dependence),
-        "disagreements": [] if surprising is None else surprising.head(8).to_dicts(),
+    chart = history_chart(history, _items(result))
+    return None if chart is None else chart | {"note": note}
+
+
+def _weights(result: Any) -> View:
+    importance, curves = result.importance, result.level_curves
+    view = {
+        "weights": charts.weights_chart(result.weights) if result.weights else None,
+        "importance": None
+        if importance is None
+        else charts.importance_chart(importance),
+        "dependence": charts.dependence_charts(result.dependence),
+        "disagreements": result.disagreements,
         "curves": None if curves is None else base64.b64encode(curves).decode(),
     }
+    return (
+        view if any(part is not None and len(part) for part in view.values()) else None
+    )
 
 
-def _tuning(data: ReportData) -> dict[str, Any] | None:
-    if data.tuning is None:
+def _quality(result: Any) -> View:
+    quality, name = result.quality, result.choice.name
+    if quality is None:
         return None
-    return plots.tuning_table(data.tuning) | {"notes": data.tuning_notes}
+    if not hasattr(quality, "proba"):
+        rows = quality.table.drop("n_test").to_dicts()
+        heads = {key: _ORDER[key] for key in rows[0] if key != "model"}
+        order = {"heads": heads, "rows": rows, "order": quality.sentence()}
+        return order | {"note": "", "calibration": None, "roc": None}
+    rows = quality.table.select("model", *_METRICS).to_dicts()
+    by_name = {row["model"]: row for row in rows}
+    view = {
+        "heads": _METRICS,
+        "rows": rows,
+        "order": "",
+        "ours": by_name[name],
+        "baseline": by_name["baseline"],
+        "note": " ".join(quality.heading()),
+        "calibration": None,
+        "roc": None,
+    }
+    if name not in quality.proba:
+        return view
+    proba = quality.proba[name]
+    curves = charts.calibration_curves(quality.outcome, proba, quality.weight)
+    largest = max([1.0, *(n for curve in curves for n in curve.weight)])
+    return view | {
+        "calibration": [
+            (curve.outcome, [*zip(*curve[1:], strict=True)]) for curve in curves
+        ],
+        "largest": largest,
+        "roc": charts.roc_chart(quality, proba),
+    }
 
 
-def _history(data: ReportData) -> dict[str, Any] | None:
-    if data.history is None or not len(data.history):
+def _tuning(result: Any) -> View:
+    tuning = result.tuning
+    if tuning is None:
         return None
-    return plots.history_plot(data.history, data.leaderboard["item"].to_list())
+    display, names = TuningDisplay(tuning), list(tuning.best_params_)
+    best = tuning.table.sort("place").head(_MOST_SETTINGS)
+    expected = None
+    if math.isfinite(tuning.corrected_score) and len(tuning.table) > 1:
+        expected = display.number(tuning.corrected_score)
+    return {
+        "display": display,
+        "names": [name.rpartition("__")[2] for name in names],
+        "rows": [
+            (
+                [f"{v:.4g}" if isinstance(v, float) else v for v in row],
+                display.number(score),
+                row == [*tuning.best_params_.values()],
+            )
+            for *row, score in best.select(*names, "score").rows()
+        ],
+        "expected": expected,
+    }
 
 
-def _audit(data: ReportData) -> dict[str, Any] | None:
-    if not data.audit or not data.audit.get("claims"):
+def _audit(result: Any) -> View:
+    if not result.audit or not result.audit["claims"]:
         return None
-    return plots.audit_view(data.audit)
+    claims = result.audit["claims"]
+    curves = [charts.choice_chart(claim["choices"]) for claim in claims]
+    return {"claims": [*zip(claims, curves, strict=True)]}
 
 
-def _judges(data: ReportData) -> dict[str, Any] | None:
-    if not data.judges or not data.judges.get("judges"):
+def _judges(result: Any) -> View:
+    if not result.judges or not result.judges["judges"]:
         return None
-    return plots.judges_view(data.judges)
+    return charts.judges_chart(result.judges["judges"])
 
 
 _LEVELS = {"problem": "Problem", "warning": "Warning", "note": "Note"}
 
 
-def _checks(data: ReportData) -> dict[str, Any] | None:
-    entries = [("warning", text) for text in data.warnings]
-    if data.checks is not None:
-        entries += [(each.level, each.message) for each in data.checks.findings]
-    elif not entries and not data.recognized:
+def _checks(result: Any) -> View:
+    checks = result.checks
+    entries = [("warning", text) for text in result.warnings]
+    if checks is not None:
+        entries += [(each.level, each.message) for each in checks.findings]
+    elif not entries and not result.recognized:
         return None
-    order = list(_LEVELS)
-    entries.sort(key=lambda entry: order.index(entry[0]))
-    findings = []
-    for level, message in entries:
-        # A message says what was found, and then what to make of it.
-        head, _, rest = str(message).partition(". ")
-        findings.append((level, _LEVELS[level], head + "." * bool(rest), rest))
-    return {"findings": findings, "facts": _fact_texts(data.checks)}
+    entries.sort(key=lambda entry: [*_LEVELS].index(entry[0]))
+    # A message says what was found, and then what to make of it.
+    findings = [
+        (level, _LEVELS[level], head + "." * bool(rest), rest)
+        for level, message in entries
+        for head, _, rest in [str(message).partition(". ")]
+    ]
+    return {"findings": findings, "facts": [] if checks is None else _facts(checks)}
 
 
-def _fact_texts(checks: PairsReport | None) -> list[tuple[str, str]]:
+def _facts(checks: Any) -> list[tuple[str, str]]:
     """Say what the data are."""
-    if checks is None:
-        return []
-    total, texts = checks.n_comparisons, []
-    if total:
-        texts.append(("Comparisons", count_text(total)))
-    texts.append(("Items", f"{checks.n_items:,}"))
+    total, n = checks.n_comparisons, checks.n_items
+    facts = [("Comparisons", count_text(total))] if total else []
+    facts.append(("Items", f"{n:,}"))
     if total:
         counts = (("Left won", checks.left), ("Ties", checks.tie))
         for label, count in (*counts, ("Right won", checks.right)):
-            texts.append((label, f"{count_text(count)} ({percent(count / total)})"))
-    if checks.n_items > 1:
-        possible = checks.n_items * (checks.n_items - 1) // 2
-        pairs = f"{checks.n_pairs:,} of {possible:,} possible"
-        texts.append(("Different pairs", pairs))
-    return texts
+            facts.append((label, f"{count_text(count)} ({percent(count / total)})"))
+    if n > 1:
+        possible = f"{checks.n_pairs:,} of {n * (n - 1) // 2:,} possible"
+        facts.append(("Different pairs", possible))
+    return facts
 
 
-def _compare(data: ReportData) -> dict[str, Any] | None:
-    compare = data.compare
-    if compare is None or len(compare.names) < 2 or not len(data.leaderboard):
-        return None
-    return {"advantage": bool(compare.advantage)}
-
-
-def _made(data: ReportData) -> dict[str, Any] | None:
-    said = (data.command, data.versions, data.date, data.methods, data.fingerprint)
-    return {} if any(said) else None
-
-
-SECTIONS = [
-    ("leaderboard", "The table", _leaderboard),
-    ("categories", "Who is better where", _categories),
-    ("effects", "What else decides", _effects),
-    ("matrix", "Who beats whom", _matrix),
-    ("compare", "Compare any two", _compare),
-    ("history", "Over time", _history),
-    ("weights", "What matters", _weights),
-    ("quality", "How good is it?", _quality),
-    ("tuning", "How the settings were chosen", _tuning),
-    ("audit", "Would the claims survive?", _audit),
-    ("judges", "Who judged", _judges),
-    ("checks", "What to check", _checks),
-    ("made", "How it was made", _made),
-]
+SECTIONS = {
+    "leaderboard": ("The table", _leaderboard),
+    "categories": ("Who is better where", _categories),
+    "effects": ("What else decides", _effects),
+    "matrix": ("Who beats whom", _matrix),
+    "compare": ("Compare any two", _compare),
+    "history": ("Over time", _history),
+    "weights": ("What matters", _weights),
+    "quality": ("How good is it?", _quality),
+    "tuning": ("How the settings were chosen", _tuning),
+    "audit": ("Would the claims survive?", _audit),
+    "judges": ("Who judged", _judges),
+    "checks": ("What to check", _checks),
+    "made": ("How it was made", lambda result: {}),
+}

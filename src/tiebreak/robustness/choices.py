@@ -11,20 +11,19 @@ it with the confidence asked for. Choices that the data do not allow are not cou
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 from tiebreak.data import Pairs
 from tiebreak.data.columns import factorize
-from tiebreak.data.comparison_graph import ComparisonGraph
+from tiebreak.data.comparison_graph import ComparisonGraph, number_comparisons
 from tiebreak.ratings.strengths.bradley_terry import LINK_OF, WEAK_EFFECT
 from tiebreak.ratings.strengths.existence import has_decided_cycle
-from tiebreak.robustness.fewest import EQUAL, Fit, Strengths, VoteCounts
+from tiebreak.robustness.fewest import EQUAL, StrengthFit, Strengths, VoteCounts
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -60,14 +59,10 @@ class Analysis:
 
     def count(self) -> VoteCounts:
         """Sum the votes by cell."""
-        return VoteCounts.of(
-            self.left,
-            self.right,
-            self.outcome,
-            self.weight,
-            self.covariates,
-            len(self.names),
-        )
+        n_items = len(self.names)
+        sides = self.left, self.right, self.outcome
+        cells = number_comparisons(*sides, n_items, self.covariates)
+        return VoteCounts(n_items, *cells, self.weight)
 
     def strengths(self, votes: VoteCounts) -> Strengths:
         """The model of these choices."""
@@ -75,7 +70,7 @@ class Analysis:
         weak = WEAK_EFFECT * (used**2).mean(axis=0)
         return Strengths(votes, LINK_OF[self.ties], self.alpha, weak)
 
-    def fit(self, near: Fit) -> Fit:
+    def fit(self, near: StrengthFit) -> StrengthFit:
         """Find the strengths, from those of another analysis of the same items."""
         votes = self.count()
         strengths = self.strengths(votes)
@@ -93,17 +88,17 @@ class Analysis:
 
 
 @dataclass(frozen=True, eq=False)
-class Columns:
+class VoteColumns:
     """What else is known of the votes; None: nothing."""
 
     rater: NDArray[Any] | None = None
     period: NDArray[Any] | None = None
-    category: dict[str, NDArray[np.bool_]] | None = None  # its name: which votes
+    category: dict[str, NDArray[np.bool_]] = field(default_factory=dict)  # which votes
     both_bad: NDArray[np.bool_] | None = None
 
 
 @dataclass(frozen=True, eq=False)
-class Choice:
+class OtherChoice:
     """Another analysis, what it is called, and what the answer then depends on."""
 
     name: str
@@ -124,8 +119,8 @@ class Choice:
 
 
 def other_choices(
-    base: Analysis, columns: Columns, has_advantage: bool, learned: float | None
-) -> list[Choice]:
+    base: Analysis, columns: VoteColumns, has_advantage: bool, learned: float | None
+) -> list[OtherChoice]:
     """List the choices that the data allow; `learned`: another penalty."""
     return [
         *_tie_choices(base),
@@ -137,7 +132,7 @@ def other_choices(
     ]
 
 
-def _tie_choices(base: Analysis) -> Iterator[Choice]:
+def _tie_choices(base: Analysis) -> Iterator[OtherChoice]:
     depends = "depends on how ties are counted"
     tied = base.outcome == 0
     if not tied.any() or tied.all():
@@ -145,7 +140,7 @@ def _tie_choices(base: Analysis) -> Iterator[Choice]:
     for name in ("davidson", "rao-kupper"):
         if name != base.ties:
             title = {"davidson": "Davidson", "rao-kupper": "Rao and Kupper"}[name]
-            yield Choice(f"ties by {title}", depends, replace(base, ties=name))
+            yield OtherChoice(f"ties by {title}", depends, replace(base, ties=name))
     twice = np.concatenate([np.arange(len(tied)), np.flatnonzero(tied)])
     halves = base.take(twice)
     outcome, weight = halves.outcome.copy(), halves.weight.copy()
@@ -155,46 +150,46 @@ def _tie_choices(base: Analysis) -> Iterator[Choice]:
     outcome[len(tied) :] = 1
     half = replace(halves, outcome=outcome, weight=weight, ties=None)
     if base.ties != "half":
-        yield Choice("ties as half wins", depends, half)
-    yield Choice("ties left out", depends, replace(base.take(~tied), ties=None))
+        yield OtherChoice("ties as half wins", depends, half)
+    yield OtherChoice("ties left out", depends, replace(base.take(~tied), ties=None))
 
 
-def _both_bad_choices(base: Analysis, columns: Columns) -> Iterator[Choice]:
+def _both_bad_choices(base: Analysis, columns: VoteColumns) -> Iterator[OtherChoice]:
     bad = columns.both_bad
     if bad is not None and bad.any() and not bad.all():
         depends = "depends on how votes that call both bad are counted"
-        yield Choice("both-bad votes left out", depends, base.take(~bad))
+        yield OtherChoice("both-bad votes left out", depends, base.take(~bad))
 
 
-def _covariate_choices(base: Analysis, has_advantage: bool) -> Iterator[Choice]:
+def _covariate_choices(base: Analysis, has_advantage: bool) -> Iterator[OtherChoice]:
     n, q = base.covariates.shape
     if not has_advantage:
         ones = np.concatenate([np.ones((n, 1)), base.covariates], axis=1)
         with_side = replace(base, covariates=ones)
         depends = "depends on the effect of the side"
-        yield Choice("with an effect of the side", depends, with_side)
+        yield OtherChoice("with an effect of the side", depends, with_side)
     else:
         without = replace(base, covariates=base.covariates[:, 1:])
         depends = "depends on the advantage"
-        yield Choice("without the advantage", depends, without)
+        yield OtherChoice("without the advantage", depends, without)
     if q > int(has_advantage):
         kept = base.covariates[:, : int(has_advantage)]
         depends = "depends on the covariates"
-        yield Choice("without covariates", depends, replace(base, covariates=kept))
+        yield OtherChoice("without covariates", depends, replace(base, covariates=kept))
 
 
-def _penalty_choices(base: Analysis, learned: float | None) -> Iterator[Choice]:
+def _penalty_choices(base: Analysis, learned: float | None) -> Iterator[OtherChoice]:
     depends = "depends on the penalty"
     if learned is not None:
-        yield Choice("a learned penalty", depends, replace(base, alpha=learned))
+        yield OtherChoice("a learned penalty", depends, replace(base, alpha=learned))
     if base.alpha > 0 and base.has_maximum():
-        yield Choice("no penalty", depends, replace(base, alpha=0.0))
+        yield OtherChoice("no penalty", depends, replace(base, alpha=0.0))
     for alpha, name in ((SMALL_PENALTY, "a small penalty"), (1.0, "a penalty of 1")):
         if not np.isclose(base.alpha, alpha, rtol=0.5):
-            yield Choice(name, depends, replace(base, alpha=alpha))
+            yield OtherChoice(name, depends, replace(base, alpha=alpha))
 
 
-def _rater_choices(base: Analysis, columns: Columns) -> Iterator[Choice]:
+def _rater_choices(base: Analysis, columns: VoteColumns) -> Iterator[OtherChoice]:
     if columns.rater is None:
         return
     rater, values = factorize(columns.rater)
@@ -204,7 +199,7 @@ def _rater_choices(base: Analysis, columns: Columns) -> Iterator[Choice]:
     if not np.allclose(total, total[0]):
         scaled = base.weight / total[rater] * (base.weight.sum() / len(values))
         depends = "depends on how much each rater counts"
-        yield Choice(
+        yield OtherChoice(
             "each rater weighs the same", depends, replace(base, weight=scaled)
         )
     low, high = np.minimum(base.left, base.right), np.maximum(base.left, base.right)
@@ -213,10 +208,10 @@ def _rater_choices(base: Analysis, columns: Columns) -> Iterator[Choice]:
     if len(first) < len(rater):
         depends = "depends on repeated votes"
         again = base.take(np.sort(first))
-        yield Choice("a rater's first vote on a pair only", depends, again)
+        yield OtherChoice("a rater's first vote on a pair only", depends, again)
 
 
-def _part_choices(base: Analysis, columns: Columns) -> Iterator[Choice]:
+def _part_choices(base: Analysis, columns: VoteColumns) -> Iterator[OtherChoice]:
     if columns.period is not None:
         order = np.argsort(columns.period, kind="stable")
         middle = columns.period[order[len(order) // 2]]
@@ -224,16 +219,18 @@ def _part_choices(base: Analysis, columns: Columns) -> Iterator[Choice]:
         for rows, name in ((early, "the earlier half"), (~early, "the later half")):
             if rows.any() and not rows.all():
                 depends = "depends on when votes were cast"
-                yield Choice(f"only {name}", depends, base.take(rows), is_part=True)
-    found = sorted((columns.category or {}).items(), key=lambda one: -one[1].sum())
+                yield OtherChoice(
+                    f"only {name}", depends, base.take(rows), is_part=True
+                )
+    found = sorted(columns.category.items(), key=lambda one: -one[1].sum())
     for name, rows in found[:_MOST_CATEGORIES]:
         if rows.sum() >= _FEWEST_OF_CATEGORY and not rows.all():
             depends = "depends on the category"
-            yield Choice(f"only {name}", depends, base.take(rows), is_part=True)
+            yield OtherChoice(f"only {name}", depends, base.take(rows), is_part=True)
 
 
 def holds_under(
-    choice: Choice, fit: Fit, pairs: list[tuple[int, int]], level: float
+    choice: OtherChoice, fit: StrengthFit, pairs: list[tuple[int, int]], critical: float
 ) -> bool | None:
     """Whether all pairs stay (better, worse); None if an item of theirs is absent."""
     if not choice.has([pair[0] for pair in pairs]):
@@ -245,5 +242,4 @@ def holds_under(
     fallen = [pair for pair in asked if fit.claim(*pair) <= EQUAL]
     if not choice.is_part or not fallen:
         return not fallen
-    critical = float(ndtri(0.5 + 0.5 * level))
     return not any(fit.claim(*pair) < -critical * fit.error(*pair) for pair in fallen)

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from tiebreak.ratings.inputs import find_item
+from tiebreak.ratings.named_results import find_item
 
 Kind = Literal["first", "above", "top", "equal"]
 

@@ -71,25 +71,6 @@ class VoteCounts:
     column: Ints  # (n,) of each vote
     weight: Floats  # (n,)
 
-    @classmethod
-    def of(
-        cls,
-        left: Ints,
-        right: Ints,
-        outcome: NDArray[np.int8],
-        weight: Floats,
-        covariates: Floats,
-        n_items: int,
-    ) -> VoteCounts:
-        """Sum votes; covariates (n, q) are in favor of left."""
-        turned = left > right
-        low, high = np.where(turned, right, left), np.where(turned, left, right)
-        signed = np.where(turned[:, None], -covariates, covariates) + 0.0
-        cell, first = number_cells(low * n_items + high, signed)
-        column = 3 * cell + np.where(turned, -outcome, outcome) + 1
-        cells = low[first], high[first], signed[first]
-        return cls(n_items, *cells, column.astype(np.int64), weight)
-
     @cached_property
     def counts(self) -> Floats:
         """Summed weights, shape (3 m,)."""
@@ -112,9 +93,9 @@ class Strengths:
     def fit(
         self,
         counts: Floats,
-        near: Fit | None = None,
+        near: StrengthFit | None = None,
         start: Floats | None = None,
-    ) -> Fit:
+    ) -> StrengthFit:
         """Minimize for counts (3 m,), from a minimum for others or from a point."""
         table = counts.reshape(-1, 3)
         total, ties = float(table.sum()), float(table[:, 1].sum())
@@ -130,7 +111,7 @@ class Strengths:
         if tie is None:
             x[-1] = self.link.start(share)
         if certain or not total:
-            return Fit(counts, x[: self.design.n_coef], None, objective)
+            return StrengthFit(counts, x[: self.design.n_coef], None, objective)
         if start is not None:
             x[: self.design.n_coef] = start
         if near is not None:
@@ -146,7 +127,7 @@ class Strengths:
             best = self._newton(objective, x, factor)
         objective.expand(best)
         beta, t = objective.split(best)
-        return Fit(counts, beta, t if tie is None else None, objective, factor)
+        return StrengthFit(counts, beta, t if tie is None else None, objective, factor)
 
     @staticmethod
     def _newton(
@@ -160,7 +141,7 @@ class Strengths:
 
 
 @dataclass(frozen=True, eq=False)
-class Fit:
+class StrengthFit:
     """A minimum."""
 
     counts: Floats  # (3 m,)
@@ -311,7 +292,7 @@ class Overturn:
 
     number: int
     chosen: Ints  # (U,)
-    fit: Fit
+    fit: StrengthFit
     exact: bool = False  # no smaller number does it
 
 
@@ -328,13 +309,13 @@ def predicted_number(effect: Floats, limit: Ints, margin: float) -> float:
     return float(limit[order[:place]].sum() + max(1.0, np.ceil(last - 1e-9)))
 
 
-class Search:
+class OverturnSearch:
     """Looks for the fewest changes that overturn one claim."""
 
     def __init__(
         self,
         strengths: Strengths,
-        start: Fit,
+        start: StrengthFit,
         changes: Changes,
         above: int,
         below: int,
@@ -348,18 +329,18 @@ class Search:
         found = self._grow()
         return None if found is None else self._drop(self._shrink(found))
 
-    def _effects(self, fit: Fit) -> Floats:
+    def _effects(self, fit: StrengthFit) -> Floats:
         return self.changes.change @ fit.effects(*self.items)
 
-    def _fit(self, chosen: Ints, near: Fit) -> Fit:
+    def _fit(self, chosen: Ints, near: StrengthFit) -> StrengthFit:
         counts = self.changes.apply(self.start.counts, chosen)
         return self.strengths.fit(counts, near)
 
-    def _margin(self, fit: Fit) -> float:
+    def _margin(self, fit: StrengthFit) -> float:
         """What the changes must cover; not positive when the claim is overturned."""
         return fit.claim(*self.items) - EQUAL
 
-    def _overturns(self, fit: Fit) -> bool:
+    def _overturns(self, fit: StrengthFit) -> bool:
         return self._margin(fit) <= 0.0
 
     def _grow(self) -> Overturn | None:
@@ -415,7 +396,7 @@ class Search:
                 return self._drop(Overturn(found.number - 1, chosen, fit))
         return found
 
-    def _best_of_size(self, number: int, near: Fit) -> Overturn | None:
+    def _best_of_size(self, number: int, near: StrengthFit) -> Overturn | None:
         """Choose the best changes at a minimum, go to theirs, and so on."""
         before: Ints | None = None
         for fit in (near, self.start):
@@ -430,15 +411,15 @@ class Search:
         return None
 
 
-class SearchApart(Search):
+class SeparationSearch(OverturnSearch):
     """Looks for the fewest changes after which an item is surely above another."""
 
     critical = 1.96  # standard errors
 
-    def _effects(self, fit: Fit) -> Floats:
+    def _effects(self, fit: StrengthFit) -> Floats:
         return -super()._effects(fit)
 
-    def _margin(self, fit: Fit) -> float:
+    def _margin(self, fit: StrengthFit) -> float:
         return self.critical * fit.error(*self.items) - fit.claim(*self.items)
 
 
@@ -453,7 +434,9 @@ def _strongest(effect: Floats, room: Ints, number: int) -> Ints:
     return out
 
 
-def not_found_up_to(start: Fit, changes: Changes, pairs: list[tuple[int, int]]) -> int:
+def not_found_up_to(
+    start: StrengthFit, changes: Changes, pairs: list[tuple[int, int]]
+) -> int:
     """So many changes do not cover a margin to first order, with a safety factor."""
     least = math.inf
     for pair in sorted(pairs, key=lambda pair: start.claim(*pair))[:_RIVALS]:
@@ -483,7 +466,7 @@ def _sets_of(limit: Ints, number: int, most: int) -> list[Ints] | None:
 
 def fewest(
     strengths: Strengths,
-    start: Fit,
+    start: StrengthFit,
     changes: Changes,
     pairs: list[tuple[int, int]],
     most: float = math.inf,
@@ -505,7 +488,7 @@ def fewest(
     for need, above, below in sorted(needs):
         if need > _SAFETY * (most if best is None else best.number):
             break
-        found = Search(strengths, start, changes, above, below, most).run()
+        found = OverturnSearch(strengths, start, changes, above, below, most).run()
         if found is not None and (best is None or found.number < best.number):
             best = found
     if strengths.votes.n_items > DENSE_LIMIT:
@@ -513,9 +496,28 @@ def fewest(
     return _try_all(strengths, start, changes, pairs, best)
 
 
+def fewest_apart(
+    strengths: Strengths,
+    start: StrengthFit,
+    changes: Changes,
+    pair: tuple[int, int],
+    critical: float,
+    most: float = math.inf,
+) -> Overturn | None:
+    """Give the fewest changes after which one of two items is surely better."""
+    best: Overturn | None = None
+    for above, below in (pair, pair[::-1]):
+        search = SeparationSearch(strengths, start, changes, above, below, most)
+        search.critical = critical
+        found = search.run()
+        if found is not None and (best is None or found.number < best.number):
+            best = found
+    return best
+
+
 def _try_all(
     strengths: Strengths,
-    start: Fit,
+    start: StrengthFit,
     changes: Changes,
     pairs: list[tuple[int, int]],
     best: Overturn | None,

@@ -9,28 +9,32 @@ all models, unless every model can predict them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
-from numbers import Integral
+from numbers import Real
 from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
-from sklearn.utils import check_random_state
+from sklearn.model_selection import GroupKFold, KFold
+from sklearn.utils import _safe_indexing
 
 from tiebreak.data import Pairs, as_pairs, check_comparisons
 from tiebreak.data.columns import as_column, factorize, order_periods
 from tiebreak.selection.results import (
     METRICS,
-    ForwardColumns,
     ForwardResult,
+    fit_names,
+    parameter_names,
     score_rows,
 )
 from tiebreak.selection.splitters import ItemKFold, PeriodSplit
 
 _BASELINE = "baseline"
 _OUTCOMES = np.array([-1, 0, 1], dtype=np.int8)
+_OF_PREDICTIONS = ("advantage", "context", "rater")
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +46,7 @@ class EvaluationData:
     outcome: NDArray[np.int8]
     weight: NDArray[np.float64]
     sides: NDArray[np.int64]  # (n, 2), number of the item left and right
-    columns: ForwardColumns
+    columns: dict[str, Any]  # advantage may be a mapping of models by name
 
     @classmethod
     def read(
@@ -51,18 +55,60 @@ class EvaluationData:
         """Check models, comparisons and columns."""
         named = _name_models(models)
         pairs, outcome, weight = check_comparisons(X, y, sample_weight)
-        kept = None if sample_weight is None else weight
-        found = ForwardColumns(sample_weight=kept, **columns)
-        found.check(named, len(pairs))
+        if sample_weight is not None:
+            columns["sample_weight"] = weight
+        columns = {k: column for k, column in columns.items() if column is not None}
+        _check_columns(columns, named, len(pairs))
         sides = np.stack([pairs.left, pairs.right], axis=1)
         if pairs is not X:  # in an array, equal features are one item
             sides = as_pairs(pairs).unique_items()[1][sides]
-        return cls(named, pairs, outcome, weight, sides, found)
+        return cls(named, pairs, outcome, weight, sides, columns)
 
-    def predict(self, method: Any, name: str, rows: NDArray[np.int64]) -> Any:
+    def arguments(
+        self, method: Any, model: str, rows: NDArray[np.int64], names: Iterable[str]
+    ) -> dict[str, Any]:
+        """Give the columns that a method of a model takes, for some rows."""
+        taken: dict[str, Any] = {}
+        for name in names:
+            values = self.columns.get(name)
+            if isinstance(values, Mapping):
+                values = values.get(model)
+            if values is not None and not isinstance(values, Real):
+                values = _safe_indexing(values, rows)
+            if values is not None:
+                taken |= dict.fromkeys(parameter_names(method, name), values)
+        return taken
+
+    def predict(self, method: Any, model: str, rows: NDArray[np.int64]) -> Any:
         """Call a prediction method of a model with the columns that it takes."""
-        extra = self.columns.of(method, name, rows, ("advantage", "context", "rater"))
-        return method(self.pairs[rows], **extra)
+        columns = self.arguments(method, model, rows, _OF_PREDICTIONS)
+        return np.asarray(method(self.pairs[rows], **columns))
+
+
+def _check_columns(
+    columns: dict[str, Any], models: dict[str, Any], n_rows: int
+) -> None:
+    """Refuse columns of another length, and such that no model takes."""
+    for name in columns.keys() & set(_OF_PREDICTIONS):
+        by_model = columns[name]
+        if not isinstance(by_model, Mapping):
+            by_model = dict.fromkeys(models, by_model)
+            if not any(fit_names(model, name) for model in models.values()):
+                raise ValueError(f"{name} is given, but no model takes it in fit.")
+        elif unknown := [
+            key
+            for key in by_model
+            if key not in models or not fit_names(models[key], name)
+        ]:
+            raise ValueError(
+                f"{name} is given for {unknown[0]!r}, which is not a model that takes "
+                f"it; models are {', '.join(map(repr, models))}."
+            )
+        for values in by_model.values():
+            if not isinstance(values, Real) and np.shape(values)[0] != n_rows:
+                raise ValueError(
+                    f"{name} has {len(values)} values but there are {n_rows} rows."
+                )
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,13 +132,24 @@ def predict_blocks(data: EvaluationData, splits: Iterable[Any]) -> list[Block]:
     ]
 
 
+@contextmanager
+def _naming(model: str, block: int) -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:
+        error.add_note(f"This was model {model!r} in block {block}.")
+        raise
+
+
 def _predict_block(
     data: EvaluationData, train: NDArray[np.int64], test: NDArray[np.int64], number: int
 ) -> Block:
-    fitted = {
-        name: _fit(name, model, data, train, number)
-        for name, model in data.models.items()
-    }
+    fitted = {}
+    for name, model in data.models.items():
+        fitted[name] = clone(model)
+        columns = data.arguments(fitted[name].fit, name, train, data.columns)
+        with _naming(name, number):
+            fitted[name].fit(data.pairs[train], data.outcome[train], **columns)
     seen = np.zeros(data.sides.max() + 1, dtype=bool)
     seen[data.sides[train]] = True
     known = seen[data.sides[test]].all(axis=1)
@@ -102,39 +159,19 @@ def _predict_block(
     predicted: dict[str, NDArray[Any]] = {}
     proba: dict[str, NDArray[np.float64]] = {}
     for name, model in fitted.items():
-        gives_proba = hasattr(model, "predict_proba")
-        if len(kept) == 0:
-            # Nothing to predict, which models refuse to do.
-            predicted[name] = np.empty(0, dtype=np.int8)
-            proba |= {name: np.empty((0, 3))} if gives_proba else {}
+        predicted[name] = np.empty(0, dtype=np.int8)
+        if hasattr(model, "predict_proba"):
+            proba[name] = np.empty((0, 3))
+        if len(kept) == 0:  # which models refuse to predict
             continue
-        try:
-            predicted[name] = np.asarray(data.predict(model.predict, name, kept))
-            if gives_proba:
-                chances = data.predict(model.predict_proba, name, kept)
-                proba[name] = np.asarray(chances)
-        except Exception as error:
-            error.add_note(f"This was model {name!r}, predicting block {number}.")
-            raise
+        with _naming(name, number):
+            predicted[name] = data.predict(model.predict, name, kept)
+            if name in proba:
+                proba[name] = data.predict(model.predict_proba, name, kept)
     counts = np.bincount(data.outcome[train] + 1, data.weight[train], 3)
     predicted[_BASELINE] = np.full(len(kept), _OUTCOMES[counts.argmax()])
     proba[_BASELINE] = np.tile(counts / counts.sum(), (len(kept), 1))
     return Block(number, len(train), test, kept, predicted, proba)
-
-
-def _fit(
-    name: str, model: Any, data: EvaluationData, train: NDArray[np.int64], number: int
-) -> Any:
-    fresh = clone(model)
-    names = ("period", "advantage", "context", "rater", "sample_weight")
-    extra = data.columns.of(fresh.fit, name, train, names)
-    try:
-        return fresh.fit(data.pairs[train], data.outcome[train], **extra)
-    except Exception as error:
-        error.add_note(
-            f"This was model {name!r} on the {len(train)} rows before block {number}."
-        )
-        raise
 
 
 def _all_predict(
@@ -153,7 +190,7 @@ def collect(
     blocks: list[Block],
     data: EvaluationData,
     place: NDArray[np.int64] | None,
-    names_of_blocks: list[tuple[Any, ...]],
+    ends: list[tuple[Any, ...]],
     note: str = "",
     *,
     folds: bool = False,
@@ -168,11 +205,16 @@ def collect(
             "features, or give more rows to train on: min_train."
         )
     names = list(blocks[0].predicted)
-    predicted, proba = (
-        {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-        for parts in ([b.predicted for b in blocks], [b.proba for b in blocks])
-    )
+    predicted = {
+        name: np.concatenate([block.predicted[name] for block in blocks])
+        for name in names
+    }
+    proba = {
+        name: np.concatenate([block.proba[name] for block in blocks])
+        for name in blocks[0].proba
+    }
     outcome, weight = data.outcome[row], data.weight[row]
+    split = np.concatenate([np.full(len(b.kept), b.number) for b in blocks])
     n_unseen = sum(len(block.test) - len(block.kept) for block in blocks)
     table = [
         {"model": name, "n_test": len(row), "n_unseen": n_unseen}
@@ -180,15 +222,14 @@ def collect(
         for name in names
     ]
     by_split = []
-    for block, (first, last) in zip(blocks, names_of_blocks, strict=True):
+    for block, (first, last) in zip(blocks, ends, strict=True):
         counts = {"n_train": block.n_train, "n_test": len(block.kept)}
         counts["n_unseen"] = len(block.test) - len(block.kept)
-        happened, weights = data.outcome[block.kept], data.weight[block.kept]
+        rows = data.outcome[block.kept], data.weight[block.kept]
         for name in names:
             head = {"split": block.number, "model": name, "first": first, "last": last}
             answers = block.predicted[name], block.proba.get(name)
-            by_split.append(head | counts | score_rows(happened, weights, *answers))
-    split = np.concatenate([np.full(len(b.kept), b.number) for b in blocks])
+            by_split.append(head | counts | score_rows(*rows, *answers))
     n_train = [block.n_train for block in blocks]
     return ForwardResult(
         table=_frame(table),
@@ -221,16 +262,11 @@ def _name_models(models: Any) -> dict[str, Any]:
 
 
 def _frame(rows: list[dict[str, Any]]) -> pl.DataFrame:
-    columns = []
-    for name in rows[0]:
-        values: Any = [row[name] for row in rows]
-        if name in METRICS:
-            columns.append(pl.Series(name, values, dtype=pl.Float64))
-            continue
-        if isinstance(values[0], np.datetime64):
-            values = np.array(values)
-        columns.append(pl.Series(name, values))
-    return pl.DataFrame(columns)
+    columns = {name: np.array([row[name] for row in rows]) for name in rows[0]}
+    return pl.DataFrame(
+        columns | {name: [row[name] for row in rows] for name in METRICS},
+        schema_overrides=dict.fromkeys(METRICS, pl.Float64),
+    )
 
 
 def evaluate_folds(
@@ -248,10 +284,8 @@ def evaluate_folds(
 ) -> ForwardResult:
     """Measure how well models predict held-out results, by cross-validation.
 
-    For results with dates use :func:`evaluate_forward`: there a fold would learn from
-    the future. Rows are shuffled into folds; each is predicted by models fitted on the
-    other folds. Rows with an item that the other folds do not have are left out for all
-    models, unless every model can predict them.
+    Rows are shuffled into folds; each is predicted by models fitted on the other folds.
+    For results with dates use :func:`evaluate_forward`: a fold learns from the future.
 
     Parameters
     ----------
@@ -275,56 +309,29 @@ def evaluate_folds(
         raters or groups, and of `ItemKFold` always, it numbers the folds, because rows
         of a fold may share items.
     """
-    given = {"advantage": advantage, "context": context, "rater": rater}
-    data = EvaluationData.read(models, X, y, sample_weight, period=None, **given)
+    data = EvaluationData.read(
+        models, X, y, sample_weight, advantage=advantage, context=context, rater=rater
+    )
     present = np.flatnonzero(data.weight > 0)
     labels = None if groups is None else factorize(as_column(groups, "groups"))[0]
     together = None if labels is None else labels[present]
-    given_folds = hasattr(cv, "split")
-    if given_folds:
-        splits = cv.split(data.pairs[present], data.outcome[present], together)
-    else:
-        splits = _draw_folds(cv, len(present), together, random_state)
+    folds = cv
+    if not hasattr(cv, "split"):
+        kind = KFold if groups is None else GroupKFold
+        folds = kind(cv, shuffle=True, random_state=random_state)
+    splits = folds.split(data.pairs[present], data.outcome[present], together)
     blocks = predict_blocks(data, splits)
     # Rows of one query, or of one rater, may depend on each other.
     place = labels
     if rater is not None:
         place = factorize(as_column(rater, "rater"))[0]
-    if given_folds and isinstance(cv, ItemKFold):
+    if isinstance(cv, ItemKFold):
         place = None
-    elif place is None and not given_folds:
+    elif place is None and folds is not cv:
         place = np.arange(len(data.pairs), dtype=np.int64)
     numbers = [(block.number, block.number) for block in blocks]
     note = f"each predicted from the other folds of {len(blocks)}."
     return collect(blocks, data, place, numbers, note, folds=True)
-
-
-def _draw_folds(
-    cv: int, n_rows: int, labels: NDArray[np.int64] | None, random_state: int | None
-) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Yield rows to train on and to test on, of folds of rows or of whole groups."""
-    # They are those of scikit-learn's KFold and GroupKFold with shuffle.
-    if not isinstance(cv, Integral) or cv < 2:
-        raise ValueError(
-            f"cv must be a number of folds, at least 2, or a splitter, got {cv!r}."
-        )
-    what = "comparison" if labels is None else "group"
-    number = np.arange(n_rows)
-    if labels is not None:
-        number = np.unique(labels, return_inverse=True)[1]
-    parts = int(number.max()) + 1
-    if parts < cv:
-        found = f"There is 1 {what}" if parts == 1 else f"There are {parts} {what}s"
-        raise ValueError(
-            f"{found}, fewer than the {cv} folds; use fewer folds, or collect more "
-            f"{what}s."
-        )
-    fold = np.empty(parts, dtype=np.int64)
-    order = check_random_state(random_state).permutation(parts)
-    fold[order] = np.sort(np.arange(parts) % cv)
-    for one in range(cv):
-        tested = fold[number] == one
-        yield np.flatnonzero(~tested), np.flatnonzero(tested)
 
 
 def evaluate_forward(
@@ -343,12 +350,9 @@ def evaluate_forward(
     """Measure how well models predict results from earlier ones only.
 
     For every block of `PeriodSplit`, a clone of each model is fitted on all rows of
-    earlier periods, in order of time, and predicts the rows of the block. It is not
-    updated within the block, so more splits let models that follow the time look their
-    best. ``"baseline"`` knows only how often left, tie and right occurred so far.
-
-    Rows with an item that was not seen are left out *for all models*, unless every
-    model can predict them; the column ``n_unseen`` of the result says how many.
+    earlier periods, in order of time, and predicts the rows of the block. Rows with an
+    item that was not seen are left out *for all models*, unless every model can predict
+    them.
 
     Parameters
     ----------
@@ -391,9 +395,9 @@ def evaluate_forward(
     >>> result.table.select("model", "n_test", "accuracy").rows()
     [('MajorityCompare', 6, 0.5), ('baseline', 6, 0.5)]
     """
-    given = {"advantage": advantage, "context": context, "rater": rater}
-    when = as_column(period, "period")
-    data = EvaluationData.read(models, X, y, sample_weight, period=when, **given)
+    columns = {"advantage": advantage, "context": context, "rater": rater}
+    columns["period"] = as_column(period, "period")
+    data = EvaluationData.read(models, X, y, sample_weight, **columns)
     periods = order_periods(period, len(data.pairs))
     present = periods.place[data.weight > 0]
     splitter = PeriodSplit(n_splits, min_train=min_train)

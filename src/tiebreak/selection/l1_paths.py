@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator
 
 from tiebreak.data import Orders, as_items, is_pairs
 from tiebreak.data.columns import as_column
+from tiebreak.data.parameters import COUNT
 from tiebreak.models.l1.l1_ranker import L1Ranker, L1Utility, check_alpha
 from tiebreak.selection.tuner import Split, choose_scorer, make_splits, row_columns
 
@@ -90,8 +91,8 @@ def l1_path(
     sample_weight: ArrayLike | None = None,
     cv: Any = 5,
     scoring: str | Callable[..., float] | None = None,
-    slack: str = "pair",
-    reduction: str | None = "threshold",
+    slack: Literal["pair", "item", "item-weighted"] = "pair",
+    reduction: Literal["threshold", "hull"] | None = "threshold",
     adjacent: bool = False,
     tol: float = 1e-6,
     max_iter: int = 1000,
@@ -119,7 +120,7 @@ def l1_path(
         A scorer of ``tiebreak.metrics`` or a callable ``scorer(model, X, y)``; None
         is ``"error"`` for comparisons and ``"swapped_pairs"`` for the others.
     slack, tol, max_iter, time_limit, reduction, adjacent
-        As in :class:`L1Ranker`; a time limit holds for each alpha.
+        As in :class:`L1Ranker`, for each alpha.
 
     Returns
     -------
@@ -135,18 +136,22 @@ def l1_path(
     >>> path.n_selected[:3], path.scores.shape
     (array([0, 2, 2]), (5, 5))
     """
-    problem: dict[str, Any] = {"slack": slack, "reduction": reduction, "tol": tol}
-    problem |= {"adjacent": adjacent, "max_iter": max_iter, "time_limit": time_limit}
-    model = L1Ranker(**problem)
-    rows = {"qid": qid, "sample_weight": sample_weight}
-    given = {name: value for name, value in rows.items() if value is not None}
-    largest = model.alpha_max(X, y, **given)
+    model = L1Ranker(
+        slack=slack,
+        reduction=reduction,
+        adjacent=adjacent,
+        tol=tol,
+        max_iter=max_iter,
+        time_limit=time_limit,
+    )
+    rows: dict[str, Any] = {"qid": qid, "sample_weight": sample_weight}
+    largest = model.alpha_max(X, y, **rows)
     values = _alphas(alphas, largest, n_alphas, eps, slack)
-    models = list(model.path(X, y, values, **given))
+    models = list(model.path(X, y, values, **rows))
     scores = scorer = None
     if cv is not None:
         scorer = choose_scorer(scoring, X)
-        scores = _scores(model, X, y, values, given, cv, scorer)
+        scores = _scores(model, X, y, values, cv, scorer, **rows)
     names = getattr(models[0], "feature_names_in_", None)
     return L1Path(
         alphas=np.array(values),
@@ -168,16 +173,14 @@ def _alphas(
         if not values:
             raise ValueError("l1_path needs at least one value of alpha, got none.")
         return values
-    if not isinstance(n, Integral) or isinstance(n, bool) or n < 1:
-        raise ValueError(f"n_alphas must be an integer of at least 1, got {n!r}.")
-    if not isinstance(eps, Real) or not 0.0 < eps < 1.0:
-        raise ValueError(f"eps must be between 0 and 1, got {eps!r}.")
+    if n not in COUNT or not 0.0 < eps < 1.0:
+        raise ValueError(
+            f"n_alphas must be {COUNT} and eps between 0 and 1, got {n!r} and {eps!r}."
+        )
     if largest == 0.0:
         raise ValueError(
-            "there is no path: every feature is dropped whatever alpha is. Either no "
-            f"feature separates better from worse items, or slacks (slack={slack!r}) "
-            "pay for all pairs at once; in that case try slack='pair'. Give alphas to "
-            "solve all the same."
+            "there is no path: every feature is dropped whatever alpha is "
+            f"(slack={slack!r}). Give alphas to solve all the same."
         )
     # At alpha_max itself weights neither gain nor lose; a little above they are zero.
     start = largest * (1.0 + _ABOVE)
@@ -189,18 +192,16 @@ def _scores(
     X: Any,
     y: Any,
     alphas: list[float],
-    given: dict[str, Any],
     cv: Any,
     scorer: Callable[..., float],
+    **rows: Any,
 ) -> Floats:
     """Score the path of every training set on what was held out."""
     of_items = not (isinstance(X, Orders) or is_pairs(X))
     X, y = (as_items(X, name="X").values, np.asarray(y).ravel()) if of_items else (X, y)
     n_rows = X.shape[0] if of_items else len(X)
-    weight, qid = given.get("sample_weight"), given.get("qid")
-    extra = row_columns(n_rows, weight, qid, columns=None)
-    whole = isinstance(cv, Integral) and not isinstance(cv, bool)
-    if whole and of_items and "qid" not in extra:
+    extra = row_columns(n_rows, rows["sample_weight"], rows["qid"], columns=None)
+    if isinstance(cv, Integral) and of_items and "qid" not in extra:
         cv = _graded_folds(as_column(y, "y"), int(cv))
     columns = []
     for split in make_splits(model, X, y, None, cv, extra, scorer):
@@ -279,6 +280,7 @@ class L1RankerCV(L1Utility, BaseEstimator):
     __module__ = "tiebreak"  # where users find it
     __metadata_request__fit: ClassVar = {"qid": True}
     _fits_items: ClassVar[bool] = True
+    _fitted_arrays: ClassVar = {"alphas_": "a", "coef_path_": "a p", "scores_": "a *"}
 
     def __init__(
         self,

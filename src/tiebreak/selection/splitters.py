@@ -24,8 +24,44 @@ from tiebreak.data.messages import TiebreakWarning, warn_user
 Fold = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
-class _KFold(BaseCrossValidator):
-    """What these splitters share: the parameters and their checks."""
+class _Splitter(BaseCrossValidator):
+    """What these splitters share."""
+
+    n_splits: int
+
+    def get_n_splits(
+        self, X: Any = None, y: Any = None, groups: Any = None, **columns: Any
+    ) -> int:
+        """Give the number of splits.
+
+        Parameters
+        ----------
+        X, y, groups, **columns : object
+            Ignored.
+
+        Returns
+        -------
+        int
+        """
+        return self.n_splits
+
+    def _choose_column(self, name: str, column: Any, groups: Any) -> Any:
+        """Give the column that the splitter needs, which may have come as groups."""
+        kind = type(self).__name__
+        if column is not None and groups is not None:
+            raise ValueError(f"{kind} got both {name} and groups; give only {name}.")
+        column = groups if column is None else column
+        if column is None:
+            raise ValueError(
+                f"{kind} needs the column {name}: split(X, y, {name}={name}). In "
+                f"GridSearchCV and cross_val_score pass {name} with metadata routing "
+                "enabled, or as groups without."
+            )
+        return column
+
+
+class _KFold(_Splitter):
+    """Folds of items or of whole groups."""
 
     def __init__(
         self, n_splits: int = 5, *, shuffle: bool = False, random_state: Any = None
@@ -59,33 +95,25 @@ class _GroupedKFold(_KFold):
 
     def _folds(self, X: Any, column: Any, groups: Any) -> Iterator[Fold]:
         self._check_parameters()
-        codes, n_groups = self._group_codes(X, column, groups)
+        name = self._column
+        values = as_column(self._choose_column(name, column, groups), name)
+        n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+        if len(values) != n_rows:
+            raise ValueError(
+                f"{name} has {len(values)} values but X has {n_rows} rows."
+            )
+        refuse_missing(values, name)
+        codes, distinct = factorize(values)
+        n_groups = len(distinct)
         if n_groups < self.n_splits:
             raise ValueError(
                 f"{type(self).__name__} cannot make {self.n_splits} folds of "
-                f"{n_groups} distinct value(s) of {self._column}; a fold holds at "
-                "least one. Lower n_splits."
+                f"{n_groups} distinct value(s) of {name}. Lower n_splits."
             )
         fold_of_row = self._assign(np.bincount(codes))[codes]
         for fold in range(self.n_splits):
             held_out = fold_of_row == fold
             yield np.flatnonzero(~held_out), np.flatnonzero(held_out)
-
-    def _group_codes(
-        self, X: Any, column: Any, groups: Any
-    ) -> tuple[NDArray[np.int64], int]:
-        name = self._column
-        column = _choose_column(self, name, column, groups, "what must stay together")
-        values = as_column(column, name)
-        n_rows = _n_rows(X, len(values))
-        if len(values) != n_rows:
-            raise ValueError(
-                f"{name} has {len(values)} values but X has {n_rows} rows; they must "
-                "be as many."
-            )
-        refuse_missing(values, name)
-        codes, distinct = factorize(values)
-        return codes, len(distinct)
 
     def _assign(self, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
         """Put each group in the fold that is smallest so far, large groups first."""
@@ -115,9 +143,8 @@ class QueryKFold(_GroupedKFold):
 
     Notes
     -----
-    `qid` is requested by default from scikit-learn's metadata routing. Without
-    routing it can come as `groups`, but then only the splitter sees it, which a warning
-    says unless X holds comparisons.
+    `qid` is requested by default from scikit-learn's metadata routing. Without routing
+    it can come as `groups`, but then only the splitter sees it.
 
     Examples
     --------
@@ -163,22 +190,6 @@ class QueryKFold(_GroupedKFold):
             )
         return self._folds(X, qid, groups)
 
-    def get_n_splits(
-        self, X: Any = None, y: Any = None, groups: Any = None, qid: Any = None
-    ) -> int:
-        """Give the number of folds.
-
-        Parameters
-        ----------
-        X, y, groups, qid : object
-            Ignored.
-
-        Returns
-        -------
-        int
-        """
-        return self.n_splits
-
 
 class RaterKFold(_GroupedKFold):
     """K folds that never split the comparisons of one rater.
@@ -223,22 +234,6 @@ class RaterKFold(_GroupedKFold):
         iterator of (train, test)
         """
         return self._folds(X, rater, groups)
-
-    def get_n_splits(
-        self, X: Any = None, y: Any = None, groups: Any = None, rater: Any = None
-    ) -> int:
-        """Give the number of folds.
-
-        Parameters
-        ----------
-        X, y, groups, rater : object
-            Ignored.
-
-        Returns
-        -------
-        int
-        """
-        return self.n_splits
 
 
 class ItemKFold(_KFold):
@@ -299,9 +294,8 @@ class ItemKFold(_KFold):
         left, right, n_items = _compared_items(X)
         if n_items < 2 * self.n_splits:
             raise ValueError(
-                f"ItemKFold cannot make {self.n_splits} parts of {n_items} compared "
-                "item(s); a part needs at least two, to be compared with each other. "
-                "Lower n_splits."
+                f"ItemKFold cannot make {self.n_splits} parts, of at least two items "
+                f"each, of {n_items} compared item(s). Lower n_splits."
             )
         part = np.empty(n_items, dtype=np.int64)
         order = self._order(n_items)
@@ -316,49 +310,10 @@ class ItemKFold(_KFold):
                 if len(rows) == 0:
                     raise ValueError(
                         f"Fold {number} of {self.n_splits} would have an empty {name} "
-                        f"set: none of {len(left)} comparisons qualifies. Lower "
-                        "n_splits, try another random_state, or give more comparisons."
+                        "set. Lower n_splits, or try another random_state."
                     )
             folds.append((train, test))
         yield from folds
-
-    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """Give the number of folds.
-
-        Parameters
-        ----------
-        X, y, groups : object
-            Ignored.
-
-        Returns
-        -------
-        int
-        """
-        return self.n_splits
-
-
-def _choose_column(
-    splitter: Any, name: str, column: Any, groups: Any, meaning: str
-) -> Any:
-    """Give the column that a splitter needs, which may have come as groups."""
-    kind = type(splitter).__name__
-    if column is not None and groups is not None:
-        raise ValueError(f"{kind} got both {name} and groups; give only {name}.")
-    column = groups if column is None else column
-    if column is None:
-        raise ValueError(
-            f"{kind} needs the column {name}, which says {meaning}. Call split(X, y, "
-            f"{name}={name}); in GridSearchCV and cross_val_score pass {name} with "
-            "metadata routing enabled, or as groups without."
-        )
-    return column
-
-
-def _n_rows(X: Any, default: int) -> int:
-    shape = getattr(X, "shape", None)
-    if shape is not None:
-        return int(shape[0])
-    return len(X) if hasattr(X, "__len__") else default
 
 
 def _compared_items(X: Any) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
@@ -370,7 +325,7 @@ def _compared_items(X: Any) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
     return number[pairs.left], number[pairs.right], table.n_items
 
 
-class PeriodSplit(BaseCrossValidator):
+class PeriodSplit(_Splitter):
     """Train on all rows before a time, test on the next block of periods.
 
     The periods after the first training set are divided into `n_splits` blocks of
@@ -432,30 +387,13 @@ class PeriodSplit(BaseCrossValidator):
         ------
         train, test : ndarray of int
         """
-        meaning = "when each row took place"
-        period = _choose_column(self, "period", period, groups, meaning)
+        period = self._choose_column("period", period, groups)
         n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
         place = order_periods(period, n_rows).place
         in_time = np.argsort(place, kind="stable")
         starts = np.cumsum(np.bincount(place))[self._cuts(place) - 1]
         for start, stop in pairwise(starts):
             yield in_time[:start], in_time[start:stop]
-
-    def get_n_splits(
-        self, X: Any = None, y: Any = None, groups: Any = None, period: Any = None
-    ) -> int:
-        """Give the number of splits.
-
-        Parameters
-        ----------
-        X, y, groups, period : object
-            Ignored.
-
-        Returns
-        -------
-        int
-        """
-        return self.n_splits
 
     def _cuts(self, place: NDArray[np.int64]) -> NDArray[np.int64]:
         """First period of each block, and the number of periods."""
@@ -489,13 +427,9 @@ class PeriodSplit(BaseCrossValidator):
         if least is None:
             # Rounded down, so that equal blocks of whole periods can be made.
             return n_rows // (self.n_splits + 1)
-        if isinstance(least, bool) or not isinstance(least, Real):
-            raise TypeError(
-                f"min_train must be a number of rows or a share of them, got {least!r}."
-            )
         if isinstance(least, Integral) and least >= 1:
             return int(least)
-        if 0 < least < 1:
+        if isinstance(least, Real) and 0 < least < 1:
             return float(least) * n_rows
         raise ValueError(
             f"min_train must be a whole number of rows, at least 1, or a share between "

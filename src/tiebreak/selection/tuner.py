@@ -32,9 +32,8 @@ from tiebreak.data.columns import as_column, factorize
 from tiebreak.data.messages import FitWarning
 from tiebreak.losses import GradeHinge, GradeSquaredHinge, GradeTree
 from tiebreak.metrics import GradeScorer, PairScorer, get_scorer
-from tiebreak.models import ThresholdCompare, fit_path
+from tiebreak.models import RankSVM, SVMCompare, ThresholdCompare, fit_path
 from tiebreak.models.base import to_outcomes
-from tiebreak.models.svm.machine import PairKernelMachine
 from tiebreak.selection.results import TuneResult
 from tiebreak.selection.splitters import QueryKFold
 from tiebreak.solvers import best_threshold, compile_kernels
@@ -43,14 +42,7 @@ Params = dict[str, Any]
 Fold = tuple[np.ndarray, np.ndarray]
 
 
-@dataclass(frozen=True)
-class CellScore:
-    """Score of one combination on one split."""
-
-    candidate: int  # number of the combination
-    split: int  # number of the split
-    score: float  # greater is better
-    converged: bool  # whether the fit reached its tolerance
+Cell = tuple[int, float, bool]  # a combination, its score, whether it converged
 
 
 # What a scorer of the user's own is given when it has an argument of that name.
@@ -81,13 +73,12 @@ def choose_scorer(
     if isinstance(scorer, PairScorer) and not of_pairs:
         raise TypeError(
             f"scoring={scorer.name!r} is for comparisons with outcomes, but graded "
-            "items or orders are to be scored. Leave scoring out for 'swapped_pairs', "
-            "or try 'kendall_tau_b' or get_scorer('ndcg', k=10)."
+            "items or orders are to be scored; try 'swapped_pairs'."
         )
     if isinstance(scorer, GradeScorer) and of_pairs:
         raise TypeError(
             f"scoring={scorer.name!r} is for graded items or orders, but comparisons "
-            "are to be scored. Leave scoring out for 'error', or try 'auc'."
+            "are to be scored; try 'error'."
         )
     return scorer
 
@@ -99,16 +90,16 @@ def row_columns(
     columns: Mapping[str, Any] | None,
 ) -> Params:
     """Gather what belongs to the rows, and check that it is as long."""
-    given = {"sample_weight": sample_weight, "qid": qid}
-    kept = {name: as_column(v, name) for name, v in given.items() if v is not None}
-    found = kept | dict(columns or {})
-    for name, column in found.items():
+    rows = dict(columns or {})
+    for name, column in (("sample_weight", sample_weight), ("qid", qid)):
+        if column is not None:
+            rows[name] = as_column(column, name)
+    for name, column in rows.items():
         if len(column) != n_rows:
             raise ValueError(
-                f"{name} has {len(column)} values but there are {n_rows} rows; they "
-                "must be as many."
+                f"{name} has {len(column)} values but there are {n_rows} rows."
             )
-    return found
+    return rows
 
 
 def make_splits(
@@ -129,7 +120,7 @@ def make_splits(
         # Outcomes are checked once; a few of them may be without a left winner.
         X, y = as_pairs(X), check_outcomes(y, len(X))
     y = None if y is None else np.asarray(y)
-    asked = _asked_columns(model, scorer)
+    predicted_with = _asked_columns(model, scorer)
     for train, test in _fold_rows(model, X, y, cv, extra.get("qid")):
         fit = {name: _safe_indexing(v, train) for name, v in extra.items()}
         at_test = {name: _safe_indexing(v, test) for name, v in extra.items()}
@@ -140,7 +131,7 @@ def make_splits(
             _take(model, X, test, train),
             None if y is None else y[test],
             {name: v for name, v in at_test.items() if name in scored},
-            {name: v for name, v in at_test.items() if name in asked},
+            {name: v for name, v in at_test.items() if name in predicted_with},
         )
 
 
@@ -154,18 +145,12 @@ def _validation_split(
 ) -> Split:
     if cv is not None:
         raise ValueError("give a validation set or cv, not both.")
-    if len(validation) not in (2, 3):
-        raise ValueError(
-            "validation must be (X, y), or (X, y, qid) for graded items, got "
-            f"{len(validation)} parts."
-        )
-    X_test, y_test, qid = (*validation, None)[:3]
+    X_test, y_test, qid = validation if len(validation) == 3 else (*validation, None)
     of_items = not is_pairs(X_test) and not isinstance(X_test, Orders)
     if qid is None and "qid" in extra and of_items:
         raise ValueError(
-            "the training items have groups (qid) and those of validation have none, "
-            "so items of different groups would be compared. Give validation=(X, y, "
-            "qid)."
+            "the training items have groups and those of validation have none; give "
+            "validation=(X, y, qid)."
         )
     score = {} if qid is None or "qid" not in scored else {"qid": qid}
     return Split(X, y, extra, X_test, y_test, score, {})
@@ -265,7 +250,7 @@ def _shares_kernel(first: Any, splits: list[Split], scorer: Any) -> bool:
     """Whether models with several values of C can be fitted and asked at once."""
     machine = first.ranker if isinstance(first, ThresholdCompare) else first
     return (
-        isinstance(machine, PairKernelMachine)
+        isinstance(machine, RankSVM | SVMCompare)
         and getattr(machine, "loss", "hinge") == "hinge"
         and isinstance(scorer, PairScorer)
         and scorer.response_method != "predict_proba"
@@ -281,8 +266,8 @@ def run_task(
     split: Split,
     scorer: Any,
     quiet: bool = True,
-) -> list[CellScore]:
-    """Fit and score; what concerns the data is said by the final fit, or if asked."""
+) -> tuple[int, list[Cell]]:
+    """Fit and score on a split; warnings about the data are left to the final fit."""
     with warnings.catch_warnings():
         # Corners of a grid are meant to be bad; the table says which did not converge.
         hidden = (Warning,) if quiet else (FitWarning, ConvergenceWarning)
@@ -293,10 +278,13 @@ def run_task(
             fitted = clone(model).set_params(**candidates[number])
             fit = fit_arguments(fitted, split.X, split.fit)
             fitted.fit(split.X, split.y, **fit)
-            return [_cell(task, number, fitted, split, scorer)]
+            score = _score(fitted, split, scorer)
+            return task.split, [(number, score, _converged(fitted))]
         first = clone(model).set_params(**candidates[task.candidates[0]])
         values = [candidates[i][task.along] for i in task.candidates]
-        return list(_score_shared(first, values, task, split, scorer))
+        cells = _score_shared(first, values, split, scorer)
+        shared = zip(task.candidates, cells, strict=True)
+        return task.split, [(number, *cell) for number, cell in shared]
 
 
 def fit_arguments(model: Any, X: Any, extras: Params) -> Params:
@@ -313,14 +301,12 @@ def fit_arguments(model: Any, X: Any, extras: Params) -> Params:
     return {prefix + name: extras[name] for name in extras if name in taken}
 
 
-def _cell(task: Task, number: int, fitted: Any, split: Split, scorer: Any) -> CellScore:
+def _score(fitted: Any, split: Split, scorer: Any) -> float:
     if split.ask:
         ask = getattr(fitted, scorer.response_method)
         response = ask(split.X_test, **split.ask)
-        value = scorer.from_response(split.y_test, response, **split.score)
-    else:
-        value = scorer(fitted, split.X_test, split.y_test, **split.score)
-    return CellScore(number, task.split, float(value), _converged(fitted))
+        return float(scorer.from_response(split.y_test, response, **split.score))
+    return float(scorer(fitted, split.X_test, split.y_test, **split.score))
 
 
 def _converged(fitted: Any) -> bool:
@@ -333,8 +319,8 @@ def _converged(fitted: Any) -> bool:
 
 
 def _score_shared(
-    first: Any, values: list[float], task: Task, split: Split, scorer: Any
-) -> Iterator[CellScore]:
+    first: Any, values: list[float], split: Split, scorer: Any
+) -> Iterator[tuple[float, bool]]:
     """Score all models of a path by one set of kernel values."""
     wrapped = isinstance(first, ThresholdCompare)
     machine = first.ranker if wrapped else first
@@ -343,8 +329,7 @@ def _score_shared(
     on_train = _differences(path, split.X) if wrapped else None
     weight = np.asarray(split.fit.get("sample_weight", np.ones(len(split.y))))
     y, weight = np.asarray(split.y), weight.astype(float)
-    numbered = zip(task.candidates, path.models, strict=True)
-    for k, (number, fitted) in enumerate(numbered):
+    for k, fitted in enumerate(path.models):
         threshold = getattr(fitted, "threshold_", 0.0)
         if on_train is not None:
             threshold, _ = best_threshold(on_train[:, k], y, weight)
@@ -352,7 +337,7 @@ def _score_shared(
         if scorer.response_method == "predict":
             response = to_outcomes(response, threshold)
         value = scorer.from_response(split.y_test, response, **split.score)
-        yield CellScore(number, task.split, float(value), bool(fitted.converged_))
+        yield float(value), bool(fitted.converged_)
 
 
 def _differences(path: Any, X: Any) -> np.ndarray:
@@ -432,9 +417,6 @@ def tune(
     (['C', 'gamma'], (6, 7))
     """
     candidates = list(ParameterGrid(grid))
-    if not candidates:
-        raise ValueError("the grid has no combination; give every parameter a value.")
-    _check_parameters(model, candidates)
     scorer = choose_scorer(scoring, validation[0] if validation else X)
     extra = row_columns(len(X) if y is None else len(y), sample_weight, qid, columns)
     splits = list(make_splits(model, X, y, validation, cv, extra, scorer))
@@ -451,10 +433,9 @@ def tune(
     converged = np.empty(scores.shape, dtype=bool)
     with _progress_bar(progress) as bar:
         job = bar.add_task("tuning", total=scores.size)
-        for cells in work:
-            for cell in cells:
-                place = cell.candidate, cell.split
-                scores[place], converged[place] = cell.score, cell.converged
+        for split, cells in work:
+            for candidate, score, done in cells:
+                scores[candidate, split], converged[candidate, split] = score, done
             bar.advance(job, len(cells))
     mean = scores.mean(axis=1)
     if np.isnan(mean).all():
@@ -470,16 +451,6 @@ def tune(
     return TuneResult.make(
         candidates, scores, converged, best, best_model, _name_of(scorer)
     )
-
-
-def _check_parameters(model: Any, candidates: list[Params]) -> None:
-    known = model.get_params()
-    for name in dict.fromkeys(key for params in candidates for key in params):
-        if name not in known:
-            raise ValueError(
-                f"{type(model).__name__} has no parameter {name!r}; expected one of "
-                f"{', '.join(sorted(known))}."
-            )
 
 
 def _compile(*, of_pairs: bool) -> None:

@@ -1,18 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Ranking with the 1-norm: linear utilities of few features, by linear programs."""
 
-from __future__ import annotations
-
-import copy
 from collections.abc import Iterable, Iterator
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, clone
-from sklearn.exceptions import ConvergenceWarning
 
-from tiebreak.data import ItemTable, check_comparisons, is_pairs
+from tiebreak.data import Comparisons, Grades, ItemTable, read_data
 from tiebreak.data.messages import FitWarning, warn_user
 from tiebreak.data.parameters import (
     COUNT,
@@ -23,31 +20,27 @@ from tiebreak.data.parameters import (
     one_of,
 )
 from tiebreak.data.validation import check_features
-from tiebreak.models.base import (
-    UtilityMixin,
-    refuse_only_ties,
-)
-from tiebreak.models.graded_problem import plant_tree, read_grades
+from tiebreak.models.base import UtilityMixin, warn_gap
 from tiebreak.models.kernel_utility import weigh_features
 from tiebreak.models.l1.problem import (
     L1Problem,
+    L1Solution,
     find_alpha_max,
     problem_of_comparisons,
     problem_of_grades,
 )
+from tiebreak.models.problem import refuse_only_ties
 
 
 class L1Utility(UtilityMixin):
     """Utility w·x of weights ``coef_``."""
 
+    _fitted_arrays: ClassVar = {"dual_gradient_": "p"}
+
     def _utility_of_table(self, table: ItemTable) -> NDArray[np.float64]:
         # Row by row, identical items get the identical utility without being merged.
         check_features(self, table)
         return weigh_features(table.values, self.coef_)
-
-    def __sklearn_is_fitted__(self) -> bool:
-        # What a fit learns of the features comes before what can fail in it.
-        return hasattr(self, "coef_")
 
 
 def check_alpha(alpha: Any) -> float:
@@ -57,11 +50,20 @@ def check_alpha(alpha: Any) -> float:
     return float(alpha)
 
 
-_SLACKS = ("pair", "item", "item-weighted")
 # What a model keeps of its solution.
-_KEPT = ("coef", "objective", "dual_objective", "dual_gradient", "gap", "n_rows")
+_KEPT = [
+    "coef",
+    "objective",
+    "dual_objective",
+    "dual_gradient",
+    "gap",
+    "n_rows",
+    "n_iter",
+    "converged",
+]
 
 
+@dataclass(eq=False, repr=False)
 class L1Ranker(L1Utility, BaseEstimator):
     """Linear ranking with the 1-norm, which drops features that do not pay.
 
@@ -166,30 +168,24 @@ class L1Ranker(L1Utility, BaseEstimator):
     __metadata_request__fit: ClassVar = {"qid": True}
     _fits_items: ClassVar[bool] = True
 
+    alpha: float = 1.0
+    slack: Literal["pair", "item", "item-weighted"] = "pair"
+    reduction: Literal["threshold", "hull"] | None = "threshold"
+    adjacent: bool = False
+    _: KW_ONLY
+    tol: float = 1e-6
+    max_iter: int = 1000
+    time_limit: float | None = None
+
     _parameters: ClassVar = {
         "alpha": NOT_NEGATIVE,
-        "slack": one_of(*_SLACKS),
+        "slack": one_of("pair", "item", "item-weighted"),
         "reduction": one_of("threshold", "hull", None),
         "adjacent": FLAG,
         "tol": POSITIVE,
         "max_iter": COUNT,
         "time_limit": POSITIVE | None,
     }
-
-    def __init__(
-        self,
-        alpha: float = 1.0,
-        slack: Literal["pair", "item", "item-weighted"] = "pair",
-        reduction: Literal["threshold", "hull"] | None = "threshold",
-        adjacent: bool = False,
-        *,
-        tol: float = 1e-6,
-        max_iter: int = 1000,
-        time_limit: float | None = None,
-    ) -> None:
-        self.alpha, self.slack, self.reduction = alpha, slack, reduction
-        self.adjacent, self.tol, self.max_iter = adjacent, tol, max_iter
-        self.time_limit = time_limit
 
     def fit(
         self,
@@ -210,10 +206,11 @@ class L1Ranker(L1Utility, BaseEstimator):
         -------
         Self
         """
-        problem = self._read(X, y, qid, sample_weight)
-        self._solve(problem)
-        self._say_why_nothing(problem)
-        return self
+        data, problem, n_pairs = self._read(X, y, qid, sample_weight)
+        solution = self._solve(problem)
+        if solution.converged and not solution.coef.any():
+            self._warn_nothing(problem)
+        return self._keep(_attributes(data, n_pairs, solution))
 
     def path(
         self,
@@ -244,8 +241,14 @@ class L1Ranker(L1Utility, BaseEstimator):
         if not values:
             raise ValueError("a path needs at least one value of alpha, got none.")
         template = clone(self)
-        problem = template._read(X, y, qid, sample_weight)
-        return template._follow(problem, values)
+        data, problem, n_pairs = template._read(X, y, qid, sample_weight)
+
+        def fits() -> Iterator[Self]:
+            for alpha in values:
+                model = clone(template).set_params(alpha=alpha)
+                yield model._keep(_attributes(data, n_pairs, model._solve(problem)))
+
+        return fits()
 
     def alpha_max(
         self,
@@ -267,81 +270,44 @@ class L1Ranker(L1Utility, BaseEstimator):
         float
             0 if slacks per item pay for everything, so that no alpha gives weights.
         """
-        return find_alpha_max(clone(self)._read(X, y, qid, sample_weight))
-
-    def _follow(self, problem: L1Problem, alphas: list[float]) -> Iterator[Self]:
-        """Fit copies of this model for one alpha after the other."""
-        for alpha in alphas:
-            model = copy.copy(self)
-            model.alpha = alpha
-            model._solve(problem)
-            yield model
+        return find_alpha_max(self._read(X, y, qid, sample_weight)[1])
 
     def _read(
-        self,
-        X: Any,
-        y: ArrayLike | None,
-        qid: ArrayLike | None,
-        sample_weight: ArrayLike | None,
-    ) -> L1Problem:
-        self._check_parameters()
-        if is_pairs(X):
-            return self._read_pairs(X, y, qid, sample_weight)
-        grades, weight = read_grades(self, X, y, qid, sample_weight)
-        tree = plant_tree(self, grades, weight, "sum")
-        self.n_pairs_ = tree.n_pairs
-        return problem_of_grades(self, grades, weight, tree)
-
-    def _read_pairs(
-        self, X: Any, y: Any, qid: ArrayLike | None, sample_weight: ArrayLike | None
-    ) -> L1Problem:
-        self._refuse_groups(qid)
-        if self.adjacent or self.reduction == "hull":
-            chosen = "adjacent=True" if self.adjacent else "reduction='hull'"
+        self, X: Any, y: Any, qid: Any, sample_weight: Any
+    ) -> tuple[Comparisons | Grades, L1Problem, int]:
+        """Return the data, the problem and the number of pairs."""
+        check_parameters(self)
+        if self.adjacent and self.slack == "pair":
             raise ValueError(
-                f"L1Ranker({chosen}) needs grades; comparisons have none and are "
-                "listed as they are. Leave it out."
+                "adjacent=True is for a slack per item; with slack='pair' all pairs "
+                "count. Leave it out, or choose slack='item'."
             )
-        pairs, outcome, weight = check_comparisons(X, y, sample_weight)
-        if pairs.items is None:
-            raise TypeError(
-                "L1Ranker needs features to choose from; these Pairs have none "
-                "(items=None). Try RankSVM(kernel='linear') or BradleyTerry."
+        data = read_data(X, y, qid, sample_weight)
+        if isinstance(data, Grades):
+            return data, *problem_of_grades(self, data)
+        if self.adjacent or self.reduction == "hull":
+            raise ValueError(
+                "L1Ranker: adjacent=True and reduction='hull' need grades; comparisons "
+                "have none and are listed as they are. Leave it out."
             )
-        decided = (weight > 0) & (outcome != 0)
-        if not decided.any():
-            refuse_only_ties(self, int((weight > 0).sum()))
-        pairs = pairs[decided].compact()
-        self._start_pairs(pairs)
-        self.n_pairs_ = len(pairs)
-        return problem_of_comparisons(self, pairs, outcome[decided], weight[decided])
+        if not data.y.any():
+            refuse_only_ties(self, len(data))
+        data = data.take(np.flatnonzero(data.y))
+        return data, problem_of_comparisons(self, data), len(data)
 
-    def _solve(self, problem: L1Problem) -> None:
+    def _solve(self, problem: L1Problem) -> L1Solution:
         solution = problem.solve(
             self.alpha,
             tol=self.tol,
             max_iter=int(self.max_iter),
             time_limit=self.time_limit,
         )
-        for name in (*_KEPT, "n_iter", "converged"):
-            setattr(self, f"{name}_", getattr(solution, name))
-        used = np.flatnonzero(solution.coef)
-        names = getattr(self, "feature_names_in_", None)
-        self.selected_ = used if names is None else names[used]
         if not solution.converged:
-            end = "time_limit" if solution.status == "time limit" else "max_iter"
-            warn_user(
-                f"L1Ranker stopped after {solution.n_iter} steps with a "
-                f"relative duality gap of {solution.gap:.2g}; asked for "
-                f"tol={self.tol:g}. The best weights so far are kept. Try a larger "
-                f"{end}, scaled features or a larger tol.",
-                ConvergenceWarning,
-            )
+            warn_gap(self, solution.n_iter, solution.gap)
+        return solution
 
-    def _say_why_nothing(self, problem: L1Problem) -> None:
-        """Warn if there are no weights, and say why."""
-        if self.coef_.any() or not self.converged_:
-            return
+    def _warn_nothing(self, problem: L1Problem) -> None:
+        """Say why there are no weights."""
         largest = find_alpha_max(problem)
         if problem.n_weights == 0:
             why = "all features are constant, so that no weight helps"
@@ -369,10 +335,12 @@ class L1Ranker(L1Utility, BaseEstimator):
         tags.regressor_tags.poor_score = True
         return tags
 
-    def _check_parameters(self) -> None:
-        check_parameters(self)
-        if self.adjacent and self.slack == "pair":
-            raise ValueError(
-                "adjacent=True is for a slack per item; with slack='pair' all pairs "
-                "count. Leave it out, or choose slack='item'."
-            )
+
+def _attributes(
+    data: Comparisons | Grades, n_pairs: int, solution: L1Solution
+) -> dict[str, Any]:
+    kept = {f"{name}_": getattr(solution, name) for name in _KEPT}
+    features, used = data.attributes, np.flatnonzero(solution.coef)
+    names = features.get("feature_names_in_")
+    selected = used if names is None else names[used]
+    return {**features, **kept, "n_pairs_": n_pairs, "selected_": selected}

@@ -23,7 +23,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from tiebreak.data import Grades, Pairs
+from tiebreak.data import Comparisons, Grades
 from tiebreak.data.messages import DataWarning, warn_user
 from tiebreak.losses import GradeTree
 from tiebreak.models.l1.risks import (
@@ -36,6 +36,7 @@ from tiebreak.models.l1.risks import (
     list_ranges,
     pair_incidence,
 )
+from tiebreak.models.problem import add_up, build_grade_tree, merge_sides
 from tiebreak.solvers import LPBundle, SlackRows
 from tiebreak.solvers.linear_program import LinearProgram
 
@@ -59,31 +60,24 @@ class ScaledDesign:
     def read(cls, values: Any, names: Any = None) -> ScaledDesign:
         """Scale features; warn if their sizes are far apart."""
         p = values.shape[1]
-        with np.errstate(over="ignore", invalid="ignore"):
-            if sp.issparse(values):
-                # max - min of the columns, zeros included
-                high, low = (
-                    np.asarray(end.toarray()).ravel()
-                    for end in (values.max(axis=0), values.min(axis=0))
-                )
-                spread = high - low
-                size = np.asarray(abs(values).max(axis=0).toarray()).ravel()
-                size[spread == 0.0] = 0.0
-                columns = np.flatnonzero(size)
-                scale = sp.diags_array(1.0 / size[columns])
-                A = sp.csr_array(values[:, columns] @ scale)
-            else:
-                A = values - values.mean(axis=0)
-                A[:, np.ptp(values, axis=0) == 0.0] = 0.0
-                spread = size = np.abs(A).max(axis=0, initial=0.0)
-                columns = np.flatnonzero(size)
-                A = np.ascontiguousarray(A[:, columns] / size[columns])
-        if not np.isfinite(size).all():
-            raise ValueError(
-                "L1Ranker: features are too large for floating-point numbers; the "
-                f"largest is {np.abs(values).max():.3g}. Scale them first, for example "
-                "with StandardScaler."
+        if sp.issparse(values):
+            # max - min of the columns, zeros included
+            high, low = (
+                np.asarray(end.toarray()).ravel()
+                for end in (values.max(axis=0), values.min(axis=0))
             )
+            spread = high - low
+            size = np.asarray(abs(values).max(axis=0).toarray()).ravel()
+            size[spread == 0.0] = 0.0
+            columns = np.flatnonzero(size)
+            scale = sp.diags_array(1.0 / size[columns])
+            A = sp.csr_array(values[:, columns] @ scale)
+        else:
+            A = values - values.mean(axis=0)
+            A[:, np.ptp(values, axis=0) == 0.0] = 0.0
+            spread = size = np.abs(A).max(axis=0, initial=0.0)
+            columns = np.flatnonzero(size)
+            A = np.ascontiguousarray(A[:, columns] / size[columns])
         _warn_of_scale(spread, names)
         return cls(A, size[columns], columns, p)
 
@@ -304,14 +298,15 @@ def _climb(problem: L1Problem, without: float) -> float:
     return alpha
 
 
-def problem_of_grades(
-    model: Any, grades: Grades, weight: Floats, tree: GradeTree
-) -> L1Problem:
-    """Make the problem of graded items."""
-    if model.slack == "item" and grades.orders is not None:
-        # Rows of a list weigh the root of its weight, because pairs multiply.
-        weight = weight**2
-    classes = GradeClasses.read(grades, weight, tree.rows)
+def problem_of_grades(model: Any, data: Grades) -> tuple[L1Problem, int]:
+    """Make the problem of graded items; count their pairs."""
+    tree = build_grade_tree(data)
+    weight = data.item_weight if model.slack == "item" else data.weight
+    return _graded(model, data, weight, tree.rows), tree.n_pairs
+
+
+def _graded(model: Any, data: Grades, weight: Floats, rows: Codes) -> L1Problem:
+    classes = GradeClasses.read(data, weight, rows)
     before = classes.n_pairs(model.adjacent)
     if model.reduction == "hull":
         classes = keep_vertices(classes)
@@ -324,15 +319,13 @@ def problem_of_grades(
     total = float(cost.sum())
     if model.reduction == "threshold":
         below, above, n_thresholds, order = classes.thresholds(model.adjacent)
-        risk = ItemRisk(design.A, below, above, cost, n_thresholds, total)
+        items = ItemRisk(design.A, below, above, cost, n_thresholds, total)
         k = len(design.size)
         G = sp.csr_array(sp.hstack([sp.csr_array((order.shape[0], k)), order]))
-        return L1Problem(design, risk, total, (before, risk.n_rows + G.shape[0]), G)
+        return L1Problem(design, items, total, (before, items.n_rows + G.shape[0]), G)
     better, worse = _list_pairs(classes, model.adjacent)
-    rows = _two_slacks(design, better, worse, cost / total)
-    return L1Problem(
-        design, FixedRows(rows, design.A.shape[1]), total, (before, len(better))
-    )
+    risk = FixedRows(_two_slacks(design, better, worse, cost / total))
+    return L1Problem(design, risk, total, (before, len(better)))
 
 
 def _of_pairs(
@@ -348,23 +341,17 @@ def _of_pairs(
     return L1Problem(design, listed, tree.total, (before, len(better)), whole=True)
 
 
-def problem_of_comparisons(
-    model: Any, pairs: Pairs, outcome: NDArray[np.int8], weight: Floats
-) -> L1Problem:
+def problem_of_comparisons(model: Any, data: Comparisons) -> L1Problem:
     """Make the problem of comparisons with a winner."""
-    table, code = pairs.unique_items()
-    left, right = code[pairs.left], code[pairs.right]
-    better = np.where(outcome > 0, right, left)
-    worse = np.where(outcome > 0, left, right)
-    # The same pair given twice is one pair of twice the weight.
-    key, row = np.unique(better * table.n_items + worse, return_inverse=True)
-    weight = np.bincount(row, weight, len(key)).astype(np.float64)
-    better, worse = key // table.n_items, key % table.n_items
+    table, left, right = merge_sides(data.pairs)
+    better, worse = np.where(data.y > 0, [right, left], [left, right])
+    better, worse, row = add_up(better, worse, table.n_items)
+    weight = np.bincount(row, data.weight, len(better)).astype(np.float64)
     design = ScaledDesign.read(table.values, table.feature_names)
     if model.slack == "pair":
         total = float(weight.sum())
-        risk = ListedPairRisk(design.A, better, worse, weight, total)
-        return L1Problem(design, risk, total, (len(outcome), 0))
+        listed = ListedPairRisk(design.A, better, worse, weight, total)
+        return L1Problem(design, listed, total, (len(data), 0))
     used, place = np.unique(np.append(better, worse), return_inverse=True)
     cost = np.ones(len(used))
     if model.slack == "item-weighted":
@@ -372,10 +359,8 @@ def problem_of_comparisons(
     total = float(cost.sum())
     in_table = np.zeros(table.n_items)
     in_table[used] = cost / total
-    rows = _two_slacks(design, better, worse, in_table)
-    return L1Problem(
-        design, FixedRows(rows, design.A.shape[1]), total, (len(outcome), len(better))
-    )
+    risk = FixedRows(_two_slacks(design, better, worse, in_table))
+    return L1Problem(design, risk, total, (len(data), len(better)))
 
 
 def _two_slacks(

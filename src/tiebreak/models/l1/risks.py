@@ -51,12 +51,12 @@ class GradeClasses:
     grade: Floats  # (N,), grade of each row
 
     @classmethod
-    def read(cls, grades: Grades, weight: Floats, rows: Codes) -> GradeClasses:
+    def read(cls, data: Grades, weight: Floats, rows: Codes) -> GradeClasses:
         """Merge rows."""
-        table, code = grades.items.take(rows).unique()
-        order = np.lexsort([code, grades.y[rows], grades.group[rows]])
+        table, code = data.items.take(rows).unique()
+        order = np.lexsort([code, data.y[rows], data.group[rows]])
         rows, code = rows[order], code[order]
-        y, group = grades.y[rows], grades.group[rows]
+        y, group = data.y[rows], data.group[rows]
         new = np.ones(len(rows), dtype=bool)
         new[1:] = np.diff(code) != 0
         new[1:] |= (np.diff(y) != 0) | (np.diff(group) != 0)
@@ -476,8 +476,8 @@ class FixedRows:
 
     n_rows = 0  # whatever the limit, all of them are there
 
-    def __init__(self, rows: SlackRows, n_variables: int) -> None:
-        self.rows, self.n_variables = rows, n_variables
+    def __init__(self, rows: SlackRows) -> None:
+        self.rows, self.n_variables = rows, rows.D.shape[1]
 
     def expand(self, x: Floats) -> tuple[float, Floats]:
         """Give the cost of feasible slacks, not the least; and no subgradient."""

@@ -28,15 +28,11 @@ import scipy.linalg as la
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.linalg.blas import dsymv
-from sklearn.exceptions import ConvergenceWarning
 
-from tiebreak.data import Grades, ItemTable, Pairs
+from tiebreak.data import Comparisons, Grades
 from tiebreak.data.messages import DataWarning, FitWarning, warn_user
 from tiebreak.kernels import (
     DifferenceRows,
-    FunctionKernel,
-    GramKernel,
-    ItemKernel,
     make_kernel,
     pivoted_cholesky,
     upper_triangle,
@@ -44,17 +40,18 @@ from tiebreak.kernels import (
 from tiebreak.losses import GroupLaplacian, Laplacian, PairLaplacian
 from tiebreak.losses.laplacian import mirror, weigh_squares
 from tiebreak.losses.linear_objective import back_product, forward_product
-from tiebreak.models.base import refuse_only_ties
-from tiebreak.models.graded_problem import item_places, refuse_no_pairs
-from tiebreak.models.kernel_utility import (
+from tiebreak.models.base import warn_flat, warn_gap
+from tiebreak.models.problem import (
     MAX_PIVOTS,
-    KernelFactor,
-    factor_kernel,
+    KernelItems,
+    distinct_rows,
+    is_kernel,
     refuse_diagonal,
     refuse_indefinite,
     refuse_infinite,
+    refuse_no_pairs,
+    refuse_only_ties,
 )
-from tiebreak.models.training_items import TrainingItems
 from tiebreak.solvers.ridge import (
     RidgeSolution,
     RidgeSystem,
@@ -63,7 +60,6 @@ from tiebreak.solvers.ridge import (
 )
 
 Floats = NDArray[np.float64]
-Outcomes = NDArray[np.int8]
 Codes = NDArray[np.int64]
 
 # A feature that varies by less, inside groups and relative to its size, is constant.
@@ -130,27 +126,14 @@ class LinearPoints:
 class KernelPoints:
     """Points that are items with a kernel; several may be the same item."""
 
-    def __init__(self, items: TrainingItems, code: Codes) -> None:
-        self.items, self.code = items, code
-        self.n = len(code)
-        # Items of a Gram matrix may not all occur.
-        self._used, self._place = np.unique(code, return_inverse=True)
-        self.n_columns = len(self._used)
-        self._kernel: ItemKernel
-        if items.gram is not None:
-            self._kernel = GramKernel(items.gram)
-        else:
-            assert items.function is not None and items.table is not None
-            self._kernel = FunctionKernel(items.function, items.table.values)
-
-    @cached_property
-    def _factor(self) -> KernelFactor:
-        return factor_kernel(self.items, self._used)
+    def __init__(self, items: KernelItems, code: Codes) -> None:
+        self.items, self.code, self._kernel = items, code, items.kernel
+        self.n, self.n_columns = len(code), items.n_items
 
     @property
     def design(self) -> Floats:
         """A, the factor of K: shape (n, q), with q at most the number of items."""
-        return self._factor.values[self._place]
+        return self.items.factor.values[self.code]
 
     def cross(self, laplacian: Laplacian) -> Floats:
         """Give K Bᵀ, of shape (n, m)."""
@@ -163,18 +146,17 @@ class KernelPoints:
         return laplacian.sandwich(self._gram())
 
     def _gram(self) -> Floats:
-        """Give K, of shape (n, n), of which only the upper triangle is meant."""
-        used, between = self._used, self._kernel.between
-        gram = upper_triangle(self.n_columns, lambda i, j: between(used[i], used[j]))
+        """Give K, of shape (n, n), of which only the upper triangle is filled."""
+        gram = upper_triangle(self.n_columns, self._kernel.between)
         self._refuse_indefinite(gram)
-        if not np.array_equal(self._place, np.arange(self.n_columns)):
+        if not np.array_equal(self.code, np.arange(self.n_columns)):
             mirror(gram)
-            gram = gram[np.ix_(self._place, self._place)]
+            gram = gram[np.ix_(self.code, self.code)]
         return gram
 
     def product(self, a: Floats) -> Floats:
         """Give K a, by blocks of kernel values that are not kept."""
-        on_items = np.bincount(self.code, a, self._kernel.n_items)
+        on_items = np.bincount(self.code, a, self.n_columns)
         return self._kernel.product(on_items.astype(np.float64))[self.code]
 
     def block(self, rows: Codes) -> Floats:
@@ -190,9 +172,7 @@ class KernelPoints:
 
     def coef_of_columns(self, x: Floats) -> Floats:
         """Give the coefficients of the items: those of the pivots of the factor."""
-        a = np.zeros(self.items.n_items)
-        a[self._used[self._factor.pivots]] = self._factor.item_coef(x)
-        return a
+        return self.items.design_coef(x)
 
     def coef_of_roots(self, laplacian: Laplacian, b: Floats) -> Floats:
         """Give the coefficients of the items from those of the points, Bᵀb."""
@@ -248,30 +228,21 @@ class LeastSquaresFit:
     def fitted(self, model: Any) -> dict[str, Any]:
         """Return what every convex model says of its solution, and warn."""
         converged = self.method != "cg" or self.gap <= model.tol
-        name = type(model).__name__
         if self.idle:
-            warn_user(
-                f"{name} gives all items of a group the same utility: no feature has "
-                "to do with the differences of their grades, or features are too small "
-                "for floating-point numbers. Nothing was learned.",
-                FitWarning,
+            warn_flat(
+                model,
+                "no feature has to do with the differences of grades in a group, or "
+                "features are too small for floating-point numbers",
             )
         elif self.n_dropped:
             warn_user(
                 f"alpha={model.alpha:g} is lost in rounding next to the squared "
                 f"differences of the features, which leave {self.n_dropped} "
-                "direction(s) open. The solution is the smallest one in these; try a "
-                "larger alpha.",
+                "direction(s) open. Try a larger alpha.",
                 FitWarning,
             )
         if not converged:
-            warn_user(
-                f"{name} stopped after {self.n_iter} iterations with a relative "
-                f"duality gap of {self.gap:.2g}; asked for tol={model.tol:g}. The "
-                "result is kept. Try a larger max_iter, scaled features or a larger "
-                "alpha.",
-                ConvergenceWarning,
-            )
+            warn_gap(model, self.n_iter, self.gap)
         return {
             "gap_": self.gap,
             "n_iter_": self.n_iter,
@@ -454,8 +425,9 @@ class LeastSquaresProblem:
     laplacian: Laplacian  # L = BᵀB of the points
     target: Floats  # (m,), t, divided by `scale`
     scale: float  # the largest entry of the target
-    given: Codes  # numbers of the rows or comparisons that have a coefficient
+    rows: Codes  # numbers of the rows or comparisons that have a coefficient
     n_pairs: int  # number of pairs
+    data: Comparisons | Grades
 
     def form(self) -> ColumnForm | RowForm:
         """Choose the smaller of the two linear systems."""
@@ -475,61 +447,51 @@ class LeastSquaresProblem:
         q, m = self.points.n_columns, self.laplacian.n_roots
         return (q if self._by_columns else m) <= LARGEST
 
-    def value(self, scaled: float) -> float:
-        """Give the objective in the scale of the grades."""
-        return float(scaled * self.scale * self.scale)
-
-    def support(self, b: Floats) -> tuple[Codes, Floats]:
-        """Give the rows or comparisons with a coefficient, and these coefficients."""
+    def row_coef(self, b: Floats) -> Floats:
+        """Give the coefficients of the rows or comparisons."""
         b = self.scale * b
         if isinstance(self.laplacian, PairLaplacian):
-            coef = np.sqrt(self.laplacian.weight) * b
-        else:
-            coef = self.laplacian.root_transpose(b)
-        used = np.flatnonzero(coef)
-        return self.given[used], coef[used]
+            return np.sqrt(self.laplacian.weight) * b
+        return self.laplacian.root_transpose(b)
 
 
-def problem_of_grades(
-    model: Any, grades: Grades, weight: Floats, keep_all: bool
-) -> LeastSquaresProblem:
+def graded_squares(model: Any, data: Grades, keep_all: bool) -> LeastSquaresProblem:
     """Make the problem of graded rows; `keep_all` keeps points without a pair."""
-    active = _active_rows(grades, weight)
-    keep_all = keep_all or _is(model.kernel, "linear")
-    rows = np.arange(len(grades.y)) if keep_all else active
-    if model.per_group == "mean" and grades.orders is not None:
-        # Rows of a list weigh the root of its weight, and their pairs all of it. A mean
-        # divides by the weight of the rows once, which must leave that of the list.
-        weight = weight**2
-    kept = np.zeros(len(weight))
+    active = _active_rows(data)
+    keep_all = keep_all or is_kernel(model, "linear")
+    rows = np.arange(len(data)) if keep_all else active
+    # A mean divides by the weight of the rows once, which must leave that of the list.
+    weight = data.item_weight if model.per_group == "mean" else data.weight
+    kept = np.zeros(len(data))
     kept[active] = weight[active]
-    laplacian = GroupLaplacian(grades.group[rows], kept[rows], model.per_group)
+    laplacian = GroupLaplacian(data.group[rows], kept[rows], model.per_group)
     # Differences of grades, however large or small, become numbers near 1.
-    y_rows = grades.y[rows]
-    span = np.abs(laplacian.center(y_rows))[kept[rows] > 0].max(initial=0.0)
-    target = laplacian.root(y_rows / span)
+    y = data.y[rows]
+    span = np.abs(laplacian.center(y))[kept[rows] > 0].max(initial=0.0)
+    target = laplacian.root(y / span)
     largest = float(np.abs(target).max())
-    size = np.bincount(grades.group[active], minlength=grades.n_groups)
+    size = np.bincount(data.group[active], minlength=data.n_groups)
     return LeastSquaresProblem(
-        _points_of_rows(model, grades, rows, active),
+        _points_of_rows(model, data, rows, active),
         laplacian,
         target / largest,
         largest * span,
         rows,
         int((size * (size - 1) // 2).sum()),
+        data,
     )
 
 
-def _active_rows(grades: Grades, weight: Floats) -> Codes:
+def _active_rows(data: Grades) -> Codes:
     """Find the rows that have a pair; refuse if there are none, warn of the others."""
-    present = weight > 0.0
-    n_present = np.bincount(grades.group[present], minlength=grades.n_groups)
-    first = np.zeros(grades.n_groups)
-    first[grades.group[present]] = grades.y[present]
-    if not (grades.y != first[grades.group])[present].any():
-        refuse_no_pairs(len(grades.y), grades.n_groups)
+    present, group = data.weight > 0.0, data.group
+    n_present = np.bincount(group[present], minlength=data.n_groups)
+    first = np.zeros(data.n_groups)
+    first[group[present]] = data.y[present]
+    if not (data.y != first[group])[present].any():
+        refuse_no_pairs(len(data), data.n_groups)
     warn_single_items(int((n_present == 1).sum()), int((n_present > 0).sum()))
-    return np.flatnonzero(present & (n_present[grades.group] > 1))
+    return np.flatnonzero(present & (n_present[group] > 1))
 
 
 def warn_single_items(n_idle: int, n_groups: int) -> None:
@@ -542,69 +504,41 @@ def warn_single_items(n_idle: int, n_groups: int) -> None:
         )
 
 
-def _points_of_rows(model: Any, grades: Grades, rows: Codes, active: Codes) -> Points:
-    if _is(model.kernel, "linear"):
-        return LinearPoints(grades.items.values)
-    if _is(model.kernel, "precomputed"):
-        table, places = item_places(grades, rows)
-        return KernelPoints(TrainingItems.of_gram(table), places)
-    table, code = grades.items.take(rows).unique()
-    gamma = model.gamma
-    if len(active) < len(rows):
-        gamma = _gamma_of(model, grades.items.take(active))
-    items = TrainingItems.of_table(
-        table, code, model.kernel, gamma, model.degree, model.coef0
+def _points_of_rows(model: Any, data: Grades, rows: Codes, active: Codes) -> Points:
+    if is_kernel(model, "linear"):
+        return LinearPoints(data.items.values)
+    gamma = None
+    if len(active) < len(rows) and not callable(model.kernel):
+        # Resolved on the items that count, whatever others there are.
+        _, distinct, _ = distinct_rows(data.items, active)
+        gamma = make_kernel(
+            model.kernel,
+            gamma=model.gamma,
+            degree=model.degree,
+            coef0=model.coef0,
+            items=distinct.values,
+        ).gamma
+    return KernelPoints(*KernelItems.merge(model, data.table, data.places[rows], gamma))
+
+
+def compared_squares(model: Any, data: Comparisons) -> LeastSquaresProblem:
+    """Make the problem of comparisons."""
+    if not data.y.any():
+        refuse_only_ties(model, len(data))
+    items, left, right = KernelItems.merge_pairs(model, data.pairs)
+    points: Points = (
+        LinearPoints(items.design)
+        if items.is_linear
+        else KernelPoints(items, np.arange(items.n_items))
     )
-    return KernelPoints(items, code)
-
-
-def _is(kernel: Any, name: str) -> bool:
-    return isinstance(kernel, str) and kernel == name
-
-
-def _gamma_of(model: Any, table: ItemTable) -> float | str:
-    """Resolve gamma on the items that count, whatever others there are."""
-    if callable(model.kernel):
-        return model.gamma
-    return make_kernel(
-        model.kernel,
-        gamma=model.gamma,
-        degree=model.degree,
-        coef0=model.coef0,
-        items=table.unique()[0].values,
-    ).gamma
-
-
-def problem_of_comparisons(
-    model: Any, pairs: Pairs, outcome: Outcomes, weight: Floats
-) -> tuple[LeastSquaresProblem, Pairs]:
-    """Make the problem of comparisons, and give those of positive weight."""
-    present = np.flatnonzero(weight > 0.0)
-    if not outcome[present].any():
-        refuse_only_ties(model, len(present))
-    pairs, outcome, weight = pairs[present], outcome[present], weight[present]
-    pairs = pairs if _is(model.kernel, "precomputed") else pairs.compact()
-    items = TrainingItems.read(
-        pairs, model.kernel, model.gamma, model.degree, model.coef0
-    )
-    ends = np.column_stack([items.code[pairs.left], items.code[pairs.right]])
-    points: Points
-    if not items.is_linear:
-        # Of a precomputed kernel only the items that are compared.
-        used, place = np.unique(ends, return_inverse=True)
-        points, ends = KernelPoints(items, used), place.reshape(ends.shape)
-    elif items.table is None:
-        points = LinearPoints(sp.eye_array(items.n_items, format="csr"))
-    else:
-        points = LinearPoints(items.table.values)
-    target = np.sqrt(weight) * outcome
+    target = np.sqrt(data.weight) * data.y
     scale = float(np.abs(target).max())
-    problem = LeastSquaresProblem(
+    return LeastSquaresProblem(
         points,
-        PairLaplacian(ends[:, 0], ends[:, 1], weight, points.n),
+        PairLaplacian(left, right, data.weight, points.n),
         target / scale,
         scale,
-        present,
-        len(present),
+        data.rows,
+        len(data),
+        data,
     )
-    return problem, pairs

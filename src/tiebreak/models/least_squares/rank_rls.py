@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Regularized least squares on differences of grades."""
 
-from __future__ import annotations
-
-import copy
 from collections.abc import Iterable, Iterator
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -12,30 +10,30 @@ import scipy.linalg as la
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, clone
 
-from tiebreak.data import check_comparisons, is_pairs
+from tiebreak.data import Grades, is_pairs, read_data
 from tiebreak.data.parameters import COUNT, POSITIVE, check_parameters, one_of
 from tiebreak.data.partitioned import as_partitioned
 from tiebreak.data.threads import one_blas_thread
 from tiebreak.kernels.functions import Gamma, Kernel
 from tiebreak.losses import GroupLaplacian
-from tiebreak.models.graded_problem import read_grades
-from tiebreak.models.kernel_utility import KernelUtility, expansion
+from tiebreak.models.kernel_utility import KernelUtility
 from tiebreak.models.least_squares.normal_equations import (
     LARGEST,
     ColumnForm,
     KernelPoints,
-    LeastSquaresFit,
     LeastSquaresProblem,
     RowForm,
+    compared_squares,
     dense_array,
-    problem_of_comparisons,
-    problem_of_grades,
+    graded_squares,
 )
+from tiebreak.models.problem import support
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 
 
+@dataclass(eq=False, repr=False)
 class RankRLS(KernelUtility, BaseEstimator):
     """Rank regularized least squares: differences of utilities like those of grades.
 
@@ -119,29 +117,23 @@ class RankRLS(KernelUtility, BaseEstimator):
     __metadata_request__fit: ClassVar = {"qid": True}
     _fits_items: ClassVar[bool] = True
 
+    alpha: float = 10.0
+    _: KW_ONLY
+    kernel: Kernel = "rbf"
+    gamma: Gamma = "scale"
+    degree: int = 3
+    coef0: float = 0.0
+    per_group: Literal["sum", "mean"] = "sum"
+    solver: Literal["auto", "direct", "cg"] = "auto"
+    tol: float = 1e-10
+    max_iter: int = 1000
+
     _parameters: ClassVar = {
         **dict.fromkeys(("alpha", "tol"), POSITIVE),
         "max_iter": COUNT,
         "per_group": one_of("sum", "mean"),
         "solver": one_of("auto", "direct", "cg"),
     }
-
-    def __init__(
-        self,
-        alpha: float = 10.0,
-        *,
-        kernel: Kernel = "rbf",
-        gamma: Gamma = "scale",
-        degree: int = 3,
-        coef0: float = 0.0,
-        per_group: Literal["sum", "mean"] = "sum",
-        solver: Literal["auto", "direct", "cg"] = "auto",
-        tol: float = 1e-10,
-        max_iter: int = 1000,
-    ) -> None:
-        self.alpha, self.kernel, self.gamma, self.degree = alpha, kernel, gamma, degree
-        self.coef0, self.per_group, self.solver = coef0, per_group, solver
-        self.tol, self.max_iter = tol, max_iter
 
     def fit(
         self,
@@ -167,9 +159,7 @@ class RankRLS(KernelUtility, BaseEstimator):
             columns = {"y": y, "qid": qid, "sample_weight": sample_weight}
             return self._keep(parts.fit_model(self, **columns))
         problem = self._read(X, y, qid, sample_weight)
-        form = problem.form()
-        self._unpack(problem, form, self._solve(problem, form))
-        return self
+        return self._keep(self._solve(problem, problem.form()))
 
     def path(
         self,
@@ -196,12 +186,19 @@ class RankRLS(KernelUtility, BaseEstimator):
         iterator of fitted models
             One for each alpha, in the order given; this model itself is not fitted.
         """
-        alphas = list(alphas)
-        if not alphas:
+        values, template = list(alphas), clone(self)
+        if not values:
             raise ValueError("a path needs at least one value of alpha, got none.")
-        template = clone(self)
         problem = template._read(X, y, qid, sample_weight)
-        return _along(template, problem, alphas)
+
+        def fits() -> Iterator[Self]:
+            form = problem.form()
+            for alpha in values:
+                model = clone(template).set_params(alpha=alpha)
+                check_parameters(model)
+                yield model._keep(model._solve(problem, form, again=True))
+
+        return fits()
 
     def leave_group_out(
         self,
@@ -231,7 +228,7 @@ class RankRLS(KernelUtility, BaseEstimator):
                 "leave_group_out is of graded items or orders; comparisons have no "
                 "groups."
             )
-        problem: LeastSquaresProblem = clone(self)._read(X, y, qid, sample_weight, True)
+        problem = self._read(X, y, qid, sample_weight, True)
         if self._by_products(problem):
             raise ValueError(
                 "What is left out of a fit has a closed form where the direct solver "
@@ -240,29 +237,14 @@ class RankRLS(KernelUtility, BaseEstimator):
         with one_blas_thread():
             return _leave_group_out(problem, self.alpha)
 
-    def __sklearn_is_fitted__(self) -> bool:
-        # What a fit learns of the features comes before what can fail in it.
-        return hasattr(self, "dual_coef_") or hasattr(self, "coef_")
-
     def _read(
-        self,
-        X: Any,
-        y: ArrayLike | None,
-        qid: ArrayLike | None,
-        sample_weight: ArrayLike | None,
-        keep_all: bool = False,
+        self, X: Any, y: Any, qid: Any, sample_weight: Any, keep_all: bool = False
     ) -> LeastSquaresProblem:
         check_parameters(self)
-        if not is_pairs(X):
-            grades, weight = read_grades(self, X, y, qid, sample_weight)
-            problem = problem_of_grades(self, grades, weight, keep_all)
-        else:
-            self._refuse_groups(qid)
-            pairs, outcome, weight = check_comparisons(X, y, sample_weight)
-            problem, pairs = problem_of_comparisons(self, pairs, outcome, weight)
-            self._start_pairs(pairs)
-        self.n_pairs_ = problem.n_pairs
-        return problem
+        data = read_data(X, y, qid, sample_weight)
+        if isinstance(data, Grades):
+            return graded_squares(self, data, keep_all)
+        return compared_squares(self, data)
 
     def _by_products(self, problem: LeastSquaresProblem) -> bool:
         return self.solver == "cg" or (self.solver == "auto" and not problem.fits())
@@ -272,43 +254,29 @@ class RankRLS(KernelUtility, BaseEstimator):
         problem: LeastSquaresProblem,
         form: ColumnForm | RowForm,
         again: bool = False,
-    ) -> LeastSquaresFit:
+    ) -> dict[str, Any]:
         """Solve; `again` shares what is to be computed once for several alphas."""
-        alpha = float(self.alpha)
+        alpha, scale = float(self.alpha), problem.scale
         # What overflows is refused. For the threads see data.threads: more only wait.
         with np.errstate(over="ignore", invalid="ignore"), one_blas_thread():
             if self._by_products(problem):
-                return form.by_products(alpha, self.tol, int(self.max_iter))
-            solve = form.system.solve_again if again else form.system.solve
-            return form.finish(solve(alpha), alpha)
-
-    def _unpack(
-        self,
-        problem: LeastSquaresProblem,
-        form: ColumnForm | RowForm,
-        fit: LeastSquaresFit,
-    ) -> None:
-        self.objective_ = problem.value(fit.value)
-        with one_blas_thread():
-            coef = form.coefficients(fit, problem.scale)
-            if isinstance(problem.points, KernelPoints):
-                self.__dict__.update(expansion(problem.points.items, coef))
+                fit = form.by_products(alpha, self.tol, int(self.max_iter))
             else:
-                self.coef_ = coef
-            self.support_, self.dual_coef_ = problem.support(fit.b)
-        self.__dict__.update(fit.fitted(self))
-
-
-def _along(
-    template: RankRLS, problem: LeastSquaresProblem, alphas: list[float]
-) -> Iterator[Any]:
-    form = problem.form()
-    for alpha in alphas:
-        model = copy.copy(template)
-        model.alpha = alpha
-        check_parameters(model)
-        model._unpack(problem, form, model._solve(problem, form, again=True))
-        yield model
+                solve = form.system.solve_again if again else form.system.solve
+                fit = form.finish(solve(alpha), alpha)
+            coef = form.coefficients(fit, scale)
+            utility: dict[str, Any] = {"coef_": coef}
+            if isinstance(problem.points, KernelPoints):
+                utility = problem.points.items.keep(coef)
+            row_coef = problem.row_coef(fit.b)
+        return {
+            **problem.data.attributes,
+            **utility,
+            **support(problem.rows, row_coef),
+            **fit.fitted(self),
+            "objective_": float(fit.value * scale * scale),
+            "n_pairs_": problem.n_pairs,
+        }
 
 
 # Rows of the root B belong to one group each, so that leaving out a group g deletes

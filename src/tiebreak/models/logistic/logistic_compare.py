@@ -7,8 +7,7 @@ a duplicated row by construction. Boundary convention: a difference of exactly
 ``threshold_`` is a tie, and so are equal utilities.
 """
 
-from __future__ import annotations
-
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -18,7 +17,6 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from tiebreak.data import (
@@ -29,29 +27,24 @@ from tiebreak.data import (
     check_comparisons,
     check_outcomes,
     is_pairs,
+    read_comparisons,
 )
-from tiebreak.data.columns import as_column, as_names, plain_values
-from tiebreak.data.messages import DataWarning, list_rows, warn_user
+from tiebreak.data.columns import as_column_of, as_names, plain_values
+from tiebreak.data.items import feature_attributes
+from tiebreak.data.messages import list_rows
+from tiebreak.data.outcome import OUTCOMES
 from tiebreak.data.parameters import COUNT, POSITIVE, check_parameters, one_of
 from tiebreak.data.partitioned import as_partitioned
 from tiebreak.data.threads import one_blas_thread
-from tiebreak.data.validation import check_features, remember_features
+from tiebreak.data.validation import check_features
 from tiebreak.kernels.functions import Gamma, Kernel
-from tiebreak.losses import (
-    LINKS,
-    OutcomeLink,
-)
+from tiebreak.losses import LINKS, OutcomeLink
 from tiebreak.losses.comparison_covariance import (
     LARGEST_COVARIANCE,
     posterior_covariance,
 )
-from tiebreak.metrics.inputs import outcome_vector
-from tiebreak.models.base import (
-    OUTCOMES,
-    fits_outcomes,
-    read_comparisons,
-    some_pairs,
-)
+from tiebreak.metrics.metric_inputs import outcome_vector
+from tiebreak.models.base import some_pairs, warn_gap, warn_one_kind
 from tiebreak.models.covariates import (
     CovariateMixin,
     check_level,
@@ -68,6 +61,7 @@ from tiebreak.models.logistic.stream import (
     follow,
     new_tie,
 )
+from tiebreak.models.problem import is_kernel
 from tiebreak.solvers import NewtonSolution
 
 Vector = NDArray[np.float64]
@@ -76,10 +70,10 @@ Codes = NDArray[np.int64]
 # Most coefficients whose covariance a model file keeps.
 LARGEST_SAVED = 500
 _CHUNK = 256  # comparisons between whose items kernels are computed at a time
-# What a batch knows about its minimum, and a stream does not.
-_OF_BATCHES = ("objective_", "gap_", "n_iter_", "converged_")
+_PRIVATE = ("_stream", "_minimum", "_covariance", "_basis")
 
 
+@dataclass(eq=False, repr=False)
 class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
     r"""Probabilities of left, tie and right from a smooth model of utilities.
 
@@ -191,14 +185,17 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
 
     __metadata_request__fit: ClassVar = dict.fromkeys(("advantage", "context"), True)
 
-    gamma_: float
-    coef_: NDArray[np.float64]
-    dual_coef_: NDArray[np.float64]
-    support_: NDArray[np.int64]
-    support_items_: Any
-    effect_names_: NDArray[Any]
-    item_effect_: NDArray[np.float64]
-    tie_: float
+    alpha: float = 1.0
+    _: KW_ONLY
+    kernel: Kernel = "linear"
+    gamma: Gamma = "scale"
+    degree: int = 3
+    coef0: float = 0.0
+    link: Literal["davidson", "cumulative"] = "davidson"
+    identity: float | None = None
+    tol: float = 1e-8
+    max_iter: int = 100
+    learning_rate: float = 1.0
 
     _parameters: ClassVar = {
         **dict.fromkeys(("alpha", "tol", "learning_rate"), POSITIVE),
@@ -206,26 +203,16 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
         "identity": POSITIVE | None,
         "link": one_of(*LINKS),
     }
+    _fitted_arrays: ClassVar = {
+        "support_": "s: index",
+        "dual_coef_": "s",
+        "support_items_": "s p",
+        "effect_names_": "e: any",
+        "item_effect_": "e",
+        "_stream": "4 p+e+1",
+        "_covariance": "v v",
+    }
 
-    def __init__(
-        self,
-        alpha: float = 1.0,
-        *,
-        kernel: Kernel = "linear",
-        gamma: Gamma = "scale",
-        degree: int = 3,
-        coef0: float = 0.0,
-        link: Literal["davidson", "cumulative"] = "davidson",
-        identity: float | None = None,
-        tol: float = 1e-8,
-        max_iter: int = 100,
-        learning_rate: float = 1.0,
-    ) -> None:
-        self.alpha, self.kernel, self.gamma, self.degree = alpha, kernel, gamma, degree
-        self.coef0, self.link, self.identity, self.tol = coef0, link, identity, tol
-        self.max_iter, self.learning_rate = max_iter, learning_rate
-
-    @fits_outcomes
     def fit(
         self,
         X: Any,
@@ -255,7 +242,7 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
         Self
         """
         if (partitions := as_partitioned(X)) is not None:
-            self._check_parameters()
+            check_parameters(self)
             if advantage is not None or context is not None:
                 raise ValueError(
                     "LogisticCompare learns from advantage and context only with all "
@@ -264,11 +251,22 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
                 )
             columns = {"y": y, "sample_weight": sample_weight}
             return self._keep(partitions.fit_model(self, **columns))
-        problem = self._read(X, y, advantage, context, sample_weight)
+        check_parameters(self)
+        n_rows = len(X := as_pairs(X))
+        data = read_comparisons(X, y, sample_weight, decode=True)
+        self._check_identity(data.pairs)
+        covariates, names = check_row_covariates(advantage, context, n_rows)
+        effects = effect_names(advantage is not None, covariates.shape[1], names)
+        problem = LogisticProblem(self, data, covariates[data.rows], effects)
         solution, coef, t = problem.solve(self.tol, int(self.max_iter))
-        self._warn(problem.only_ties, solution)
-        self._unpack(problem, solution, coef, t)
-        return self
+        if problem.only_ties:
+            warn_one_kind(data.y)
+        if not solution.converged:
+            warn_gap(self, solution.n_iter, solution.gap)
+        learned = self._learned(problem, solution, coef, t)
+        if names is not None:
+            learned["context_names_"] = names
+        return self._keep(learned)
 
     def partial_fit(
         self,
@@ -323,19 +321,18 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
         )
         coef = state[AVERAGE, :-1].copy()
         if table is None:
-            self.items_, self.coef_ = as_names(names), coef
+            learned = {"items_": as_names(names), "coef_": coef}
         else:
-            if not hasattr(self, "tie_"):
-                remember_features(self, table)
             p = table.n_features
-            self.coef_ = coef[:p]
+            learned = {**feature_attributes(table), "coef_": coef[:p]}
+            if hasattr(self, "tie_"):
+                learned |= {k: v for k, v in vars(self).items() if k.endswith("_in_")}
             if self.identity is not None:
-                self.effect_names_, self.item_effect_ = as_names(names), coef[p:]
-        self.__dict__.update(self._tie_attributes(float(state[AVERAGE, -1])))
-        self._stream = state
-        for name in (*_OF_BATCHES, "_minimum", "_covariance", "_basis"):
-            self.__dict__.pop(name, None)
-        return self
+                learned |= {"effect_names_": as_names(names), "item_effect_": coef[p:]}
+        tie = tie_attributes(self._link, float(state[AVERAGE, -1]))
+        return self._keep(
+            {**learned, **tie, "classes_": OUTCOMES.copy(), "_stream": state}
+        )
 
     def utility(self, X: Any, names: Any = None) -> NDArray[np.float64]:
         """Utility r(x) of items; higher is better.
@@ -359,13 +356,7 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
                 f"{type(self).__name__} was fitted without identity, so it knows no "
                 "deviations of named items; leave out names."
             )
-        asked = as_column(names, "names")
-        if len(asked) != len(utility):
-            raise ValueError(
-                f"There are {len(asked)} names but {len(utility)} rows of items; every "
-                "item needs one name."
-            )
-        return utility + self._effects(asked)
+        return utility + self._effects(as_column_of(names, "names", len(utility)))
 
     def coefficients(self) -> pl.DataFrame:
         """Weights of features, effects and the tie parameter, with standard errors.
@@ -478,28 +469,6 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
     def _link(self) -> OutcomeLink:
         return LINKS[self.link]
 
-    def _read(
-        self, X: Any, y: Any, advantage: Any, context: Any, sample_weight: Any
-    ) -> LogisticProblem:
-        self._check_parameters()
-        X = as_pairs(X)
-        pairs, outcome, weight, rows = read_comparisons(X, y, sample_weight)
-        self._check_identity(pairs)
-        covariates, names = check_row_covariates(advantage, context, len(X))
-        effects = effect_names(advantage is not None, covariates.shape[1], names)
-        return LogisticProblem(
-            self, pairs, outcome, weight, covariates[rows], effects, names
-        )
-
-    def _check_parameters(self) -> None:
-        if isinstance(self.alpha, int | float) and self.alpha == 0:
-            raise ValueError(
-                f"{type(self).__name__} got alpha={self.alpha!r}; without a penalty "
-                "the weights of comparisons that can be separated are infinite. Try a "
-                "small positive alpha such as 1e-6."
-            )
-        check_parameters(self)
-
     def _check_identity(self, pairs: Pairs) -> None:
         if self.identity is None or (pairs.has_features and pairs.names is not None):
             return
@@ -513,56 +482,45 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
             f"features; {hint}"
         )
 
-    def _warn(self, only_ties: bool, solution: NewtonSolution) -> None:
-        if only_ties:
-            warn_user(
-                "All comparisons are ties: the utility is zero everywhere and every "
-                "prediction is a tie.",
-                DataWarning,
-            )
-        if not solution.converged:
-            warn_user(
-                f"{type(self).__name__} stopped after {solution.n_iter} Newton steps "
-                f"with a relative gap of {solution.gap:.2g}; asked for "
-                f"tol²={self.tol**2:.2g}. The result is kept. Try a larger max_iter, "
-                "scaled features or a larger alpha.",
-                ConvergenceWarning,
-            )
-
-    def _unpack(
+    def _learned(
         self,
         problem: LogisticProblem,
         solution: NewtonSolution,
         coef: np.ndarray,
         t: float,
-    ) -> None:
+    ) -> dict[str, Any]:
         pairs, items, p = problem.pairs, problem.items, problem.n_features
         coef, effects = np.split(coef, [len(coef) - len(problem.effects)])
-        self._start_pairs(pairs)
-        if items.is_linear:
-            self.coef_ = coef[:p]
-        else:
-            self.dual_coef_, pivots = problem.item_coef(coef[:p])
-            _, first = np.unique(problem.code, return_index=True)
-            self.support_ = problem.given[first[pivots]]
-            if items.table is not None and items.function is not None:
-                self.support_items_ = items.table.values[pivots]
-                self.gamma_ = items.function.gamma
-        if self.identity is not None and pairs.names is not None:
-            self.effect_names_, self.item_effect_ = pairs.names, coef[p:]
-        has_advantage = problem.effects[:1] == ["advantage"]
-        self.__dict__.update(self._effects_learned(effects, has_advantage))
-        if problem.context_names is not None:
-            self.context_names_ = problem.context_names
-        self.__dict__.update(self._tie_attributes(t))
-        self.objective_, self.gap_ = solution.value, solution.gap
-        self.n_iter_, self.converged_ = solution.n_iter, solution.converged
-        self._minimum = problem.objective, solution.x
+        learned: dict[str, Any] = {"coef_": coef[:p]}
+        if not items.is_linear:
+            dual_coef, pivots = problem.item_coef(coef[:p])
+            learned = {"dual_coef_": dual_coef, "support_": items.places[pivots]}
+        if (
+            items.function is not None
+            and items.table is not None
+            and not items.is_linear
+        ):
+            learned["support_items_"] = items.table.values[pivots]
+            learned["gamma_"] = items.function.gamma
+        if self.identity is not None:
+            learned |= {"effect_names_": pairs.names, "item_effect_": coef[p:]}
         if items.is_linear and not len(effects):
-            self._stream = problem.stream(coef, t)
+            learned["_stream"] = problem.stream(coef, t)
+        return {
+            **problem.data.attributes,
+            **learned,
+            **self._effects_learned(effects, problem.effects[:1] == ["advantage"]),
+            **tie_attributes(self._link, t),
+            "classes_": problem.data.classes,
+            "objective_": solution.value,
+            "gap_": solution.gap,
+            "n_iter_": solution.n_iter,
+            "converged_": solution.converged,
+            "_minimum": (problem.objective, solution.x),
+        }
 
     def _forget(self) -> Self:
-        for name in ("_stream", "_minimum", "_covariance", "_basis"):
+        for name in _PRIVATE:
             self.__dict__.pop(name, None)
         return super()._forget()
 
@@ -678,18 +636,11 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
         q = rows.shape[1]
         return _errors(rows, covariance[:q, :q], more)
 
-    def _tie_attributes(self, t: float) -> dict[str, Any]:
-        return {
-            "classes_": OUTCOMES.copy(),
-            "tie_": float(self._link.to_parameter(t)),
-            "threshold_": float(self._link.threshold(t)),
-        }
-
     def _check_rows(
         self, X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None
     ) -> tuple[Pairs, NDArray[np.int8], NDArray[np.float64]]:
-        self._check_parameters()
-        if not isinstance(self.kernel, str) or self.kernel != "linear":
+        check_parameters(self)
+        if not is_kernel(self, "linear"):
             raise ValueError(
                 f"partial_fit needs kernel='linear', got kernel={self.kernel!r}. For "
                 "another kernel make approximate features of the items first, for "
@@ -782,6 +733,14 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "tie_")
+
+
+def tie_attributes(link: OutcomeLink, t: float) -> dict[str, Any]:
+    """Return ``tie_`` and ``threshold_`` for the tie parameter t of a link."""
+    return {
+        "tie_": float(link.to_parameter(t)),
+        "threshold_": float(link.threshold(t)),
+    }
 
 
 def _n_coordinates(objective: Any) -> int:

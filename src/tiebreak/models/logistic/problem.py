@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from scipy.linalg import lu_factor, lu_solve
 from scipy.linalg.blas import dsymv
 
-from tiebreak.data import Pairs
+from tiebreak.data import Comparisons
 from tiebreak.data.comparison_graph import count_comparisons
 from tiebreak.data.threads import one_blas_thread
 from tiebreak.kernels import ItemPairRows, ItemRows
@@ -35,13 +35,6 @@ from tiebreak.losses import (
 )
 from tiebreak.losses.laplacian import mirror
 from tiebreak.models.covariates import refuse_empty, refuse_endless
-from tiebreak.models.kernel_utility import (
-    KernelFactor,
-    factor_gram,
-    factor_kernel,
-    refuse_infinite,
-    thin_factor,
-)
 from tiebreak.models.logistic.stream import (
     AVERAGE,
     CURVATURE,
@@ -50,7 +43,12 @@ from tiebreak.models.logistic.stream import (
     new_tie,
     tie_scale,
 )
-from tiebreak.models.training_items import TrainingItems
+from tiebreak.models.problem import (
+    KernelFactor,
+    KernelItems,
+    factor_gram,
+    refuse_infinite,
+)
 from tiebreak.solvers import NewtonSolution, minimize_newton
 
 Vector = NDArray[np.float64]
@@ -223,27 +221,19 @@ class LogisticProblem:
     """
 
     def __init__(
-        self,
-        model: Any,
-        pairs: Pairs,
-        outcome: NDArray[np.int8],
-        weight: Vector,
-        covariates: Vector,
-        effects: list[str],
-        context_names: tuple[str, ...] | None,
+        self, model: Any, data: Comparisons, covariates: Vector, effects: list[str]
     ) -> None:
         alpha, identity, link = float(model.alpha), model.identity, model._link
-        self.alpha = alpha
-        self.effects, self.context_names = effects, context_names
-        kernel, gamma, degree = model.kernel, model.gamma, model.degree
-        self.given, whole, pairs = pairs.touched(), pairs, pairs.compact()
-        source = whole if model._is_precomputed else pairs
-        items = TrainingItems.read(source, kernel, gamma, degree, model.coef0)
-        self.pairs, self.items, self.link = pairs, items, link
-        n = pairs.n_items
-        # The distinct item of each item; all of them where the kernel is given.
-        self.code = items.code if items.gram is None else np.arange(n)
-        unit = self.code if identity is None else np.arange(n)
+        self.data, self.alpha, self.effects, self.link = data, alpha, effects, link
+        self.pairs = pairs = data.pairs.compact()
+        n, outcome, weight = pairs.n_items, data.y, data.weight
+        if pairs.has_features:
+            rows = data.pairs.touched()
+            items, code = KernelItems.merge(model, data.pairs.table, rows)
+        else:
+            items, code = KernelItems.merge_pairs(model, pairs)[0], np.arange(n)
+        self.items, self.code = items, code  # the distinct item of each item
+        unit = code if identity is None else np.arange(n)
         left, right = unit[pairs.left], unit[pairs.right]
         n_units = int(unit.max()) + 1
         cells = count_comparisons(left, right, outcome, weight, n_units, covariates)
@@ -259,17 +249,17 @@ class LogisticProblem:
             if not self.only_ties:
                 refuse_endless(cells, n_units, True, effects, "or add comparisons.")
         if identity is None and self._by_products(model):
-            rows: ItemRows | ItemPairRows = ItemRows(items.kernel)
-            if len(self.left) < rows.n_rows:
-                rows = ItemPairRows(items.kernel, self.left, self.right)
+            units: ItemRows | ItemPairRows = ItemRows(items.kernel)
+            if len(self.left) < units.n_rows:
+                units = ItemPairRows(items.kernel, self.left, self.right)
             Z = cells.covariates[:, : len(effects)]
             self.objective: ComparisonObjective | KernelObjective = KernelObjective(
-                rows, self.left, self.right, Z, link, self.counts, alpha, fixed_tie
+                units, self.left, self.right, Z, link, self.counts, alpha, fixed_tie
             )
-            self.n_features = rows.n_rows
+            self.n_features = units.n_rows
             return
         if not items.is_linear and self.factor is None:
-            self.factor = factor_kernel(items, self.given)
+            self.factor = items.factor
         # Deviations belong to items, of which several may be one distinct item.
         design: Design = self._features(None if identity is None else self.code)
         self.n_features = design.n_coef
@@ -298,7 +288,7 @@ class LogisticProblem:
         error = float(model.tol * self.alpha / self.totals.sum())
         error = max(min(error, _LOOSEST), _TIGHTEST)
         with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
-            self.factor = thin_factor(items, max(smaller // _THIN, 32), error)
+            self.factor = items.thin_factor(max(smaller // _THIN, 32), error)
         return self.factor is None
 
     def _features(self, code: Codes | None) -> Design:

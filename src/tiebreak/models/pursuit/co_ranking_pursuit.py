@@ -5,27 +5,16 @@ A view sees some of the features with a kernel of its own. Where no pair of item
 without a grade exists, the views are to agree on the graded ones.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from tiebreak.data import (
-    Grades,
-    ItemTable,
-    Orders,
-    as_items,
-    check_grades,
-    check_weights,
-    is_pairs,
-)
-from tiebreak.data.messages import FitWarning, warn_user
+from tiebreak.data import Grades, ItemTable, as_items, read_grades
 from tiebreak.data.parameters import (
     COUNT,
     NOT_NEGATIVE,
@@ -33,24 +22,22 @@ from tiebreak.data.parameters import (
     check_parameters,
     one_of,
 )
-from tiebreak.data.validation import check_features, remember_features
+from tiebreak.data.validation import check_features
 from tiebreak.kernels import KernelDictionary, KernelFunction
 from tiebreak.kernels.functions import Gamma
 from tiebreak.metrics import disagreement
 from tiebreak.models.base import UtilityMixin
-from tiebreak.models.graded_problem import item_places, read_grades
 from tiebreak.models.kernel_utility import expand_kernel
 from tiebreak.models.pursuit.kernel_pursuit import (
     KernelSpec,
-    check_steps,
-    read_centers,
     validation_errors,
+    warn_of_path,
 )
 from tiebreak.models.pursuit.problem import (
     GroupForm,
     centered_targets,
-    distinct_rows,
     group_laplacian,
+    merge_rows,
     present_rows,
     refuse_equal,
 )
@@ -105,46 +92,26 @@ def read_views(
 
 
 def _read_columns(
-    given: Any, number: int, p: int, names: tuple[str, ...] | None
+    columns: Any, number: int, p: int, names: tuple[str, ...] | None
 ) -> NDArray[np.intp]:
-    if isinstance(given, slice):
-        columns = np.arange(p)[given]
-    else:
-        listed = [given] if isinstance(given, str) else list(given)
-        if len(listed) == p and all(isinstance(x, bool | np.bool_) for x in listed):
-            columns = np.flatnonzero(listed)
-        else:
-            columns = np.array(
-                [_place(one, number, p, names) for one in listed], dtype=np.intp
-            )
-    if len(columns) == 0:
+    """Give the places of columns: a slice, a mask, numbers or names."""
+    listed: Any = [columns] if isinstance(columns, str) else columns
+    if not isinstance(listed, slice):
+        known = names or ()
+        listed = [known.index(c) if c in known else c for c in listed]
+    try:
+        places = np.arange(p)[listed]
+    except IndexError as error:
         raise ValueError(
-            f"view {number} names no column: got {given!r} of {p} feature(s). Every "
-            "view needs at least one."
-        )
-    if len(set(columns.tolist())) < len(columns):
-        raise ValueError(
-            f"view {number} names a column more than once: {given!r}. Give every "
-            "column of a view once."
-        )
-    return columns
-
-
-def _place(one: Any, number: int, p: int, names: tuple[str, ...] | None) -> int:
-    if isinstance(one, str):
-        if names is None or one not in names:
-            known = "have no names" if names is None else f"are {list(names)}"
-            raise ValueError(
-                f"view {number} names the column {one!r}, but the features {known}."
-            )
-        return names.index(one)
-    whole = isinstance(one, int | np.integer) and not isinstance(one, bool)
-    if not whole or not 0 <= one < p:
-        raise ValueError(
-            f"view {number} names the column {one!r}; expected numbers from 0 to "
+            f"view {number} names the columns {columns!r}; expected numbers from 0 to "
             f"{p - 1}, or names of features."
+        ) from error
+    if len(places) == 0 or len(np.unique(places)) < len(places):
+        raise ValueError(
+            f"view {number} names the columns {columns!r}; expected at least one, and "
+            "each once."
         )
-    return int(one)
+    return places
 
 
 Floats = NDArray[np.float64]
@@ -159,44 +126,41 @@ class CoPursuitProblem:
     views: list[View]  # the views
     functions: list[KernelFunction]  # their kernels
     centers: Any  # (m, p), centers, with all features
-    rows: Codes  # (m,), their rows in the item table, or in the table that was given
+    rows: Codes  # (m,), their rows in the item table
     # Items, groups and weights on which agreement is measured; the first that has any.
     agreeing: list[tuple[ItemTable, Codes, Floats]]
     unit: float  # a power of two, so that targets of any size can be squared
     cache_bytes: float  # memory for products between columns of two views
 
     @classmethod
-    def make(cls, model: Any, grades: Grades, weight: Floats) -> CoPursuitProblem:
+    def make(cls, model: Any, data: Grades) -> Self:
         """Make the problem of items of which some have no grade."""
-        table = grades.items
+        table = data.items
         views = read_views(model, table.n_features, table.feature_names)
-        graded = np.flatnonzero(~np.isnan(grades.y))
+        graded = np.flatnonzero(~np.isnan(data.y))
         if len(graded) == 0:
             raise ValueError(
-                f"all {len(grades.y)} grades are NaN, so there is nothing to learn "
-                "from. Give some items a grade."
+                f"all {len(data)} grades are NaN, so there is nothing to learn from. "
+                "Give some items a grade."
             )
-        scored = graded[present_rows(grades.group[graded], weight[graded])]
-        refuse_equal(grades, scored)
-        others = np.flatnonzero(np.isnan(grades.y) & (weight > 0))
-        if model.per_group == "mean" and grades.orders is not None:
-            weight = weight**2  # the weight of a list is that of its mean
-        laplacian = group_laplacian(grades, weight, scored, model.per_group)
-        unit, s = centered_targets(laplacian, grades.y[scored])
+        scored = graded[present_rows(data.group[graded], data.weight[graded])]
+        refuse_equal(data, scored)
+        others = np.flatnonzero(np.isnan(data.y) & (data.weight > 0))
+        laplacian = group_laplacian(data, scored, model.per_group)
+        unit, s = centered_targets(laplacian, data.y[scored])
         root, form = laplacian.root(s), GroupForm(laplacian)
         agreement, at_others = form, slice(0, len(scored))
         nu = 1.0 if isinstance(model.nu, str) else float(model.nu)
         if len(others):
             at_others = slice(len(scored), None)
-            unscored = group_laplacian(grades, weight, others, model.per_group)
+            unscored = group_laplacian(data, others, model.per_group)
             agreement = GroupForm(unscored)
             if isinstance(model.nu, str):
                 # Traces are twice the summed weights of pairs.
                 pairs = float(unscored.diagonal().sum())
                 nu = float(laplacian.diagonal().sum()) / pairs if pairs else 0.0
-        items, places = item_places(grades, scored)
-        distinct, _ = distinct_rows(items, places, merge=True)
-        centers, rows = read_centers(model, items, distinct)
+        rows, _ = merge_rows(model, data.table, data.places[scored])
+        centers = data.table.take(rows).values
         values = table.take(np.concatenate([scored, others]))
         unique = values.unique()[0].values
         cache_bytes = 1e6 * model.cache_size / (len(views) + 1)
@@ -217,8 +181,9 @@ class CoPursuitProblem:
             slice(0, len(scored)),
             at_others,
         )
+        weight = data.item_weight if model.per_group == "mean" else data.weight
         agreeing = [
-            (table.take(part), grades.group[part], weight[part])
+            (table.take(part), data.group[part], weight[part])
             for part in (others, scored)
             if len(part)
         ]
@@ -256,6 +221,7 @@ class CoPursuitProblem:
         return 0.5
 
 
+@dataclass(eq=False, repr=False)
 class CoRankingPursuit(UtilityMixin, BaseEstimator):
     """Ranking functions of several views that agree where there are no grades.
 
@@ -298,8 +264,6 @@ class CoRankingPursuit(UtilityMixin, BaseEstimator):
         Kernel of views that name none.
     gamma, degree, coef0
         Parameters of the kernel, as in :class:`SVMCompare`, on the features of a view.
-    centers : None, array-like of int or table of items, default=None
-        Centers: the graded training items, row numbers of training items, or a table.
     per_group : {"sum", "mean"}, default="sum"
         ``"mean"`` divides the sum over the pairs of a group by its size.
     cache_size : float, default=500
@@ -312,8 +276,8 @@ class CoRankingPursuit(UtilityMixin, BaseEstimator):
     Attributes
     ----------
     support_, dual_coef_ : ndarray of shape (n_steps, M)
-        Center that every step gave to every view, as rows of the item table or of the
-        table ``centers``, and their coefficients.
+        Graded item that every step gave to every view as a center, as a row of the item
+        table, and their coefficients.
     support_items_, item_coef_ : array of shape (k, n_features), and (k, M)
         Utility v is Σ item_coef_[j, v] k_v(support_items_[j], x).
     agreement_ : ndarray of shape (M, M)
@@ -370,6 +334,19 @@ class CoRankingPursuit(UtilityMixin, BaseEstimator):
     _fits_pairs: ClassVar[bool] = False
     _fits_items: ClassVar[bool] = True
 
+    n_basis: int = 10
+    _: KW_ONLY
+    views: Any = ("rbf", "linear")
+    nu: float | Literal["auto"] = "auto"
+    objective: Literal["increments", "functions"] = "increments"
+    indices: Literal["free", "shared"] = "free"
+    kernel: Any = "rbf"
+    gamma: Gamma = "scale"
+    degree: int = 3
+    coef0: float = 0.0
+    per_group: Literal["sum", "mean"] = "sum"
+    cache_size: float = 500
+
     _parameters: ClassVar = {
         "n_basis": COUNT,
         "nu": NOT_NEGATIVE | "auto",
@@ -378,27 +355,17 @@ class CoRankingPursuit(UtilityMixin, BaseEstimator):
         "per_group": one_of("sum", "mean"),
         "cache_size": POSITIVE,
     }
-
-    def __init__(
-        self,
-        n_basis: int = 10,
-        *,
-        views: Any = ("rbf", "linear"),
-        nu: float | Literal["auto"] = "auto",
-        objective: Literal["increments", "functions"] = "increments",
-        indices: Literal["free", "shared"] = "free",
-        kernel: Any = "rbf",
-        gamma: Gamma = "scale",
-        degree: int = 3,
-        coef0: float = 0.0,
-        centers: Any = None,
-        per_group: Literal["sum", "mean"] = "sum",
-        cache_size: float = 500,
-    ) -> None:
-        self.n_basis, self.views, self.nu = n_basis, views, nu
-        self.objective, self.indices, self.kernel = objective, indices, kernel
-        self.gamma, self.degree, self.coef0 = gamma, degree, coef0
-        self.centers, self.per_group, self.cache_size = centers, per_group, cache_size
+    _fitted_arrays: ClassVar = {
+        "path_": "f v",
+        "path_support_": "f v: index",
+        "objective_path_": "f+1",
+        "support_": "k v: index",
+        "dual_coef_": "k v",
+        "item_coef_": "s v",
+        "support_items_": "s p",
+        "gamma_": "v",
+        "agreement_": "v v",
+    }
 
     def fit(
         self,
@@ -423,16 +390,9 @@ class CoRankingPursuit(UtilityMixin, BaseEstimator):
         -------
         Self
         """
-        self._check_parameters(X, validation)
-        if isinstance(X, Orders):
-            grades, weight = read_grades(self, X, y, qid, sample_weight)
-        else:
-            grades = check_grades(X, y, qid, allow_missing=True)
-            weight = check_weights(sample_weight, len(grades.y))
-            self._forget()
-            remember_features(self, grades.items)
-            self.fitted_with_qid_ = qid is not None
-        problem = CoPursuitProblem.make(self, grades, weight)
+        check_parameters(self)
+        data = read_grades(X, y, qid, sample_weight, allow_missing=True)
+        problem = CoPursuitProblem.make(self, data)
         path = pursue_jointly(
             problem.problem,
             n_steps=self.n_basis,
@@ -443,11 +403,13 @@ class CoRankingPursuit(UtilityMixin, BaseEstimator):
         errors = None
         if validation is not None:
             errors = validation_errors(
-                self, validation, lambda table: problem.along(table, path)
+                self, data, validation, lambda table: problem.along(table, path)
             )
-        self._keep_path(problem, path, errors)
-        self._warn(path)
-        return self
+        n_steps = len(path.increments)
+        warn_of_path(self, n_steps, int(self.n_basis) if path.exhausted else None)
+        learned = {**data.attributes, **_path_attributes(problem, path, errors)}
+        learned["agreement_"] = problem.agreement(clone(self)._keep(learned))
+        return self._keep(learned)
 
     def view_utilities(self, X: Any) -> Floats:
         """Utilities of items in every view; higher is better.
@@ -487,58 +449,33 @@ class CoRankingPursuit(UtilityMixin, BaseEstimator):
                 )
         return total
 
-    def _keep_path(
-        self, problem: CoPursuitProblem, path: JointPath, errors: Floats | None
-    ) -> None:
-        n_steps = len(path.increments)
-        self.nu_ = problem.problem.nu
-        self.path_ = problem.unit * path.increments
-        self.path_support_ = problem.rows[path.columns]
-        with np.errstate(over="ignore", under="ignore"):
-            self.objective_path_ = problem.unit * (problem.unit * path.objective)
-        if errors is not None and n_steps:
-            self.validation_path_ = errors
-            n_steps = int(np.argmin(errors)) + 1
-        self.n_basis_ = n_steps
-        self.support_ = self.path_support_[:n_steps]
-        self.dual_coef_ = self.path_[:n_steps]
-        used, place = np.unique(path.columns[:n_steps], return_inverse=True)
-        place = place.reshape(n_steps, self.path_.shape[1])
-        self.item_coef_ = np.zeros((len(used), self.path_.shape[1]))
-        for step, own in enumerate(place):
-            for v, row in enumerate(own):
-                self.item_coef_[row, v] += self.dual_coef_[step, v]
-        self.support_items_ = problem.centers[used]
-        self.gamma_ = np.array([function.gamma for function in problem.functions])
-        self.agreement_ = problem.agreement(self)
 
-    def _warn(self, path: JointPath) -> None:
-        n_steps = len(path.increments)
-        if n_steps == 0:
-            warn_user(
-                "CoRankingPursuit found no basis functions that explain any "
-                "difference, and gives every item the utility 0 in all views. The "
-                "kernel columns of a view may be constant inside every group: check "
-                "the features of the views, the kernels and gamma.",
-                FitWarning,
-            )
-        elif path.exhausted:
-            warn_user(
-                f"CoRankingPursuit stopped after {n_steps} of n_basis={self.n_basis} "
-                "steps: no further basis functions make the error smaller. A smaller "
-                "n_basis gives the same model.",
-                FitWarning,
-            )
-
-    def _check_parameters(self, X: Any, validation: Any) -> None:
-        check_parameters(self)
-        check_steps(self, validation)
-        if is_pairs(X):
-            raise TypeError(
-                "CoRankingPursuit learns from graded items or orders; got comparisons. "
-                "Try RankingPursuit, which takes these too."
-            )
-
-    def __sklearn_is_fitted__(self) -> bool:
-        # What a fit learns of the features comes before what can fail in it.
-        return hasattr(self, "dual_coef_")
+def _path_attributes(
+    problem: CoPursuitProblem, path: JointPath, errors: Floats | None
+) -> dict[str, Any]:
+    increments = problem.unit * path.increments
+    n_steps, n_views = increments.shape
+    with np.errstate(over="ignore", under="ignore"):
+        objective = problem.unit * (problem.unit * path.objective)
+    learned: dict[str, Any] = {
+        "nu_": problem.problem.nu,
+        "path_": increments,
+        "path_support_": problem.rows[path.columns],
+        "objective_path_": objective,
+    }
+    if errors is not None and n_steps:
+        learned["validation_path_"] = errors
+        n_steps = int(np.argmin(errors)) + 1
+    used, place = np.unique(path.columns[:n_steps], return_inverse=True)
+    item_coef = np.zeros((len(used), n_views))
+    for step, own in enumerate(place.reshape(n_steps, n_views)):
+        for v, row in enumerate(own):
+            item_coef[row, v] += increments[step, v]
+    return learned | {
+        "n_basis_": n_steps,
+        "support_": learned["path_support_"][:n_steps],
+        "dual_coef_": increments[:n_steps],
+        "item_coef_": item_coef,
+        "support_items_": problem.centers[used],
+        "gamma_": np.array([function.gamma for function in problem.functions]),
+    }

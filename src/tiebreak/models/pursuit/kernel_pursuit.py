@@ -16,22 +16,21 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import scipy.linalg as la
-import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.model_selection import GroupKFold, KFold, check_cv
 
 from tiebreak.data import (
+    Comparisons,
+    Grades,
     ItemTable,
     Orders,
     as_items,
     as_pairs,
-    check_comparisons,
-    check_grades,
     is_pairs,
 )
 from tiebreak.data.columns import as_column, factorize
-from tiebreak.data.messages import FitWarning, list_rows, warn_user
+from tiebreak.data.messages import FitWarning, warn_user
 from tiebreak.data.parameters import (
     COUNT,
     FLAG,
@@ -40,9 +39,7 @@ from tiebreak.data.parameters import (
     Values,
     check_parameters,
 )
-from tiebreak.data.validation import check_features
 from tiebreak.kernels import (
-    KERNEL_NAMES,
     KernelDictionary,
     KernelFunction,
     MatrixDictionary,
@@ -51,14 +48,9 @@ from tiebreak.kernels import (
 )
 from tiebreak.kernels.functions import Gamma
 from tiebreak.metrics import comparison_error, swapped_pairs
-from tiebreak.models.base import (
-    UtilityMixin,
-)
-from tiebreak.models.kernel_utility import (
-    expand_kernel,
-    refuse_indefinite,
-    weigh_features,
-)
+from tiebreak.models.base import UtilityMixin, read_validation, warn_flat
+from tiebreak.models.kernel_utility import expand_kernel, weigh_features
+from tiebreak.models.problem import is_kernel, refuse_indefinite
 from tiebreak.models.pursuit.problem import PursuitProblem
 from tiebreak.solvers import PursuitPath, pursue
 from tiebreak.solvers.pursuit import penalize_path
@@ -78,39 +70,37 @@ def check_steps(model: Any, validation: Any) -> None:
         )
 
 
+def warn_of_path(model: Any, n_steps: int, n_wanted: int | None) -> None:
+    """Warn of a path without steps, or with fewer than were wanted."""
+    if n_steps == 0:
+        warn_flat(
+            model,
+            "no basis function explains any difference. Kernel columns may be constant "
+            "inside every group: check the features, the kernels and gamma",
+        )
+    elif n_wanted is not None:
+        warn_user(
+            f"{type(model).__name__} stopped after {n_steps} of n_basis={n_wanted} "
+            "steps: no further basis function makes the error smaller. A smaller "
+            "n_basis gives the same model.",
+            FitWarning,
+        )
+
+
 def validation_errors(
-    model: Any, validation: tuple[Any, ...], utilities: Utilities
+    model: Any, data: Comparisons | Grades, validation: Any, utilities: Utilities
 ) -> Floats:
     """Give the error of a pursuit on a validation set after every step."""
-    if not isinstance(validation, list | tuple) or len(validation) not in (2, 3):
-        count = len(validation) if isinstance(validation, list | tuple) else 1
-        raise ValueError(
-            "validation must be (X, y), or (X, y, qid) for graded items, got "
-            f"{count} part(s)."
-        )
-    X, y, qid = (*validation, None)[:3]
-    if is_pairs(X):
-        pairs, outcome, _ = check_comparisons(X, y)
-        check_features(model, pairs.table)
+    held_out = read_validation(model, data, validation)
+    if isinstance(held_out, Comparisons):
+        pairs = held_out.pairs
         at_items = utilities(pairs.table)
         difference = at_items[pairs.right] - at_items[pairs.left]
-        return np.array([comparison_error(outcome, np.sign(d)) for d in difference.T])
-    if isinstance(X, Orders):
-        X, y, qid = X.table.take(X.flat), *X.entry_grades()
-    elif qid is None and getattr(model, "fitted_with_qid_", False):
-        raise ValueError(
-            "the training items have groups (qid) and those of validation have none, "
-            "so items of different groups would be compared. Give validation=(X, y, "
-            "qid)."
+        return np.array(
+            [comparison_error(held_out.y, np.sign(d)) for d in difference.T]
         )
-    grades = check_grades(X, y, qid)
-    check_features(model, grades.items)
-    return np.array(
-        [
-            swapped_pairs(grades.y, utility, qid=grades.group)
-            for utility in utilities(grades.items).T
-        ]
-    )
+    along = utilities(held_out.items).T
+    return np.array([swapped_pairs(held_out.y, u, qid=held_out.group) for u in along])
 
 
 def cross_validate(model: Any, X: Any, y: Any, qid: Any, sample_weight: Any) -> Floats:
@@ -123,8 +113,6 @@ def cross_validate(model: Any, X: Any, y: Any, qid: Any, sample_weight: Any) -> 
     errors = []
     for train, test in _folds(model.cv, len(X), columns.get("y"), columns.get("qid")):
         fold = clone(model).set_params(n_basis=model.max_basis)
-        if not isinstance(X, Orders) and not is_pairs(X):
-            _keep_centers(fold, X)
         kept = {name: column[train] for name, column in columns.items()}
         held: list[Any] = [None]
         if not isinstance(X, Orders):
@@ -144,52 +132,27 @@ def cross_validate(model: Any, X: Any, y: Any, qid: Any, sample_weight: Any) -> 
     return np.mean(errors, axis=0)
 
 
-def _folds(
-    cv: Any, n_rows: int, y: NDArray[Any] | None, qid: NDArray[Any] | None
-) -> list[tuple[Rows, Rows]]:
+def _folds(cv: Any, n_rows: int, y: Any, qid: Any) -> list[tuple[Rows, Rows]]:
     """Row numbers of the folds; no group is on both sides, if there are several."""
-    group = None if qid is None else factorize(qid)[0]
+    group: Any = None if qid is None else factorize(qid)[0]
     n_groups = 1 if group is None else int(group.max()) + 1
-    given = cv
-    if isinstance(cv, Integral) and not isinstance(cv, bool):
-        if not 2 <= int(cv) <= n_rows:
-            raise ValueError(
-                f"cv={cv!r} folds of {n_rows} rows; expected at least 2 and at most as "
-                "many as there are rows."
-            )
+    splitter = cv
+    if isinstance(cv, Integral):
         # Rows may be sorted by grade, so they are shuffled, in the same way always.
-        cv = KFold(int(cv), shuffle=True, random_state=0)
+        splitter = KFold(int(cv), shuffle=True, random_state=0)
         if n_groups > 1:
-            cv = GroupKFold(min(cv.n_splits, n_groups))
+            splitter = GroupKFold(min(int(cv), n_groups))
     with warnings.catch_warnings():
         # Some splitters say that they ignore groups; what they do is checked below.
         warnings.simplefilter("ignore", UserWarning)
-        splitter = check_cv(cv)
-        parts = list(splitter.split(np.zeros((n_rows, 1)), y, group))
-    for train, test in parts if n_groups > 1 else []:
-        assert qid is not None and group is not None
-        both = np.isin(group[test], group[train])
-        if both.any():
-            name = qid[test][both].tolist()[0]
+        parts = list(check_cv(splitter).split(np.zeros((n_rows, 1)), y, group))
+    for train, test in parts:
+        if n_groups > 1 and np.isin(group[test], group[train]).any():
             raise ValueError(
-                f"cv={given!r} puts rows of a group, such as qid {name!r}, into both "
-                "training and test set. Use a number, or QueryKFold or GroupKFold."
+                f"cv={cv!r} puts rows of a group into both training and test set. Use "
+                "a number, or QueryKFold or GroupKFold."
             )
     return parts
-
-
-def _keep_centers(model: Any, table: ItemTable) -> None:
-    """Write centers that are row numbers as items: a fold has other rows."""
-    centers = model.centers
-    if centers is None or np.ndim(centers) != 1:
-        return
-    if model.kernel == "precomputed":
-        raise ValueError(
-            "n_basis='cv' with a precomputed kernel cannot keep given centers, which "
-            "may be rows that a fold leaves out. Give n_basis a number, or centers "
-            "none."
-        )
-    model.set_params(centers=table.take(np.asarray(centers)).values)
 
 
 def _take(model: Any, X: Any, rows: Rows, train: Rows) -> Any:
@@ -197,7 +160,7 @@ def _take(model: Any, X: Any, rows: Rows, train: Rows) -> Any:
     if not isinstance(X, ItemTable):
         return X[rows]
     part = X.take(rows)
-    if isinstance(model.kernel, str) and model.kernel == "precomputed":
+    if is_kernel(model, "precomputed"):
         return ItemTable(part.values[:, train])
     return part
 
@@ -225,12 +188,6 @@ class KernelSpec:
                 f"{unknown[0]!r}."
             )
         values = {key: given.get(key, getattr(model, key)) for key in _KEYS}
-        kernel = values["kernel"]
-        if not callable(kernel) and kernel not in KERNEL_NAMES:
-            raise ValueError(
-                f"kernel={kernel!r} is not known; expected one of "
-                f"{', '.join(map(repr, KERNEL_NAMES))} or a callable kernel(X, Z)."
-            )
         return cls(**values)
 
     def resolve(self, items: Any) -> KernelFunction:
@@ -254,16 +211,12 @@ def read_kernels(model: Any) -> list[KernelSpec]:
     """Read the parameter ``kernel``: one kernel, or a list of several."""
     given = model.kernel
     several = given if isinstance(given, list | tuple) else [given]
-    if not several:
-        raise ValueError(
-            f"{type(model).__name__} got an empty list of kernels; expected at least "
-            "one."
-        )
     specs = [KernelSpec.read(model, one) for one in several]
-    if len(specs) > 1 and any(spec.kernel == "precomputed" for spec in specs):
+    names = [spec.kernel for spec in specs if isinstance(spec.kernel, str)]
+    if not specs or (len(specs) > 1 and "precomputed" in names):
         raise ValueError(
-            "a precomputed kernel is a matrix instead of features, so there are no "
-            "other kernels next to it. Give kernel='precomputed' alone."
+            f"{type(model).__name__} got kernel={given!r}; expected one kernel, or a "
+            "list of several, of which none is precomputed."
         )
     return specs
 
@@ -274,9 +227,19 @@ Codes = NDArray[np.int64]
 class KernelPursuit(UtilityMixin):
     """Utility Σ dual_coef_[j] k(support_items_[j], x), chosen function by function.
 
-    Subclasses store the parameters of :class:`~tiebreak.RankingPursuit` and say in
+    Subclasses have the parameters of :class:`~tiebreak.RankingPursuit` and say in
     ``_read`` what is minimized.
     """
+
+    n_basis: int | Literal["cv"]
+    alpha: float
+    backfit: bool
+    prefit: bool
+    max_basis: int
+    support_: Codes
+    dual_coef_: Floats
+    support_kernel_: Codes
+    gamma_: Any
 
     _fits_items: ClassVar[bool] = True
 
@@ -287,38 +250,28 @@ class KernelPursuit(UtilityMixin):
         **dict.fromkeys(("backfit", "prefit"), FLAG),
         "cache_size": POSITIVE,
     }
-
-    def __init__(
-        self,
-        n_basis: int | Literal["cv"] = 10,
-        *,
-        alpha: float = 0.0,
-        kernel: Any = "rbf",
-        gamma: Gamma = "scale",
-        degree: int = 3,
-        coef0: float = 0.0,
-        backfit: bool = True,
-        prefit: bool = False,
-        centers: Any = None,
-        max_basis: int = 100,
-        cv: Any = 5,
-        cache_size: float = 500,
-    ) -> None:
-        self.n_basis, self.alpha, self.kernel, self.gamma = (
-            n_basis,
-            alpha,
-            kernel,
-            gamma,
-        )
-        self.degree, self.coef0, self.backfit = degree, coef0, backfit
-        self.prefit, self.centers, self.max_basis = prefit, centers, max_basis
-        self.cv, self.cache_size = cv, cache_size
+    _fitted_arrays: ClassVar = {
+        "path_": "f f",
+        "path_support_": "f: index",
+        "path_kernel_": "f: index",
+        "objective_path_": "f+1",
+        "support_": "k: index",
+        "support_kernel_": "k: index",
+        "dual_coef_": "k",
+        "support_items_": "k p",
+    }
 
     def _fit(
         self, X: Any, y: Any, qid: Any, sample_weight: Any, validation: Any
     ) -> Self:
         """Learn what ``_read`` minimizes; the arguments are those of ``fit``."""
-        self._check_parameters(validation)
+        check_parameters(self)
+        check_steps(self, validation)
+        if self.prefit and not self.backfit:
+            raise ValueError(
+                f"{type(self).__name__} got prefit=True with backfit=False, but prefit "
+                "chooses the best column after back-fitting. Use backfit=True."
+            )
         problem = self._read(X, y, qid, sample_weight)
         candidates = _Candidates.make(self, problem)
         errors = None
@@ -333,92 +286,29 @@ class KernelPursuit(UtilityMixin):
             backfit=self.backfit,
             prefit=self.prefit,
         )
-        basis = candidates.take(path.columns)
+        basis, table = candidates.take(path.columns), problem.items
         if self.alpha and self.backfit and len(path.columns):
-            path = self._penalize(path, candidates, problem, basis)
+            values, inner = candidates.columns.columns(path.columns), basis.inner(table)
+            try:
+                path = penalize_path(
+                    path, values, inner, problem.form, problem.b, float(self.alpha)
+                )
+            except la.LinAlgError:
+                refuse_indefinite("that of the chosen centers has no Cholesky factor")
         if validation is not None:
             errors = validation_errors(
-                self, validation, lambda table: basis.expand(table, path.coefs.T)
+                self,
+                problem.data,
+                validation,
+                lambda table: basis.expand(table, path.coefs.T),
             )
-        self._keep_path(basis, path, problem.unit, errors)
-        self._warn(path)
-        return self
-
-    def _penalize(
-        self,
-        path: PursuitPath,
-        candidates: _Candidates,
-        problem: PursuitProblem,
-        basis: _Basis,
-    ) -> PursuitPath:
-        """Solve for all coefficients again, with the penalty."""
-        values = candidates.columns.columns(path.columns)
-        inner = basis.inner(problem.items)
-        alpha = float(self.alpha)
-        try:
-            return penalize_path(path, values, inner, problem.form, problem.b, alpha)
-        except la.LinAlgError:
-            refuse_indefinite("that of the chosen centers has no Cholesky factor")
+        n_steps = None if isinstance(self.n_basis, str) else int(self.n_basis)
+        warn_of_path(self, len(path.coefs), n_steps if path.exhausted else None)
+        learned = _path_attributes(basis, path, problem.unit, errors)
+        return self._keep({**problem.data.attributes, **learned})
 
     def _read(self, X: Any, y: Any, qid: Any, sample_weight: Any) -> PursuitProblem:
         raise NotImplementedError
-
-    def _check_parameters(self, validation: Any) -> None:
-        check_parameters(self)
-        check_steps(self, validation)
-        if self.prefit and not self.backfit:
-            raise ValueError(
-                f"{type(self).__name__} got prefit=True with backfit=False; the best "
-                "column after back-fitting is asked for, without back-fitting. Use "
-                "backfit=True."
-            )
-        read_kernels(self)
-
-    def _keep_path(
-        self, basis: _Basis, path: PursuitPath, unit: float, errors: Floats | None
-    ) -> None:
-        """Set what was learned, with the number of steps that has the least error."""
-        self.path_ = unit * path.coefs
-        self.path_support_ = basis.rows
-        self.path_kernel_ = basis.kernel
-        with np.errstate(over="ignore", under="ignore"):
-            self.objective_path_ = unit * (unit * path.objective)
-        n_steps = len(path.coefs)
-        if errors is not None and n_steps:
-            self.validation_path_ = errors
-            n_steps = min(n_steps, int(np.argmin(errors)) + 1)
-        self.n_basis_ = n_steps
-        n_taken = int(path.n_taken[n_steps - 1]) if n_steps else 0
-        basis = basis.first(n_taken)
-        self.support_, self.support_kernel_ = basis.rows, basis.kernel
-        self.dual_coef_ = (
-            self.path_[n_steps - 1, :n_taken].copy() if n_steps else np.zeros(0)
-        )
-        gamma = np.array([function.gamma for function in basis.functions])
-        self.gamma_ = float(gamma[0]) if len(gamma) == 1 else gamma
-        if basis.centers is None:
-            return
-        self.support_items_ = basis.centers
-        if [function.name for function in basis.functions] == ["linear"]:
-            self.coef_ = np.asarray(basis.centers.T @ self.dual_coef_).ravel()
-
-    def _warn(self, path: PursuitPath) -> None:
-        name, n_steps = type(self).__name__, len(path.coefs)
-        if n_steps == 0:
-            warn_user(
-                f"{name} found no basis function that explains any difference, and "
-                "gives every item the utility 0. Kernel columns may be constant inside "
-                "every group: check the features, the kernel and gamma.",
-                FitWarning,
-            )
-        elif path.exhausted and not isinstance(self.n_basis, str):
-            warn_user(
-                f"{name} stopped after {n_steps} of n_basis={self.n_basis} steps: no "
-                "further basis function makes the error smaller. They depend on each "
-                "other, or the training data are fitted exactly; a smaller n_basis "
-                "gives the same model.",
-                FitWarning,
-            )
 
     def _utility(self, table: ItemTable) -> np.ndarray:
         values = table.values
@@ -433,9 +323,39 @@ class KernelPursuit(UtilityMixin):
         basis = _Basis(functions, centers, self.support_, kernel)
         return basis.expand(table, self.dual_coef_)
 
-    def __sklearn_is_fitted__(self) -> bool:
-        # What a fit learns of the features comes before what can fail in it.
-        return hasattr(self, "dual_coef_")
+
+def _path_attributes(
+    basis: _Basis, path: PursuitPath, unit: float, errors: Floats | None
+) -> dict[str, Any]:
+    """Return what was learned, with the number of steps that has the least error."""
+    coefs, n_steps = unit * path.coefs, len(path.coefs)
+    with np.errstate(over="ignore", under="ignore"):
+        objective = unit * (unit * path.objective)
+    learned: dict[str, Any] = {
+        "path_": coefs,
+        "path_support_": basis.rows,
+        "path_kernel_": basis.kernel,
+        "objective_path_": objective,
+    }
+    if errors is not None and n_steps:
+        learned["validation_path_"] = errors
+        n_steps = min(n_steps, int(np.argmin(errors)) + 1)
+    n_taken = int(path.n_taken[n_steps - 1]) if n_steps else 0
+    basis = basis.first(n_taken)
+    coef = coefs[n_steps - 1, :n_taken].copy() if n_steps else np.zeros(0)
+    gamma = np.array([function.gamma for function in basis.functions])
+    learned |= {
+        "n_basis_": n_steps,
+        "support_": basis.rows,
+        "support_kernel_": basis.kernel,
+        "dual_coef_": coef,
+        "gamma_": float(gamma[0]) if len(gamma) == 1 else gamma,
+    }
+    if basis.centers is not None:
+        learned["support_items_"] = basis.centers
+        if [function.name for function in basis.functions] == ["linear"]:
+            learned["coef_"] = np.asarray(basis.centers.T @ coef).ravel()
+    return learned
 
 
 @dataclass(frozen=True, eq=False)
@@ -486,66 +406,20 @@ class _Candidates:
 
     @classmethod
     def make(cls, model: Any, problem: PursuitProblem) -> _Candidates:
-        """Resolve the kernels and the centers of a model."""
-        specs, table = read_kernels(model), problem.items
+        """Resolve the kernels of a model; the centers are the distinct items."""
+        specs, table, rows = read_kernels(model), problem.items, problem.rows
         if specs[0].kernel == "precomputed":
             gram = check_gram(table.dense())
-            rows = problem.rows
-            if model.centers is not None:
-                if np.ndim(model.centers) != 1:
-                    raise ValueError(
-                        "with a precomputed kernel centers are row numbers of the "
-                        "training items, in one dimension; got shape "
-                        f"{np.shape(model.centers)}."
-                    )
-                rows = _row_numbers(model, table.n_items)
-            whole = len(rows) == len(problem.rows) == len(gram)
-            values = gram if whole else gram[np.ix_(rows, problem.rows)]
+            values = gram if len(rows) == len(gram) else gram[np.ix_(rows, rows)]
             unused = [KernelFunction("linear")]
             return cls(MatrixDictionary(values), unused, None, rows)
-        items = table.take(problem.rows).values
+        items = table.take(rows).values
         functions = [spec.resolve(items) for spec in specs]
-        centers, rows = read_centers(model, table, problem.rows)
-        columns = KernelDictionary(functions, items, centers, 1e6 * model.cache_size)
-        return cls(columns, functions, centers, rows)
+        columns = KernelDictionary(functions, items, items, 1e6 * model.cache_size)
+        return cls(columns, functions, items, rows)
 
     def take(self, columns: NDArray[np.intp]) -> _Basis:
         """Give the basis functions of some columns."""
         kernel, center = np.divmod(columns, len(self.rows))
         centers = None if self.centers is None else self.centers[center]
         return _Basis(self.functions, centers, self.rows[center], kernel)
-
-
-def read_centers(model: Any, table: ItemTable, rows: Codes) -> tuple[Any, Codes]:
-    """Give the distinct centers that ``centers`` asks for, and their rows."""
-    if model.centers is None:
-        return table.take(rows).values, rows
-    if not sp.issparse(model.centers) and np.ndim(model.centers) == 1:
-        given, rows = table, _row_numbers(model, table.n_items)
-    else:
-        given = as_items(model.centers, name="centers")
-        rows = np.arange(given.n_items)
-    if given.n_features != table.n_features:
-        raise ValueError(
-            f"centers have {given.n_features} features, but the training items have "
-            f"{table.n_features}; expected as many."
-        )
-    _, number = given.take(rows).unique()
-    rows = rows[np.unique(number, return_index=True)[1]]
-    return given.take(rows).values, rows
-
-
-def _row_numbers(model: Any, n_items: int) -> Codes:
-    rows = np.asarray(model.centers)
-    if rows.size == 0 or rows.dtype.kind not in "iu":
-        raise ValueError(
-            f"{type(model).__name__} got centers={model.centers!r}; expected row "
-            "numbers of training items (whole numbers, at least one), or a table of "
-            "items."
-        )
-    if len(wrong := np.flatnonzero((rows < 0) | (rows >= n_items))):
-        raise ValueError(
-            f"centers must be row numbers from 0 to {n_items - 1}, got {len(wrong)} "
-            f"other(s): {list_rows(wrong, rows[wrong[:5]])} of centers."
-        )
-    return np.unique(rows).astype(np.int64)

@@ -20,11 +20,16 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from tiebreak.data import Grades, ItemTable, Pairs
+from tiebreak.data import Comparisons, Grades, ItemTable
 from tiebreak.data.messages import DataWarning, warn_user
 from tiebreak.losses import GroupLaplacian, PairLaplacian
-from tiebreak.models.base import refuse_only_ties
-from tiebreak.models.graded_problem import item_places, refuse_no_pairs
+from tiebreak.models.problem import (
+    distinct_rows,
+    is_kernel,
+    refuse_no_pairs,
+    refuse_only_ties,
+    touched,
+)
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -111,6 +116,7 @@ class PairForm(_LaplacianForm):
 class PursuitProblem:
     """c - 2 b·f + fᵀLf for utilities f of the distinct training items."""
 
+    data: Comparisons | Grades
     items: ItemTable  # rows are numbered by it; the whole matrix if precomputed
     rows: Codes  # row of each distinct item in that table, of equal ones the first
     form: WeightForm | GroupForm | PairForm  # L
@@ -119,14 +125,13 @@ class PursuitProblem:
     unit: float  # a power of two, so that targets of any size can be squared
 
 
-def distinct_rows(table: ItemTable, rows: Codes, *, merge: bool) -> tuple[Codes, Codes]:
+def merge_rows(model: Any, table: ItemTable, rows: Codes) -> tuple[Codes, Codes]:
     """Give the first row of each distinct item, and the item number of each row."""
-    own, code = np.unique(rows, return_inverse=True)
-    if not merge:
+    own, code = touched(rows, table.n_items)
+    if is_kernel(model, "precomputed"):
         return own, code
-    _, number = table.take(own).unique()
-    _, first = np.unique(number, return_index=True)
-    return own[first], number[code]
+    first, _, number = distinct_rows(table, own)
+    return first, number[code]
 
 
 def present_rows(group: Codes, weight: Floats) -> Codes:
@@ -143,22 +148,18 @@ def present_rows(group: Codes, weight: Floats) -> Codes:
     return rows
 
 
-def problem_of_differences(
-    model: Any, grades: Grades, weight: Floats
-) -> PursuitProblem:
+def problem_of_differences(model: Any, data: Grades) -> PursuitProblem:
     """Build the squared error of differences inside groups."""
-    rows = present_rows(grades.group, weight)
-    refuse_equal(grades, rows)
-    if model.per_group == "mean" and grades.orders is not None:
-        weight = weight**2  # the weight of a list is that of its mean
-    laplacian = group_laplacian(grades, weight, rows, model.per_group)
-    table, distinct, code = _distinct_items(model, grades, rows)
+    rows = present_rows(data.group, data.weight)
+    refuse_equal(data, rows)
+    laplacian = group_laplacian(data, rows, model.per_group)
+    distinct, code = merge_rows(model, data.table, data.places[rows])
     plain = len(distinct) == len(code) and bool((np.diff(code) > 0).all())
     form = GroupForm(laplacian, None if plain else code)
-    unit, s = centered_targets(laplacian, grades.y[rows])
+    unit, s = centered_targets(laplacian, data.y[rows])
     root = laplacian.root(s)
     b, c = form.gather(laplacian.product(s)), float(root @ root)
-    return PursuitProblem(table, distinct, form, b, c, unit)
+    return PursuitProblem(data, data.table, distinct, form, b, c, unit)
 
 
 def centered_targets(laplacian: GroupLaplacian, y: Floats) -> tuple[float, Floats]:
@@ -169,44 +170,36 @@ def centered_targets(laplacian: GroupLaplacian, y: Floats) -> tuple[float, Float
     return first * second, centered / second
 
 
-def problem_of_values(model: Any, grades: Grades, weight: Floats) -> PursuitProblem:
+def problem_of_values(model: Any, data: Grades) -> PursuitProblem:
     """Build the squared error of single grades."""
-    rows = np.flatnonzero(weight > 0)
-    own, y = weight[rows], grades.y[rows]
-    if grades.orders is not None:
-        own = own**2  # of a list, not of a pair
+    rows = np.flatnonzero(data.weight > 0)
+    own, y = data.item_weight[rows], data.y[rows]
     if not y.any():
         raise ValueError(
             f"all {len(y)} grades are 0, so there is nothing to fit: "
             f"{type(model).__name__} fits the grades themselves. Try RankingPursuit, "
             "which fits their differences."
         )
-    table, distinct, code = _distinct_items(model, grades, rows)
+    distinct, code = merge_rows(model, data.table, data.places[rows])
     unit = _power_of_two(np.abs(y).max())
     s = y / unit
     form = WeightForm(np.bincount(code, own, len(distinct)).astype(float))
     b = np.bincount(code, own * s, len(distinct)).astype(float)
     c = float(own @ s**2)
-    return PursuitProblem(table, distinct, form, b, c, unit)
+    return PursuitProblem(data, data.table, distinct, form, b, c, unit)
 
 
-def problem_of_comparisons(
-    model: Any, pairs: Pairs, outcome: NDArray[np.int8], weight: Floats
-) -> PursuitProblem:
+def problem_of_comparisons(model: Any, data: Comparisons) -> PursuitProblem:
     """Build the squared error of differences against outcomes."""
-    present = weight > 0
-    pairs, outcome, weight = pairs[present], outcome[present], weight[present]
-    if not outcome.any():
-        refuse_only_ties(model, len(outcome))
-    ends = np.concatenate([pairs.left, pairs.right])
-    distinct, code = distinct_rows(
-        pairs.table, ends, merge=model.kernel != "precomputed"
-    )
+    if not data.y.any():
+        refuse_only_ties(model, len(data))
+    pairs, table, weight = data.pairs, data.pairs.table, data.weight
+    distinct, code = merge_rows(model, table, np.append(pairs.left, pairs.right))
     left, right = np.split(code, 2)
     laplacian = PairLaplacian(left, right, weight, len(distinct))
-    b = laplacian.root_transpose(np.sqrt(weight) * outcome)
-    c = float(weight @ (outcome != 0))
-    return PursuitProblem(pairs.table, distinct, PairForm(laplacian), b, c, 1.0)
+    b = laplacian.root_transpose(np.sqrt(weight) * data.y)
+    c = float(weight @ (data.y != 0))
+    return PursuitProblem(data, table, distinct, PairForm(laplacian), b, c, 1.0)
 
 
 def _power_of_two(size: float) -> float:
@@ -214,25 +207,17 @@ def _power_of_two(size: float) -> float:
     return float(np.ldexp(1.0, int(np.frexp(size)[1]) - 1))
 
 
-def group_laplacian(
-    grades: Grades, weight: Floats, rows: Codes, per_group: str
-) -> GroupLaplacian:
+def group_laplacian(data: Grades, rows: Codes, per_group: str) -> GroupLaplacian:
     """Give the Laplacian of the pairs of some rows."""
-    group = np.unique(grades.group[rows], return_inverse=True)[1]
+    group = np.unique(data.group[rows], return_inverse=True)[1]
+    # A mean divides by the weight of the rows once, which must leave that of the list.
+    weight = data.item_weight if per_group == "mean" else data.weight
     return GroupLaplacian(group, weight[rows], per_group)
 
 
-def _distinct_items(
-    model: Any, grades: Grades, rows: Codes
-) -> tuple[ItemTable, Codes, Codes]:
-    table, places = item_places(grades, rows)
-    merge = model.kernel != "precomputed"
-    return table, *distinct_rows(table, places, merge=merge)
-
-
-def refuse_equal(grades: Grades, rows: Codes) -> None:
+def refuse_equal(data: Grades, rows: Codes) -> None:
     """Refuse grades that differ in no group."""
-    order = rows[np.argsort(grades.group[rows], kind="stable")]
-    y, group = grades.y[order], grades.group[order]
+    order = rows[np.argsort(data.group[rows], kind="stable")]
+    y, group = data.y[order], data.group[order]
     if not ((y[1:] != y[:-1]) & (group[1:] == group[:-1])).any():
-        refuse_no_pairs(len(grades.y), grades.n_groups)
+        refuse_no_pairs(len(data), data.n_groups)

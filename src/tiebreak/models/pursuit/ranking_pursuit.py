@@ -1,17 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Pursuits of one utility: a sum of a few kernel functions, learned greedily."""
 
-from __future__ import annotations
-
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, Self
 
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
-from tiebreak.data import check_comparisons, is_pairs
+from tiebreak.data import Grades, read_data, read_grades
 from tiebreak.data.parameters import one_of
 from tiebreak.kernels.functions import Gamma
-from tiebreak.models.graded_problem import read_grades
 from tiebreak.models.pursuit.kernel_pursuit import KernelPursuit
 from tiebreak.models.pursuit.problem import (
     PursuitProblem,
@@ -21,6 +19,7 @@ from tiebreak.models.pursuit.problem import (
 )
 
 
+@dataclass(eq=False, repr=False)
 class RankingPursuit(KernelPursuit, BaseEstimator):
     """A ranking function of a few kernel functions, one chosen after another.
 
@@ -57,8 +56,6 @@ class RankingPursuit(KernelPursuit, BaseEstimator):
     backfit : bool, default=True
         Whether all coefficients are solved for again after every step. Without, a
         basis function may be chosen several times.
-    centers : None, array-like of int or table of items, default=None
-        Centers: all training items, row numbers of training items, or a table.
     per_group : {"sum", "mean"}, default="sum"
         Graded items, orders: ``"mean"`` divides the sum of a group by its size.
     max_basis : int, default=100
@@ -74,8 +71,8 @@ class RankingPursuit(KernelPursuit, BaseEstimator):
     Attributes
     ----------
     support_ : ndarray of int of shape (k,)
-        Chosen centers in the order of choice: rows of the item table, or of
-        ``centers`` if that is a table. Of identical items it is the first.
+        Chosen centers in the order of choice: rows of the item table, of identical
+        items the first.
     dual_coef_, support_kernel_ : ndarray of shape (k,)
         Their coefficients, and the kernel of each, 0 if there is one only.
     support_items_ : ndarray or csr_array of shape (k, n_features)
@@ -124,37 +121,24 @@ class RankingPursuit(KernelPursuit, BaseEstimator):
     __metadata_request__fit: ClassVar = {"qid": True}
     _fits_pairs: ClassVar[bool] = True
 
+    n_basis: int | Literal["cv"] = 10
+    _: KW_ONLY
+    alpha: float = 1.0
+    kernel: Any = "rbf"
+    gamma: Gamma = "scale"
+    degree: int = 3
+    coef0: float = 0.0
+    backfit: bool = True
+    prefit: bool = False
+    per_group: Literal["sum", "mean"] = "sum"
+    max_basis: int = 100
+    cv: Any = 5
+    cache_size: float = 500
+
     _parameters: ClassVar = {
         **KernelPursuit._parameters,
         "per_group": one_of("sum", "mean"),
     }
-
-    def __init__(
-        self,
-        n_basis: int | Literal["cv"] = 10,
-        *,
-        alpha: float = 1.0,
-        kernel: Any = "rbf",
-        gamma: Gamma = "scale",
-        degree: int = 3,
-        coef0: float = 0.0,
-        backfit: bool = True,
-        prefit: bool = False,
-        centers: Any = None,
-        per_group: Literal["sum", "mean"] = "sum",
-        max_basis: int = 100,
-        cv: Any = 5,
-        cache_size: float = 500,
-    ) -> None:
-        self.n_basis, self.alpha, self.kernel, self.gamma = (
-            n_basis,
-            alpha,
-            kernel,
-            gamma,
-        )
-        self.degree, self.coef0, self.backfit = degree, coef0, backfit
-        self.prefit, self.centers, self.per_group = prefit, centers, per_group
-        self.max_basis, self.cv, self.cache_size = max_basis, cv, cache_size
 
     def fit(
         self,
@@ -182,20 +166,13 @@ class RankingPursuit(KernelPursuit, BaseEstimator):
         return self._fit(X, y, qid, sample_weight, validation)
 
     def _read(self, X: Any, y: Any, qid: Any, sample_weight: Any) -> PursuitProblem:
-        if not is_pairs(X):
-            grades, weight = read_grades(self, X, y, qid, sample_weight)
-            return problem_of_differences(self, grades, weight)
-        self._refuse_groups(qid)
-        pairs, outcome, weight = check_comparisons(X, y, sample_weight)
-        if pairs.items is None:
-            raise TypeError(
-                "RankingPursuit needs features; these items have none (items=None), "
-                "only names. Try BradleyTerry, or RankSVM with kernel='linear'."
-            )
-        self._start_pairs(pairs)
-        return problem_of_comparisons(self, pairs, outcome, weight)
+        data = read_data(X, y, qid, sample_weight)
+        if isinstance(data, Grades):
+            return problem_of_differences(self, data)
+        return problem_of_comparisons(self, data)
 
 
+@dataclass(eq=False, repr=False)
 class MatchingPursuit(KernelPursuit, BaseEstimator):
     """Grades as a sum of a few kernel functions, one chosen after another.
 
@@ -213,7 +190,7 @@ class MatchingPursuit(KernelPursuit, BaseEstimator):
         Number of steps, as in :class:`RankingPursuit`.
     alpha : float, default=0.0
         Penalty of ‖r‖² in the coefficients, as in :class:`RankingPursuit`.
-    kernel, gamma, degree, coef0, backfit, centers
+    kernel, gamma, degree, coef0, backfit
         The basis functions, as in :class:`RankingPursuit`.
     max_basis, cv, cache_size
         Cross-validation and memory, as in :class:`RankingPursuit`.
@@ -251,6 +228,19 @@ class MatchingPursuit(KernelPursuit, BaseEstimator):
     __metadata_request__fit: ClassVar = {"qid": True}
     _fits_pairs: ClassVar[bool] = False
 
+    n_basis: int | Literal["cv"] = 10
+    _: KW_ONLY
+    alpha: float = 0.0
+    kernel: Any = "rbf"
+    gamma: Gamma = "scale"
+    degree: int = 3
+    coef0: float = 0.0
+    backfit: bool = True
+    prefit: bool = False
+    max_basis: int = 100
+    cv: Any = 5
+    cache_size: float = 500
+
     def fit(
         self,
         X: Any,
@@ -275,10 +265,4 @@ class MatchingPursuit(KernelPursuit, BaseEstimator):
         return self._fit(X, y, qid, sample_weight, validation)
 
     def _read(self, X: Any, y: Any, qid: Any, sample_weight: Any) -> PursuitProblem:
-        if is_pairs(X):
-            raise TypeError(
-                "MatchingPursuit learns from graded items or orders; got comparisons. "
-                "Try RankingPursuit, which takes these too."
-            )
-        grades, weight = read_grades(self, X, y, qid, sample_weight)
-        return problem_of_values(self, grades, weight)
+        return problem_of_values(self, read_grades(X, y, qid, sample_weight))

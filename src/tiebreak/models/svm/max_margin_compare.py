@@ -14,36 +14,29 @@ whose multipliers are a and β. A simplex solution has as many a_j ≠ 0 as the 
 needs, and the others exactly zero.
 """
 
-from __future__ import annotations
-
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.exceptions import ConvergenceWarning
 
-from tiebreak.data import Pairs
+from tiebreak.data import Comparisons, read_comparisons
 from tiebreak.data.messages import DataWarning, warn_user
 from tiebreak.data.parameters import COUNT, POSITIVE, check_parameters, one_of
 from tiebreak.kernels.functions import Gamma, Kernel
-from tiebreak.models.base import (
-    ThresholdWarning,
-    fits_outcomes,
-    read_comparisons,
-)
-from tiebreak.models.kernel_utility import KernelUtility, expansion
-from tiebreak.models.svm.machine import PairProblem
-from tiebreak.models.training_items import TrainingItems
-from tiebreak.solvers import LinearProgram, solve_dual_qp
+from tiebreak.models.base import ThresholdWarning, warn_one_kind
+from tiebreak.models.kernel_utility import KernelUtility
+from tiebreak.models.problem import CellProblem, is_kernel, pair_problem
+from tiebreak.models.svm.duals import compare_dual, solve_dual
+from tiebreak.solvers import LinearProgram
 from tiebreak.solvers.certificate import relative_gap
 
 Floats = NDArray[np.float64]
 
-_CACHE_BYTES = 2e8  # memory for rows of the pair kernel
 
-
+@dataclass(eq=False, repr=False)
 class MaxMarginCompare(KernelUtility, ClassifierMixin, BaseEstimator):
     """Comparison of the largest margin, and a test of separability.
 
@@ -139,6 +132,16 @@ class MaxMarginCompare(KernelUtility, ClassifierMixin, BaseEstimator):
 
     __module__ = "tiebreak"  # where users find it
 
+    program: Literal["lp", "qp"] = "lp"
+    _: KW_ONLY
+    C: float | None = None
+    kernel: Kernel = "linear"
+    gamma: Gamma = "scale"
+    degree: int = 3
+    coef0: float = 0.0
+    tol: float = 1e-6
+    max_iter: int = 10_000
+
     _parameters: ClassVar = {
         "program": one_of("lp", "qp"),
         "C": POSITIVE | None,
@@ -146,22 +149,6 @@ class MaxMarginCompare(KernelUtility, ClassifierMixin, BaseEstimator):
         "max_iter": COUNT,
     }
 
-    def __init__(
-        self,
-        program: Literal["lp", "qp"] = "lp",
-        *,
-        C: float | None = None,
-        kernel: Kernel = "linear",
-        gamma: Gamma = "scale",
-        degree: int = 3,
-        coef0: float = 0.0,
-        tol: float = 1e-6,
-        max_iter: int = 10_000,
-    ) -> None:
-        self.program, self.C, self.kernel, self.gamma = program, C, kernel, gamma
-        self.degree, self.coef0, self.tol, self.max_iter = degree, coef0, tol, max_iter
-
-    @fits_outcomes
     def fit(
         self,
         X: Any,
@@ -183,204 +170,159 @@ class MaxMarginCompare(KernelUtility, ClassifierMixin, BaseEstimator):
         -------
         Self
         """
-        self._check_parameters()
-        pairs, outcome, weight, _ = read_comparisons(X, y, sample_weight)
-        if pairs.items is None:
-            raise TypeError(
-                "MaxMarginCompare needs features; these Pairs have none (items=None). "
-                "Try SVMCompare(kernel='linear') or BradleyTerry, which know items by "
-                "name."
-            )
-        if not self._is_precomputed:
-            pairs = pairs.compact()
-        self._start_pairs(pairs)
-        if self.C is None:
-            self._fit_hard(pairs, outcome)
-        else:
-            self._fit_soft(pairs, outcome, weight)
-        return self
-
-    def _check_parameters(self) -> None:
         check_parameters(self)
-        if self.C is not None:
-            if self.program == "qp":
-                raise ValueError(
-                    f"MaxMarginCompare(program='qp', C={self.C:g}): the quadratic "
-                    "program with violations is SVMCompare(C=...); use that, or "
-                    "program='lp'."
-                )
-        elif not (isinstance(self.kernel, str) and self.kernel == "linear"):
+        if self.C is not None and self.program == "qp":
+            raise ValueError(
+                f"MaxMarginCompare(program='qp', C={self.C:g}): the quadratic program "
+                "with violations is SVMCompare(C=...); use that, or program='lp'."
+            )
+        if self.C is None and not is_kernel(self, "linear"):
             raise ValueError(
                 f"MaxMarginCompare(kernel={self.kernel!r}) needs C, the cost of a "
                 "violated margin; without it the kernel is 'linear'. Try C=1.0."
             )
+        data = read_comparisons(X, y, sample_weight, decode=True)
+        if not data.pairs.has_features:
+            raise TypeError("MaxMarginCompare needs features; got names alone.")
+        fitted = self._fit_hard(data) if self.C is None else self._fit_soft(data)
+        return self._keep({**data.attributes, "classes_": data.classes, **fitted})
 
-    def _fit_hard(self, pairs: Pairs, outcome: np.ndarray) -> None:
+    def _fit_hard(self, data: Comparisons) -> dict[str, Any]:
         """Allow no violation, and find out whether that is possible."""
-        self.threshold_ = 1.0 if (outcome == 0).any() else 0.0
-        values = pairs.values
-        d = values[pairs.right] - values[pairs.left]
-        w, margin = self._linear_program(d, outcome)
-        self.separable_ = margin > 0
-        if self.separable_ and (self.program == "qp" or self.threshold_ == 0):
-            # Rows of equal weight: a weight would change the bound, not the optimum.
-            self._quadratic_program(pairs, outcome, float(w @ w) / margin**2)
-        self._report(outcome)
+        has_ties = bool((data.y == 0).any())
+        fitted = linear_program(data, has_ties)
+        margin, w = fitted["margin_"], fitted["coef_"]
+        separable = margin > 0
+        if not separable:
+            warn_user(
+                f"The {len(data)} comparisons are not linearly separable: the largest "
+                f"margin is {margin:.3g}. coef_ is the solution of the linear program "
+                "all the same. SVMCompare allows violations.",
+                DataWarning,
+            )
+        else:
+            warn_one_kind(data.y)
+        if separable and (self.program == "qp" or not has_ties):
+            fitted |= self._quadratic_program(data, has_ties, float(w @ w) / margin**2)
+        return {**fitted, "separable_": separable, "threshold_": float(has_ties)}
 
-    def _fit_soft(self, pairs: Pairs, outcome: np.ndarray, weight: np.ndarray) -> None:
+    def _quadratic_program(
+        self, data: Comparisons, has_ties: bool, bound: float
+    ) -> dict[str, Any]:
+        """Solve program (9) through its dual."""
+        # At the optimum the dual variables sum to ‖u‖², and the solution of the linear
+        # program, rescaled, is feasible here; so no variable exceeds the squared norm
+        # of that, and with this bound the soft-margin dual is the hard-margin one.
+        # Rows of equal weight: a weight would change the bound, not the optimum.
+        problem = pair_problem(self, replace(data, weight=np.ones(len(data))))
+        dual = compare_dual(problem, max(bound, 1e-300))
+        solution = solve_dual(self, problem, dual)
+        u = problem.items.linear_coef(problem.item_coef(solution.coef[0]))
+        level = float(solution.levels[0]) + dual.shift
+        return {
+            "coef_": u / -level if has_ties else u,
+            "margin_": -1.0 / level if has_ties else 1.0 / float(np.linalg.norm(u)),
+            "objective_": solution.primal,
+            "gap_": solution.gap,
+        }
+
+    def _fit_soft(self, data: Comparisons) -> dict[str, Any]:
         """Allow violations, at a cost of C each."""
-        items = TrainingItems.read(
-            pairs, self.kernel, self.gamma, self.degree, self.coef0
-        )
-        rows = np.arange(len(outcome))
-        problem = PairProblem(pairs, outcome, weight, items, rows, _CACHE_BYTES)
         assert self.C is not None
-        a, intercept, d, self.objective_, self.gap_ = solve_soft_lp(problem, self.C)
-        self.__dict__.update(expansion(items, a))
-        self.intercept_ = intercept if outcome.any() else -1.0
-        self.threshold_ = max(0.0, -self.intercept_)
+        problem = pair_problem(self, data)
+        a, intercept, d, objective, gap = solve_soft_lp(problem, self.C)
+        left, tied, right = problem.weight
+        intercept = intercept if data.y.any() else -1.0
+        threshold = max(0.0, -intercept)
         beyond = np.concatenate(
             [
-                d[problem.right_better > 0] - self.threshold_,
-                -d[problem.left_better > 0] - self.threshold_,
-                self.threshold_ - np.abs(d[problem.tied > 0]),
+                d[right > 0] - threshold,
+                -d[left > 0] - threshold,
+                threshold - np.abs(d[tied > 0]),
             ]
         )
-        self.margin_ = float(beyond.min() / (self.threshold_ or 1.0))
-        self.separable_ = self.margin_ > 0
-        self._report_soft(problem, d)
+        margin = float(beyond.min() / (threshold or 1.0))
+        if not warn_one_kind(data.y):
+            self._warn(d, intercept)
+        return {
+            **problem.items.keep(a),
+            "intercept_": intercept,
+            "threshold_": threshold,
+            "margin_": margin,
+            "separable_": margin > 0,
+            "objective_": objective,
+            "gap_": gap,
+        }
 
-    def _report_soft(self, problem: PairProblem, difference: np.ndarray) -> None:
-        wins = problem.right_better.sum() + problem.left_better.sum()
-        if wins == 0:
-            warn_user(
-                "All comparisons are ties: the utility is zero everywhere.", DataWarning
-            )
-        elif not difference.any():
+    def _warn(self, d: Floats, intercept: float) -> None:
+        if not d.any():
             warn_user(
                 f"MaxMarginCompare(C={self.C:g}) gives all training items the same "
                 "utility: C is too small to pay for any coefficient, or the features "
                 "explain nothing. Try a larger C.",
                 ThresholdWarning,
             )
-        elif not problem.tied.any():
+        elif intercept >= 0:
             warn_user(
-                "There are no ties among the comparisons, so the model only orders, "
-                "with threshold_ = 0.",
-                DataWarning,
-            )
-        elif self.intercept_ >= 0:
-            warn_user(
-                f"intercept_ = {self.intercept_:.3g} is not negative, so no tie will "
-                "ever be predicted: ties are few or C is small. The utilities are "
-                "fine; ThresholdCompare(MaxMarginCompare(...)) learns a threshold for "
-                "them, or try a larger C.",
+                f"intercept_ = {intercept:.3g} is not negative, so no tie will ever be "
+                "predicted: ties are few or C is small. Try a larger C, or "
+                "ThresholdCompare(MaxMarginCompare(...)), which learns a threshold.",
                 ThresholdWarning,
             )
 
-    def _linear_program(
-        self, d: np.ndarray | sp.csr_array, y: np.ndarray
-    ) -> tuple[np.ndarray, float]:
-        """Solve program (7), or without ties a bounded form of it."""
-        p = d.shape[1]
-        # The solver takes matrix entries of 1e-9 for zero. With columns of size 1 the
-        # program is the same, for weights that are as many times larger.
-        size = np.asarray(abs(sp.csr_array(d)).max(axis=0).toarray()).ravel()
-        size[size == 0] = 1.0
-        d = sp.csr_array(d) @ sp.diags_array(1.0 / size)
-        ties, others = d[y == 0], d[y != 0]
-        oriented = -(sp.diags_array(y[y != 0].astype(float)) @ others)
-        blocks = sp.vstack([ties, -ties, oriented])
-        A = sp.hstack([blocks, np.ones((blocks.shape[0], 1))])
-        no_ties = self.threshold_ == 0
-        right = np.concatenate(
-            [np.ones(2 * ties.shape[0]), np.full(others.shape[0], no_ties - 1.0)]
+
+def linear_program(data: Comparisons, has_ties: bool) -> dict[str, Any]:
+    """Solve program (7), or without ties a bounded form of it."""
+    pairs, y = data.pairs, data.y
+    d = sp.csr_array(pairs.values[pairs.right] - pairs.values[pairs.left])
+    # The solver takes matrix entries of 1e-9 for zero. With columns of size 1 the
+    # program is the same, for weights that are as many times larger.
+    size = np.asarray(abs(d).max(axis=0).toarray()).ravel()
+    size[size == 0] = 1.0
+    d = d @ sp.diags_array(1.0 / size)
+    ties, others = d[y == 0], d[y != 0]
+    oriented = -(sp.diags_array(y[y != 0].astype(float)) @ others)
+    blocks = sp.vstack([ties, -ties, oriented])
+    A = sp.hstack([blocks, np.ones((blocks.shape[0], 1))])
+    right = np.repeat([1.0, -float(has_ties)], [2 * ties.shape[0], others.shape[0]])
+    bound = np.append(np.full(len(size), np.inf if has_ties else 1.0), np.inf)
+    cost = np.append(np.zeros(len(size)), -1.0)  # to be minimized
+    lp = solved(
+        LinearProgram(cost, A, -np.inf, right, col_lower=-bound, col_upper=bound)
+    )
+    # Margins at the accuracy of the solver are zero: touching is not apart.
+    margin = -lp.objective if abs(lp.objective) > 1e-9 else 0.0
+    coef = lp.x[: len(size)] / size
+    return {"coef_": coef, "margin_": margin, "objective_": margin, "gap_": lp.gap}
+
+
+def solved(program: LinearProgram) -> Any:
+    """Solve a linear program that has a solution; refuse what the solver does not."""
+    lp = program.solve()
+    if lp.status != "optimal":
+        raise ValueError(
+            f"the linear program ended as {lp.status!r}; try scaling the features to "
+            "similar sizes, or another C."
         )
-        bound = np.append(np.full(p, 1.0 if no_ties else np.inf), np.inf)
-        cost = np.append(np.zeros(p), -1.0)  # to be minimized
-        lp = LinearProgram(
-            cost, A, -np.inf, right, col_lower=-bound, col_upper=bound
-        ).solve()
-        if lp.status != "optimal":
-            raise ValueError(
-                f"the linear program ended as {lp.status!r}, which should not happen "
-                "with finite features; try scaling them to similar sizes."
-            )
-        # Margins at the accuracy of the solver are zero: touching is not apart.
-        margin = -lp.objective if abs(lp.objective) > 1e-9 else 0.0
-        self.coef_ = lp.x[:p] / size
-        self.margin_ = self.objective_ = margin
-        self.gap_ = lp.gap
-        return self.coef_, margin
-
-    def _quadratic_program(self, pairs: Any, y: np.ndarray, bound: float) -> None:
-        """Solve program (9) through its dual."""
-        # At the optimum the dual variables sum to ‖u‖², and the solution of the linear
-        # program, rescaled, is feasible here; so no variable exceeds the squared norm
-        # of that, and with this bound the soft-margin dual is the hard-margin one.
-        items = TrainingItems.read(pairs, "linear", "auto", 1, 0.0)
-        rows, equal = np.arange(len(y)), np.ones(len(y))
-        problem = PairProblem(pairs, y, equal, items, rows, _CACHE_BYTES)
-        dual = problem.compare(max(bound, 1e-300))
-        solution = solve_dual_qp(
-            problem.rows, dual.qp, tol=self.tol, max_iter=self.max_iter
-        )
-        if not solution.converged:
-            warn_user(
-                f"MaxMarginCompare stopped after {solution.n_iter} iterations with a "
-                f"relative duality gap of {solution.gap:.2g}; asked for "
-                f"tol={self.tol:g}. The result is kept.",
-                ConvergenceWarning,
-            )
-        u = items.linear_coef(problem.item_coef(solution))
-        self.gap_ = solution.gap
-        self.objective_ = solution.primal
-        if self.threshold_ == 0:
-            self.coef_ = u
-            self.margin_ = 1.0 / float(np.linalg.norm(u))
-            return
-        level = float(solution.levels[0]) + dual.shift
-        self.coef_, self.margin_ = u / -level, -1.0 / level
-
-    def _report(self, y: np.ndarray) -> None:
-        if not self.separable_:
-            warn_user(
-                f"The {len(y)} comparisons are not linearly separable: the largest "
-                f"margin is {self.margin_:.3g}. coef_ is the solution of the linear "
-                "program all the same. SVMCompare allows violations.",
-                DataWarning,
-            )
-        elif self.threshold_ == 0:
-            warn_user(
-                "There are no ties among the comparisons: the margin program is "
-                "unbounded, so a hard-margin order is fitted, with threshold_ = 0.",
-                DataWarning,
-            )
-        elif not y.any():
-            warn_user(
-                "All comparisons are ties: the utility is zero everywhere.", DataWarning
-            )
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "margin_")
+    return lp
 
 
 def solve_soft_lp(
-    problem: PairProblem, C: float
+    problem: CellProblem, C: float
 ) -> tuple[Floats, float, Floats, float, float]:
     """Solve the soft-margin linear program. Without ties there is no β, and it is 0.
 
     Returns a, β, the difference of utilities of each row of the problem, the objective
     ‖a‖₁ + C Σ w ξ, and how far that may at most be above the best one, relative to it.
     """
-    balanced = bool(problem.tied.any())
-    dual = problem.compare(C)
-    q, items = dual.qp, problem.items
+    assert problem.ends is not None
+    dual, items = compare_dual(problem, C), problem.items
+    q, balanced = dual.qp, dual.qp.balanced
     gram = items.gram
     if gram is None:
         assert items.function is not None and items.table is not None
         gram = items.function.block(items.table.values, items.table.values)
-    D = gram[problem.right] - gram[problem.left]
+    D = gram[problem.ends[1]] - gram[problem.ends[0]]
     # The solver takes entries of 1e-9 for zero: rows of size 1 have the same solution.
     size = np.abs(D).max(axis=0, initial=0.0)
     size[size == 0.0] = 1.0
@@ -389,14 +331,9 @@ def solve_soft_lp(
     if balanced:
         A = sp.vstack([A, np.ones((1, A.shape[1]))], format="csr")
         bound = np.append(bound, 0.0)
-    lp = LinearProgram(
-        -q.linear, A, -bound, bound, col_lower=q.lower, col_upper=q.upper
-    ).solve()
-    if lp.status != "optimal":
-        raise ValueError(
-            f"the linear program ended as {lp.status!r}, which should not happen with "
-            "finite features; try scaling them to similar sizes, or another C."
-        )
+    lp = solved(
+        LinearProgram(-q.linear, A, -bound, bound, col_lower=q.lower, col_upper=q.upper)
+    )
     a = -lp.row_dual[: len(size)] / size
     intercept = dual.shift - float(lp.row_dual[-1]) if balanced else 0.0
     difference = D @ a

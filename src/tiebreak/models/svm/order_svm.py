@@ -11,9 +11,7 @@ the items that end at place t or before are above the cut, those that begin afte
 below. A tied block with places on both sides takes no part in that cut.
 """
 
-from __future__ import annotations
-
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -21,14 +19,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
-from tiebreak.data import Orders, check_weights, is_pairs
-from tiebreak.data.columns import as_column
-from tiebreak.data.messages import DataWarning, FitWarning, list_rows, warn_user
-from tiebreak.data.parameters import POSITIVE, check_parameters
+from tiebreak.data import read_grades
+from tiebreak.data.messages import DataWarning, FitWarning, warn_user
+from tiebreak.data.parameters import COUNT, POSITIVE, check_parameters
 from tiebreak.kernels.functions import Gamma, Kernel
-from tiebreak.models.graded_problem import read_grades, warn_idle_groups
-from tiebreak.models.svm.machine import ThresholdMachine, ThresholdProblem
-from tiebreak.solvers import DualSolution
+from tiebreak.models.kernel_utility import KernelUtility
+from tiebreak.models.problem import CellProblem, sided_problem, warn_idle_groups
+from tiebreak.models.svm import duals
 
 # Every cut is a machine of its own for all items.
 MAX_CUTS = 50
@@ -50,7 +47,7 @@ class Places:
     n_idle: int
 
     @classmethod
-    def of_grades(cls, y: NDArray[np.float64], group: Codes) -> Places:
+    def of_grades(cls, y: NDArray[np.float64], group: Codes) -> Self:
         """Put every group in order, higher grades first."""
         order = np.lexsort((-y, group))
         new_list = np.diff(group[order], prepend=-1) != 0
@@ -91,85 +88,56 @@ class Places:
         return above.astype(np.int8) - (self.begin >= t).astype(np.int8)
 
 
-def choose_cuts(name: str, asked: Any, places: Places) -> Codes:
-    """Return the cuts that were asked for, or all usable ones: ascending, not none."""
+def choose_cuts(cuts: Any, places: Places) -> Codes:
+    """Return the cuts that the user chose, or all usable ones: ascending, not none."""
     usable = places.usable_cuts()
-    if asked is None:
+    if cuts is None:
+        chosen = usable
         if len(usable) > MAX_CUTS:
-            chosen = np.linspace(0, len(usable) - 1, MAX_CUTS).round().astype(int)
+            some = np.linspace(0, len(usable) - 1, MAX_CUTS).round().astype(int)
+            chosen = usable[some]
             warn_user(
-                f"{name}: the lists have {len(usable)} cuts, from the top {usable[0]} "
-                f"to the top {usable[-1]}; {MAX_CUTS} of them are used, evenly spaced, "
-                "because each is a machine of its own. Pass cuts, such as "
-                "cuts=[1, 2, 3, 5, 10, 20], to choose them.",
+                f"OrderSVM: the lists have {len(usable)} cuts, from the top "
+                f"{usable[0]} to the top {usable[-1]}; {MAX_CUTS} of them are used, "
+                "evenly spaced, because each is a machine of its own. Pass cuts, such "
+                "as cuts=[1, 2, 3, 5, 10, 20], to choose them.",
                 DataWarning,
             )
-            usable = usable[chosen]
-        cuts = usable
     else:
-        cuts = _check_cuts(name, asked, places)
-        idle = cuts[~np.isin(cuts, usable)]
-        cuts = cuts[np.isin(cuts, usable)]
-        if len(idle) and len(cuts):
+        checked = _check_cuts(cuts, int(places.length.max(initial=0)))
+        idle, chosen = np.setdiff1d(checked, usable), np.intersect1d(checked, usable)
+        if len(idle) and len(chosen):
             warn_user(
-                f"{name}: cuts {idle.tolist()} have no item above or none below, "
+                f"OrderSVM: cuts {idle.tolist()} have no item above or none below, "
                 "because tied items cross them, and are left out.",
                 FitWarning,
             )
-    if not len(cuts):
-        raise ValueError(_nothing(name, asked, places))
-    return cuts
-
-
-def _nothing(name: str, asked: Any, places: Places) -> str:
-    n, groups = len(places.begin), places.n_lists
-    if asked is not None and places.n_idle < groups:
-        return (
-            f"{name} got cuts={asked!r}, and tied items cross all of them; expected a "
-            "cut with items above and items below. Try cuts=None, which takes all "
-            "cuts that say something."
-        )
-    return (
-        f"There is nothing to learn from: {n} sample(s) in {groups} group(s), and no "
-        "group has two items of different grades and positive weight that a cut "
-        "separates. Check that qid is the group and not the row number."
-    )
-
-
-def _check_cuts(name: str, asked: Any, places: Places) -> Codes:
-    expected = "expected None or whole numbers t >= 1, each for 'in the top t'"
-    if isinstance(asked, Integral | str) or not hasattr(asked, "__len__"):
-        raise ValueError(f"{name} got cuts={asked!r}; {expected}, as in [1, 2, 5].")
-    column = as_column(asked, "cuts")
-    if not len(column):
-        raise ValueError(f"{name} got no cuts; {expected}.")
-    whole = [
-        isinstance(value, int) and not isinstance(value, bool) and value >= 1
-        for value in column.tolist()
-    ]
-    wrong = np.flatnonzero(~np.array(whole))
-    if len(wrong):
+    if not len(chosen):
         raise ValueError(
-            f"{name}: cuts has {list_rows(wrong, column[wrong[:5]])}; {expected}."
+            f"There is nothing to learn from: {len(places.begin)} sample(s) in "
+            f"{places.n_lists} group(s), and cuts={cuts!r} separate no two items of a "
+            "group with different grades and positive weight. Check that qid is the "
+            "group and not the row number, or try cuts=None."
         )
-    cuts = np.unique(column.astype(np.int64))
-    if len(cuts) > MAX_CUTS:
-        raise ValueError(
-            f"{name} got {len(cuts)} different cuts; expected at most {MAX_CUTS}, "
-            "because each is a machine of its own."
-        )
-    longest = int(places.length.max(initial=0))
-    beyond = cuts[cuts >= longest]
-    if len(beyond):
-        raise ValueError(
-            f"{name} got cuts {beyond.tolist()}, but the longest list has {longest} "
-            f"items, and 'in the top t' only divides lists longer than t; expected "
-            f"cuts below {longest}."
-        )
-    return cuts
+    return chosen
 
 
-class OrderSVM(ThresholdMachine, BaseEstimator):
+def _check_cuts(cuts: Any, longest: int) -> Codes:
+    values = [] if isinstance(cuts, str) or not np.iterable(cuts) else list(cuts)
+    whole = [isinstance(t, Integral) and not isinstance(t, bool) for t in values]
+    distinct = np.unique(values) if values and all(whole) else np.zeros(1)
+    fits = distinct[0] >= 1 and distinct[-1] < longest and len(distinct) <= MAX_CUTS
+    if not fits:
+        raise ValueError(
+            f"OrderSVM got cuts={cuts!r}; expected None, or at most {MAX_CUTS} whole "
+            "numbers t, each for 'in the top t', from 1 to less than the length of the "
+            f"longest list, {longest}."
+        )
+    return distinct.astype(np.int64)
+
+
+@dataclass(eq=False, repr=False)
+class OrderSVM(KernelUtility, BaseEstimator):
     """A utility from ranked lists, by machines for "in the top t" that share it.
 
     With z_it = +1 if item i is within the first t places of its list, else -1, it
@@ -258,28 +226,27 @@ class OrderSVM(ThresholdMachine, BaseEstimator):
     _fits_pairs: ClassVar[bool] = False
     _fits_items: ClassVar[bool] = True
 
-    cuts_: NDArray[np.int64]
+    C: float = 0.1
+    _: KW_ONLY
+    coupling: float = 1.0
+    cuts: ArrayLike | None = None
+    kernel: Kernel = "rbf"
+    gamma: Gamma = "scale"
+    degree: int = 3
+    coef0: float = 0.0
+    tol: float = 1e-3
+    max_iter: int = 10_000
+    cache_size: float = 200
 
-    _parameters: ClassVar = {**ThresholdMachine._parameters, "coupling": POSITIVE}
-
-    def __init__(
-        self,
-        C: float = 0.1,
-        *,
-        coupling: float = 1.0,
-        cuts: ArrayLike | None = None,
-        kernel: Kernel = "rbf",
-        gamma: Gamma = "scale",
-        degree: int = 3,
-        coef0: float = 0.0,
-        tol: float = 1e-3,
-        max_iter: int = 10_000,
-        cache_size: float = 200,
-    ) -> None:
-        self.C, self.kernel, self.gamma, self.degree = C, kernel, gamma, degree
-        self.coef0, self.tol, self.max_iter = coef0, tol, max_iter
-        self.cache_size = cache_size
-        self.coupling, self.cuts = coupling, cuts
+    _parameters: ClassVar = {
+        **dict.fromkeys(("C", "tol", "cache_size", "coupling"), POSITIVE),
+        "max_iter": COUNT,
+    }
+    _fitted_arrays: ClassVar = {
+        "cuts_": "c: index",
+        "thresholds_": "c",
+        "cut_coef_": "c *",
+    }
 
     def fit(
         self,
@@ -303,43 +270,31 @@ class OrderSVM(ThresholdMachine, BaseEstimator):
         -------
         Self
         """
-        self._learn(self._read(X, y, qid, sample_weight))
-        return self
+        return self._keep(self._solve(self._read(X, y, qid, sample_weight))[0])
 
-    def _read(self, X: Any, y: Any, qid: Any, sample_weight: Any) -> ThresholdProblem:
+    path = duals.path
+
+    def _read(
+        self, X: Any, y: Any, qid: Any, sample_weight: Any
+    ) -> tuple[Codes, CellProblem]:
         check_parameters(self)
-        if is_pairs(X):
-            raise TypeError(
-                "OrderSVM learns from ranked lists: Orders, or a table X with grades y "
-                "and groups qid; got comparisons. Try RankSVM or SVMCompare, which "
-                "take these, or write each as a list of two items."
-            )
-        if isinstance(X, Orders) and sample_weight is not None:
-            of_lists = check_weights(sample_weight, len(X))
-            grades, _ = read_grades(self, X, y, qid, None)
-            weight = np.repeat(of_lists, X.lengths)
-        else:
-            grades, weight = read_grades(self, X, y, qid, sample_weight)
-        present = np.flatnonzero(weight)
-        places = Places.of_grades(grades.y[present], grades.group[present])
-        self.cuts_ = choose_cuts(type(self).__name__, self.cuts, places)
+        data = read_grades(X, y, qid, sample_weight)
+        present = np.flatnonzero(data.weight)
+        places = Places.of_grades(data.y[present], data.group[present])
+        cuts = choose_cuts(self.cuts, places)
         warn_idle_groups(places.n_idle, places.n_lists)
-        side = places.sides(self.cuts_)
+        side = places.sides(cuts)
         used = np.flatnonzero(side.any(axis=0))
-        rows, n_cuts = present[used], len(self.cuts_)
-        own = np.sqrt(1.0 / self.coupling)
-        loading = np.column_stack([np.ones(n_cuts), own * np.eye(n_cuts)])
-        return ThresholdProblem(
-            self, grades, rows, weight[rows], side[:, used], loading
-        )
+        return cuts, sided_problem(self, data, present[used], side[:, used])
 
-    def _own_attributes(
-        self, problem: ThresholdProblem, solution: DualSolution
-    ) -> dict[str, Any]:
-        fitted: dict[str, Any] = {"thresholds_": problem.thresholds(solution)}
-        if problem.items.is_linear:
-            own = np.sqrt(1.0 / self.coupling)
-            fitted["cut_coef_"] = np.array(
-                [own * problem.items.linear_coef(a) for a in solution.coef[1:]]
-            )
-        return fitted
+    def _solve(
+        self, problem: tuple[Codes, CellProblem], last: Any = None
+    ) -> duals.Fitted:
+        cuts, rows = problem
+        own = np.sqrt(1.0 / self.coupling)
+        loading = np.column_stack([np.ones(len(cuts)), own * np.eye(len(cuts))])
+        fitted, solution, last = duals.fit_thresholds(self, rows, loading, last)
+        if rows.items.is_linear:
+            of_cuts = [own * rows.items.linear_coef(a) for a in solution.coef[1:]]
+            fitted["cut_coef_"] = np.array(of_cuts)
+        return {**fitted, "cuts_": cuts.copy()}, last

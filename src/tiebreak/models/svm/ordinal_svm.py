@@ -4,8 +4,7 @@
 Boundary convention: a utility exactly at a threshold belongs to the higher grade.
 """
 
-from __future__ import annotations
-
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,17 +12,19 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from tiebreak.data import Orders, is_pairs
-from tiebreak.data.parameters import check_parameters
-from tiebreak.models.graded_problem import read_grades
-from tiebreak.models.svm.machine import ThresholdMachine, ThresholdProblem
-from tiebreak.solvers import DualSolution
+from tiebreak.data import Orders, is_pairs, read_grades
+from tiebreak.data.parameters import COUNT, POSITIVE, check_parameters
+from tiebreak.kernels.functions import Gamma, Kernel
+from tiebreak.models.kernel_utility import KernelUtility
+from tiebreak.models.problem import CellProblem, sided_problem
+from tiebreak.models.svm import duals
 
 # Every threshold constrains every item.
 _MAX_GRADES = 50
 
 
-class OrdinalSVM(ThresholdMachine, BaseEstimator):
+@dataclass(eq=False, repr=False)
+class OrdinalSVM(KernelUtility, BaseEstimator):
     """Ordinal regression: a utility, and thresholds that cut it into grades.
 
     With r grades and z_ij = +1 if the grade of item i is above threshold j, else -1, it
@@ -94,7 +95,22 @@ class OrdinalSVM(ThresholdMachine, BaseEstimator):
     _fits_pairs: ClassVar[bool] = False
     _fits_items: ClassVar[bool] = True
 
-    grades_: NDArray[np.float64]
+    C: float = 1.0
+    _: KW_ONLY
+    kernel: Kernel = "rbf"
+    gamma: Gamma = "scale"
+    degree: int = 3
+    coef0: float = 0.0
+    tol: float = 1e-3
+    max_iter: int = 10_000
+    cache_size: float = 200
+
+    _parameters: ClassVar = {
+        **dict.fromkeys(("C", "tol", "cache_size"), POSITIVE),
+        "max_iter": COUNT,
+    }
+
+    _fitted_arrays: ClassVar = {"grades_": "g: rising", "thresholds_": "g+-1"}
 
     def fit(
         self,
@@ -116,8 +132,32 @@ class OrdinalSVM(ThresholdMachine, BaseEstimator):
         -------
         Self
         """
-        self._learn(self._read(X, y, qid, sample_weight))
-        return self
+        return self._keep(self._solve(self._read(X, y, qid, sample_weight))[0])
+
+    path = duals.path
+
+    def _read(self, X: Any, y: Any, qid: Any, sample_weight: Any) -> CellProblem:
+        check_parameters(self)
+        if isinstance(X, Orders):
+            raise TypeError(
+                "OrdinalSVM learns from graded items, and orders have no common "
+                "grades. Try RankSVM, which takes these too."
+            )
+        data = read_grades(X, y, qid, sample_weight)
+        present = np.flatnonzero(data.weight)
+        grades, grade = np.unique(data.y[present], return_inverse=True)
+        _check_grades(grades, data.group[present])
+        is_above = grade > np.arange(len(grades) - 1)[:, None]
+        side = np.where(is_above, 1, -1).astype(np.int8)
+        return sided_problem(self, data, present, side)
+
+    def _solve(self, problem: CellProblem, last: Any = None) -> duals.Fitted:
+        loading = np.ones((len(problem.weight) // 2, 1))
+        fitted, _, last = duals.fit_thresholds(self, problem, loading, last)
+        # They come out in order, but for the rounding of weights that add up to zero.
+        fitted["thresholds_"] = np.maximum.accumulate(fitted["thresholds_"])
+        fitted["grades_"] = np.unique(problem.data.y[problem.rows])
+        return fitted, last
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Grades of items, or outcomes of comparisons.
@@ -139,55 +179,22 @@ class OrdinalSVM(ThresholdMachine, BaseEstimator):
         above = np.searchsorted(self.thresholds_, self.utility(X), side="right")
         return self.grades_[above]
 
-    def _read(self, X: Any, y: Any, qid: Any, sample_weight: Any) -> ThresholdProblem:
-        check_parameters(self)
-        if is_pairs(X) or isinstance(X, Orders):
-            raise TypeError(
-                "OrdinalSVM learns from graded items, a table X with grades y; got "
-                f"{'orders' if isinstance(X, Orders) else 'comparisons'}, which have "
-                "no common grades. Try RankSVM, which takes these too."
-            )
-        grades, weight = read_grades(self, X, y, qid, sample_weight)
-        present = np.flatnonzero(weight)
-        _check_groups(grades.group[present])
-        self.grades_, grade = np.unique(grades.y[present], return_inverse=True)
-        _check_grades(self.grades_, len(present))
-        n_blocks = len(self.grades_) - 1
-        is_above = grade > np.arange(n_blocks)[:, None]
-        side = np.where(is_above, 1, -1).astype(np.int8)
-        loading = np.ones((n_blocks, 1))
-        return ThresholdProblem(self, grades, present, weight[present], side, loading)
 
-    def _own_attributes(
-        self, problem: ThresholdProblem, solution: DualSolution
-    ) -> dict[str, Any]:
-        # They come out in order, but for the rounding of weights that add up to zero.
-        return {"thresholds_": np.maximum.accumulate(problem.thresholds(solution))}
-
-
-def _check_groups(group: NDArray[np.int64]) -> None:
-    n_groups = len(np.unique(group))
-    if n_groups > 1:
+def _check_grades(grades: NDArray[np.float64], group: NDArray[np.int64]) -> None:
+    if (n_groups := len(np.unique(group))) > 1:
         raise ValueError(
             f"qid has {n_groups} groups, and OrdinalSVM learns thresholds between "
-            "grades that are the same for all items; expected one group. Grades of "
-            "different groups, such as queries, are not on one scale: try RankSVM, "
-            "which compares items only inside groups, or leave qid out if all grades "
-            "mean the same."
+            "grades that are the same for all items; expected one group. Try RankSVM, "
+            "which compares items only inside groups, or leave qid out."
         )
-
-
-def _check_grades(grades: NDArray[np.float64], n_rows: int) -> None:
     if len(grades) == 1:
         raise ValueError(
-            f"all items ({n_rows} sample(s)) have the grade {grades[0]:g}; expected "
-            "two grades or more, or there is no threshold to learn."
+            f"all items ({len(group)} sample(s)) have the grade {grades[0]:g}; "
+            "expected two grades or more, or there is no threshold to learn."
         )
     if len(grades) > _MAX_GRADES:
         raise ValueError(
-            f"y has {len(grades)} different grades, from {grades[0]:g} to "
-            f"{grades[-1]:g}; expected at most {_MAX_GRADES}, because OrdinalSVM has a "
-            "threshold between every two neighbors. Bin them, for example with "
-            "np.searchsorted(np.quantile(y, [0.2, 0.4, 0.6, 0.8]), y, side='right'), "
+            f"y has {len(grades)} different grades; expected at most {_MAX_GRADES}, "
+            "because OrdinalSVM has a threshold between every two neighbors. Bin them, "
             "or try RankSVM, which takes any number of grades."
         )

@@ -1,46 +1,43 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The ranking support vector machine on comparisons, graded items and orders.
 
-Comparisons with the hinge are solved in the dual (`PairProblem`), all else in the
-primal: comparisons with the squared hinge (`ListedProblem`) and graded items
-(`GradedProblem`). Pairs that were drawn at random from graded items are comparisons.
+Comparisons with the hinge are solved in the dual, all else in the primal. Pairs that
+were drawn at random from graded items are comparisons.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterable, Iterator
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
-from tiebreak.data import Pairs, is_pairs
+from tiebreak.data import Comparisons, Grades, Pairs, read_data
 from tiebreak.data.jit import njit
-from tiebreak.data.parameters import COUNT, check_parameters, one_of
+from tiebreak.data.parameters import COUNT, POSITIVE, check_parameters, one_of
 from tiebreak.data.partitioned import as_partitioned
 from tiebreak.kernels.functions import Gamma, Kernel
 from tiebreak.losses import GradeHinge, GradeSquaredHinge, GradeTree, ListedSquaredHinge
-from tiebreak.models.base import refuse_only_ties
-from tiebreak.models.graded_problem import GradedProblem, plant_tree, read_grades
-from tiebreak.models.kernel_utility import design_expansion, factor_kernel, support
-from tiebreak.models.primal import PrimalSolution
-from tiebreak.models.svm.machine import (
-    PairDual,
-    PairKernelMachine,
-    PairProblem,
-    SupportVectorMachine,
-    check_path,
+from tiebreak.models.kernel_utility import KernelUtility
+from tiebreak.models.primal import solve_primal
+from tiebreak.models.problem import (
+    CellProblem,
+    GradedProblem,
+    build_grade_tree,
+    graded_problem,
+    pair_problem,
+    refuse_only_ties,
 )
-from tiebreak.models.training_items import TrainingItems
+from tiebreak.models.svm import duals
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
 
 
-class RankSVM(PairKernelMachine, BaseEstimator):
+@dataclass(eq=False, repr=False)
+class RankSVM(KernelUtility, BaseEstimator):
     """Pairwise support vector machine: a utility that puts items in order.
 
     For every pair of a better item i and a worse item j it asks for a margin of one::
@@ -137,36 +134,29 @@ class RankSVM(PairKernelMachine, BaseEstimator):
     __metadata_request__fit: ClassVar = {"qid": True}
     _fits_items: ClassVar[bool] = True
 
+    C: float = 0.1
+    _: KW_ONLY
+    kernel: Kernel = "rbf"
+    gamma: Gamma = "scale"
+    degree: int = 3
+    coef0: float = 0.0
+    loss: Literal["hinge", "squared_hinge"] = "hinge"
+    ties: Literal["ignore", "both"] = "ignore"
+    pairs_per_item: int | None = None
+    per_group: Literal["sum", "mean"] = "sum"
+    random_state: int | np.random.RandomState | None = None
+    tol: float = 1e-3
+    max_iter: int = 10_000
+    cache_size: float = 200
+
     _parameters: ClassVar = {
-        **PairKernelMachine._parameters,
+        **dict.fromkeys(("C", "tol", "cache_size"), POSITIVE),
+        "max_iter": COUNT,
         "loss": one_of("hinge", "squared_hinge"),
         "ties": one_of("ignore", "both"),
         "per_group": one_of("sum", "mean"),
         "pairs_per_item": COUNT | None,
     }
-
-    def __init__(
-        self,
-        C: float = 0.1,
-        *,
-        kernel: Kernel = "rbf",
-        gamma: Gamma = "scale",
-        degree: int = 3,
-        coef0: float = 0.0,
-        loss: Literal["hinge", "squared_hinge"] = "hinge",
-        ties: Literal["ignore", "both"] = "ignore",
-        pairs_per_item: int | None = None,
-        per_group: Literal["sum", "mean"] = "sum",
-        random_state: int | np.random.RandomState | None = None,
-        tol: float = 1e-3,
-        max_iter: int = 10_000,
-        cache_size: float = 200,
-    ) -> None:
-        self.C, self.kernel, self.gamma, self.degree = C, kernel, gamma, degree
-        self.coef0, self.tol, self.max_iter = coef0, tol, max_iter
-        self.cache_size = cache_size
-        self.loss, self.ties, self.pairs_per_item = loss, ties, pairs_per_item
-        self.per_group, self.random_state = per_group, random_state
 
     def fit(
         self,
@@ -196,136 +186,81 @@ class RankSVM(PairKernelMachine, BaseEstimator):
         -------
         Self
         """
-        check_parameters(self)
         if (partitions := as_partitioned(X)) is not None:
+            check_parameters(self)
             columns = {"y": y, "qid": qid, "sample_weight": sample_weight}
             return self._keep(partitions.fit_model(self, **columns))
-        if self.pairs_per_item is not None and not is_pairs(X):
-            return self._fit_drawn(X, y, qid, sample_weight)
-        self._learn(self._read(X, y, qid, sample_weight))
-        return self
+        return self._keep(self._solve(self._read(X, y, qid, sample_weight))[0])
 
-    path = SupportVectorMachine.path  # also with qid
+    path = duals.path
 
-    def _fit_along(
-        self, X: Any, y: Any, Cs: Iterable[float], qid: Any, sample_weight: Any
-    ) -> tuple[Any, Iterator[tuple[Self, Any]]]:
+    def _read(
+        self, X: Any, y: Any, qid: Any, sample_weight: Any
+    ) -> CellProblem | GradedProblem:
         check_parameters(self)
-        if self.pairs_per_item is None or is_pairs(X):
-            return super()._fit_along(X, y, Cs, qid, sample_weight)
-        values = check_path(Cs)
-        given = {"qid": qid, "sample_weight": sample_weight}
-        template = clone(self)
-        models = (clone(template).set_params(C=C).fit(X, y, **given) for C in values)
-        return None, ((model, None) for model in models)
+        data = read_data(X, y, qid, sample_weight)
+        if isinstance(data, Grades):
+            if self.pairs_per_item is not None:
+                return self._draw(data)
+            return graded_problem(self, data, self.per_group)
+        if self.ties == "ignore" and not data.y.any():
+            refuse_only_ties(self, len(data))
+        return pair_problem(self, data)
 
-    def _read(self, X: Any, y: Any, qid: Any, sample_weight: Any) -> Any:
-        check_parameters(self)
-        if is_pairs(X):
-            self._refuse_groups(qid)
-            if self.loss == "hinge":
-                return super()._read(X, y, qid, sample_weight)
-            compared = self._read_comparisons(X, y, sample_weight)
-            return ListedProblem(*compared, self.ties)
-        grades, weight = read_grades(self, X, y, qid, sample_weight)
-        make_loss = GradeHinge if self.loss == "hinge" else GradeSquaredHinge
-        problem = GradedProblem.read(self, grades, weight, self.per_group, make_loss)
-        self.n_pairs_ = problem.tree.n_pairs
-        return problem
+    def _solve(
+        self, problem: CellProblem | GradedProblem, last: Any = None
+    ) -> duals.Fitted:
+        if isinstance(problem, GradedProblem):
+            loss = GradeHinge if self.loss == "hinge" else GradeSquaredHinge
+            return duals.fit_graded(self, problem, loss(problem.tree), last)
+        fit = self._solve_dual if self.loss == "hinge" else self._solve_squared
+        fitted, last = fit(problem, last)
+        if isinstance(problem.data, Grades):
+            fitted["n_pairs_"] = problem.n_pairs
+        return fitted, last
 
-    def _solve(self, problem: Any, last: Any = None) -> tuple[dict[str, Any], Any]:
-        if isinstance(problem, PairProblem):
-            return super()._solve(problem, last)
-        return self._solve_primal(problem, last)
+    def _solve_dual(self, problem: CellProblem, last: Any) -> duals.Fitted:
+        dual = duals.order_dual(problem, self.C, self.ties)
+        solution = duals.solve_dual(self, problem, dual, last)
+        return duals.keep_dual(problem, dual, solution), (dual.qp, solution)
 
-    def _fit_drawn(self, X: Any, y: Any, qid: Any, sample_weight: Any) -> Self:
+    def _solve_squared(self, problem: CellProblem, last: Any) -> duals.Fitted:
+        """Minimize the squared hinge over pairs of a better and a worse item."""
+        assert problem.ends is not None
+        terms = duals.order_terms(problem.weight, self.ties)
+        kinds, weights, signs = zip(*terms, strict=True)
+        used = [np.flatnonzero(weight) for weight in weights]
+        row, sizes = np.concatenate(used), [len(rows) for rows in used]
+        sign = np.repeat(signs, sizes)
+        left, right = (end[row] for end in problem.ends)
+        weight = np.concatenate([w[r] for w, r in zip(weights, used, strict=True)])
+        better, worse = np.where(sign > 0, [right, left], [left, right])
+        loss = ListedSquaredHinge(better, worse, weight, problem.items.n_items)
+        A = problem.items.design
+        solution = solve_primal(self, A, loss, self.C, last)
+        u = A @ solution.x
+        push = 2.0 * self.C * weight * np.maximum(0.0, 1.0 - (u[better] - u[worse]))
+        cell = np.repeat(kinds, sizes) * problem.weight.shape[1] + row
+        of_cells = np.bincount(cell, sign * push, problem.weight.size)
+        coef = problem.share @ of_cells
+        return duals.keep_primal(solution, problem, problem.rows, coef), solution
+
+    def _draw(self, data: Grades) -> CellProblem:
+        """Compare items with random others, and report coefficients per graded row."""
         assert self.pairs_per_item is not None
-        grades, weight = read_grades(self, X, y, qid, sample_weight)
-        with_qid = qid is not None or grades.orders is not None
-        tree = plant_tree(self, grades, weight, self.per_group)
-        left, right, outcome, pair_weight = draw_pairs(
+        tree = build_grade_tree(data, self.per_group)
+        left, right, outcome, weight = draw_pairs(
             tree, self.pairs_per_item, self.random_state
         )
         if self.ties == "both":  # where a comparison with a winner counts twice
-            pair_weight = 0.5 * pair_weight
-        if grades.orders is None:
-            pairs = Pairs(grades.items, left, right)
-        else:
-            place = grades.orders.flat
-            pairs = Pairs(grades.orders.table, place[left], place[right])
-        self.fit(pairs, outcome, sample_weight=pair_weight)
-        self.n_pairs_, self.fitted_with_qid_ = len(outcome), with_qid
-        # The pairs are nobody's rows: say what the graded rows contribute.
-        row_coef = np.bincount(right[self.support_], self.dual_coef_, len(weight))
-        row_coef -= np.bincount(left[self.support_], self.dual_coef_, len(weight))
-        self.__dict__.update(support(np.arange(len(weight)), row_coef))
-        return self
-
-    def _dual(self, problem: PairProblem) -> PairDual:
-        return problem.order(self.C, self.ties)
-
-    def _check_outcomes(self, outcome: np.ndarray) -> None:
-        if self.ties == "ignore" and not outcome.any():
-            refuse_only_ties(self, len(outcome))
-
-
-class ListedProblem:
-    """Comparisons as pairs of a better and a worse item, with the squared hinge.
-
-    Utilities of the distinct items are A x. ``given`` are the user's row numbers.
-    """
-
-    def __init__(
-        self,
-        pairs: Pairs,
-        outcome: NDArray[np.int8],
-        weight: Floats,
-        items: TrainingItems,
-        given: Rows,
-        ties: Literal["ignore", "both"],
-    ) -> None:
-        self.items, self.given = items, given
-        decided, tied = np.flatnonzero(outcome), np.flatnonzero(outcome == 0)
-        factor = 2.0 if ties == "both" else 1.0
-        if ties != "both":
-            tied = tied[:0]
-        # Comparison of each listed pair, and whether right is the better item.
-        self._comparison = np.concatenate([decided, tied, tied])
-        self._toward_right = np.concatenate(
-            [outcome[decided] > 0, np.ones(len(tied), bool), np.zeros(len(tied), bool)]
-        )
-        left = items.code[pairs.left[self._comparison]]
-        right = items.code[pairs.right[self._comparison]]
-        self.loss = ListedSquaredHinge(
-            np.where(self._toward_right, right, left),
-            np.where(self._toward_right, left, right),
-            weight[self._comparison]
-            * np.repeat([factor, 1.0], [len(decided), 2 * len(tied)]),
-            items.n_items,
-        )
-        self._factor = None
-        self.A: Any
-        if not items.is_linear:
-            self._factor = factor_kernel(items, np.arange(items.n_items))
-            self.A = self._factor.values
-        elif items.table is None:
-            self.A = sp.eye_array(items.n_items, format="csr")
-        else:
-            self.A = items.table.values
-
-    def fitted(self, solution: PrimalSolution, C: float) -> dict[str, Any]:
-        """Return the attributes of the utility, and the coefficients of comparisons.
-
-        w = Σ dual_coef_t (Φ(right_t) - Φ(left_t)), within the tolerance.
-        """
-        loss, u = self.loss, self.A @ solution.x
-        short = np.maximum(0.0, 1.0 - (u[loss.better] - u[loss.worse]))
-        push = loss.weight * short * np.where(self._toward_right, 1.0, -1.0)
-        coef = np.bincount(self._comparison, 2.0 * C * push, len(self.given))
-        return {
-            **design_expansion(solution.x, self.items, self._factor),
-            **support(self.given, coef),
-        }
+            weight = 0.5 * weight
+        pairs = Pairs(data.table, data.places[left], data.places[right])
+        m, n = len(outcome), len(data)
+        problem = pair_problem(self, Comparisons(pairs, outcome, weight, rows=left))
+        signs, places = np.repeat([1.0, -1.0], m), np.append(right, left)
+        of_rows = sp.csr_array((signs, (places, np.tile(np.arange(m), 2))), (n, m))
+        share = sp.csr_array(of_rows @ problem.share)
+        return replace(problem, data=data, share=share, rows=np.arange(n), n_pairs=m)
 
 
 def draw_pairs(

@@ -1,22 +1,26 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The support vector comparison machine of Venuto et al."""
 
-from __future__ import annotations
-
-from typing import Any, ClassVar, Literal
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from tiebreak.data.messages import DataWarning, FitWarning, warn_user
-from tiebreak.data.parameters import POSITIVE
+from tiebreak.data import Comparisons, read_comparisons
+from tiebreak.data.messages import FitWarning, warn_user
+from tiebreak.data.parameters import COUNT, POSITIVE, check_parameters
 from tiebreak.kernels.functions import Gamma, Kernel
-from tiebreak.models.base import OUTCOMES, ThresholdWarning, fits_outcomes
-from tiebreak.models.svm.machine import PairDual, PairKernelMachine, PairProblem
-from tiebreak.solvers import DualSolution, best_threshold
+from tiebreak.models.base import ThresholdWarning, warn_one_kind
+from tiebreak.models.kernel_utility import KernelUtility
+from tiebreak.models.problem import CellProblem, pair_problem
+from tiebreak.models.svm import duals
+from tiebreak.solvers import best_threshold
 
 
-class SVMCompare(PairKernelMachine, ClassifierMixin, BaseEstimator):
+@dataclass(eq=False, repr=False)
+class SVMCompare(KernelUtility, ClassifierMixin, BaseEstimator):
     """Support vector machine that learns left / tie / right from comparisons.
 
     With d = Φ(right) - Φ(left) for a comparison, it solves ::
@@ -99,20 +103,8 @@ class SVMCompare(PairKernelMachine, ClassifierMixin, BaseEstimator):
     - Σ y_i d_i = Σ b_j d_j, b_j = a_j - a'_j over ties, for some a, a' in [0, 1] with
       Σ (a_j + a'_j) = n₁. Then β = -1: ties are many, and as far apart as wins.
 
-    (2 n₀ = n₁ allows any β in between, if Σ y_i d_i = 0.) A linear kernel had this
-    optimum on sushi and on chess, in five of five folds. A warning says so. With
-    ``"balanced"`` every β in (-1, 1) is optimal at u = 0, where the gradient in u is
-    -C Σ y_i d_i: so zero is not optimal, unless this sum is zero. Left and right weigh
-    the same, so that swapping the sides still mirrors the model.
-
-    **Why it is the default.** Held-out error of ``tie_weight=1`` and of ``"balanced"``,
-    linear kernel, C chosen among three: sushi .286 and .226, chess .507 and .462,
-    football .405 and .409, two sets of votes .583 and .548, .595 and .596; with a
-    Gaussian kernel .261 and .245, .499 and .492, .413 and .430 on the first three. So 1
-    may be better where it does not collapse: also on simulated comparisons, by one to
-    three points (``make_norms``, `examples/unseen_items.py`). The squared hinge
-    cannot collapse either, but its errors were those of ``"balanced"`` within .005, so
-    that there is no second loss.
+    A warning says so. With ``"balanced"`` every β in (-1, 1) is optimal at u = 0, where
+    the gradient in u is -C Σ y_i d_i: so zero is not optimal, unless this sum is zero.
 
     With ``tie_weight=1``, β ≥ 0 happens when ties are few or C is small; then no tie is
     ever predicted, and a warning says so. Without any tie the model is fitted as
@@ -135,95 +127,103 @@ class SVMCompare(PairKernelMachine, ClassifierMixin, BaseEstimator):
 
     __module__ = "tiebreak"  # where users find it
 
+    C: float = 1.0
+    _: KW_ONLY
+    kernel: Kernel = "rbf"
+    gamma: Gamma = "scale"
+    degree: int = 3
+    coef0: float = 0.0
+    tie_weight: float | Literal["balanced"] = "balanced"
+    tol: float = 1e-3
+    max_iter: int = 10_000
+    cache_size: float = 200
+
     _parameters: ClassVar = {
-        **PairKernelMachine._parameters,
+        **dict.fromkeys(("C", "tol", "cache_size"), POSITIVE),
+        "max_iter": COUNT,
         "tie_weight": POSITIVE | "balanced",
     }
 
-    def __init__(
+    def fit(
         self,
-        C: float = 1.0,
+        X: Any,
+        y: ArrayLike | None = None,
         *,
-        kernel: Kernel = "rbf",
-        gamma: Gamma = "scale",
-        degree: int = 3,
-        coef0: float = 0.0,
-        tie_weight: float | Literal["balanced"] = "balanced",
-        tol: float = 1e-3,
-        max_iter: int = 10_000,
-        cache_size: float = 200,
-    ) -> None:
-        super().__init__(
-            C, kernel=kernel, gamma=gamma, degree=degree, coef0=coef0, tol=tol,
-            max_iter=max_iter, cache_size=cache_size,
-        )  # fmt: skip
-        self.tie_weight = tie_weight
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Learn from comparisons.
 
-    fit = fits_outcomes(PairKernelMachine.fit)
+        Parameters
+        ----------
+        X : Pairs or array-like of shape (n, 2, n_features)
+            Comparisons.
+        y : array-like of shape (n,)
+            Outcomes: -1 left is better, 0 tie, +1 right is better.
+        sample_weight : array-like of shape (n,), optional
+            Weight of each comparison; a weight of 2 is the same as a second row.
 
-    def _dual(self, problem: PairProblem) -> PairDual:
-        return problem.compare(self.C, _tie_weight(self.tie_weight, problem))
+        Returns
+        -------
+        Self
+        """
+        return self._keep(self._solve(self._read(X, y, None, sample_weight))[0])
 
-    def _own_attributes(
-        self, problem: PairProblem, dual: PairDual, solution: DualSolution
-    ) -> dict[str, Any]:
-        intercept = float(solution.levels[0]) + dual.shift
-        threshold = None
-        if self.tie_weight != 1 and problem.tied.any() and problem.decided:
-            threshold = _learn_threshold(problem, solution.fitted[0])
-        if problem.tied.sum() == 0:
-            warn_user(
-                "There are no ties among the comparisons, so the model only orders: it "
-                "is fitted as RankSVM, with threshold_ = 0.",
-                DataWarning,
-            )
-        elif problem.decided == 0:
-            intercept = -1.0
-            warn_user(
-                "All comparisons are ties: the utility is zero everywhere and every "
-                "prediction is a tie.",
-                DataWarning,
-            )
-        elif _is_flat(problem, solution):
+    path = duals.path
+
+    def _read(self, X: Any, y: Any, qid: Any, sample_weight: Any) -> CellProblem:
+        check_parameters(self)
+        data = read_comparisons(X, y, sample_weight, qid=qid, decode=True)
+        return pair_problem(self, data)
+
+    def _solve(self, problem: CellProblem, last: Any = None) -> duals.Fitted:
+        assert isinstance(problem.data, Comparisons)
+        left, tied, right = problem.weight
+        n_decided, n_tied = float(right.sum() + left.sum()), float(tied.sum())
+        both = n_tied > 0 and n_decided > 0
+        weight = 1.0 if self.tie_weight == "balanced" else float(self.tie_weight)
+        if self.tie_weight == "balanced" and both:
+            weight = n_decided / (2.0 * n_tied)
+        dual = duals.compare_dual(problem, self.C, weight)
+        solution = duals.solve_dual(self, problem, dual, last)
+        difference = solution.fitted[0]
+        intercept = float(solution.levels[0]) + dual.shift if n_decided else -1.0
+        threshold = max(0.0, -intercept)
+        if both and self.tie_weight != 1:
+            threshold = _learn_threshold(problem, difference)
+        if both and duals.is_flat(problem, solution, solution.s):
             # No ThresholdWarning, which ThresholdCompare hides: it cannot repair this.
             warn_user(_flat_message(self.tie_weight, intercept), FitWarning)
-        elif threshold is not None:
-            pass  # the best there is for these utilities
-        elif intercept >= 0:
-            warn_user(
-                f"intercept_ = {intercept:.3g} is not negative, so no tie will "
-                "ever be predicted: ties are few or C is small. The utilities are "
-                "fine; ThresholdCompare(SVMCompare(...)) learns a threshold for them, "
-                "or try tie_weight='balanced' or a larger C.",
-                ThresholdWarning,
-            )
-        elif np.abs(solution.fitted).max() <= -intercept:
-            warn_user(
-                "Every training comparison is predicted to be a tie: ties are many or "
-                "C is small. The utilities are fine; "
-                "ThresholdCompare(SVMCompare(...)) learns a threshold for them, or try "
-                "tie_weight='balanced' or a larger C.",
-                ThresholdWarning,
-            )
-        return {
-            "classes_": OUTCOMES.copy(),
+        elif not warn_one_kind(problem.data.y) and self.tie_weight == 1:
+            _warn_threshold(intercept, difference)
+        fitted = {
+            **duals.keep_dual(problem, dual, solution),
+            "classes_": problem.data.classes.copy(),
             "intercept_": intercept,
-            "threshold_": max(0.0, -intercept) if threshold is None else threshold,
+            "threshold_": threshold,
         }
+        return fitted, (dual.qp, solution)
 
 
-def _tie_weight(weight: float | str, problem: PairProblem) -> float:
-    """Return the weight of a tie as a number; 1 where one of the outcomes is absent."""
-    if not isinstance(weight, str):
-        return float(weight)
-    tied = float(problem.tied.sum())
-    return problem.decided / (2.0 * tied) if tied and problem.decided else 1.0
+def _warn_threshold(intercept: float, difference: np.ndarray) -> None:
+    """Warn of a threshold with which there is no tie, or nothing else."""
+    if intercept >= 0:
+        what = f"intercept_ = {intercept:.3g} is not negative, so no comparison is"
+    elif np.abs(difference).max() <= -intercept:
+        what = "Every training comparison is"
+    else:
+        return
+    warn_user(
+        f"{what} predicted to be a tie: ties are few or many, or C is small. The "
+        "utilities are fine; ThresholdCompare(SVMCompare(...)) learns a threshold for "
+        "them, or try tie_weight='balanced' or a larger C.",
+        ThresholdWarning,
+    )
 
 
-def _learn_threshold(problem: PairProblem, difference: np.ndarray) -> float:
-    """Return the threshold of least error on the comparisons as they were given."""
-    outcome = np.repeat([-1, 0, 1], problem.n_rows)
-    weight = np.concatenate([problem.left_better, problem.tied, problem.right_better])
+def _learn_threshold(problem: CellProblem, difference: np.ndarray) -> float:
+    """Return the threshold of least error on the comparisons as they were passed."""
+    outcome = np.repeat([-1, 0, 1], len(difference))
+    weight = problem.weight.ravel()
     present = weight > 0
     threshold, _ = best_threshold(
         np.tile(difference, 3)[present], outcome[present], weight[present]
@@ -249,10 +249,3 @@ def _flat_message(tie_weight: float | str, intercept: float) -> str:
         f"kernel {cause} (intercept_ = {intercept:.3g}). What is left of the "
         f"utilities is rounding. {remedy}"
     )
-
-
-def _is_flat(problem: PairProblem, solution: DualSolution) -> bool:
-    """Whether no comparison has a difference of utilities, but for rounding."""
-    largest = float(problem.rows.diagonal().max())
-    rounding = 1e-13 * largest * float(np.abs(solution.s).sum())
-    return bool(np.abs(solution.fitted).max() <= min(rounding, 1e-6))

@@ -1,23 +1,23 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The structural support vector machine that minimizes swapped pairs."""
 
-from __future__ import annotations
-
-from functools import partial
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Self
 
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
-from tiebreak.data import is_pairs
-from tiebreak.data.parameters import check_parameters
+from tiebreak.data import read_grades
+from tiebreak.data.parameters import COUNT, POSITIVE, check_parameters
 from tiebreak.kernels.functions import Gamma, Kernel
 from tiebreak.losses import GradeHinge
-from tiebreak.models.graded_problem import GradedProblem, read_grades
-from tiebreak.models.svm.machine import SupportVectorMachine
+from tiebreak.models.kernel_utility import KernelUtility
+from tiebreak.models.problem import GradedProblem, graded_problem
+from tiebreak.models.svm import duals
 
 
-class SwapSVM(SupportVectorMachine, BaseEstimator):
+@dataclass(eq=False, repr=False)
+class SwapSVM(KernelUtility, BaseEstimator):
     """Structural support vector machine of swapped pairs: RankSVM in a paper's scale.
 
     ``SwapSVM(C)`` orders as ``RankSVM(4 * C)`` with the hinge, whatever the data and
@@ -85,19 +85,19 @@ class SwapSVM(SupportVectorMachine, BaseEstimator):
     _fits_pairs: ClassVar[bool] = False
     _fits_items: ClassVar[bool] = True
 
-    def __init__(
-        self,
-        C: float = 1.0,
-        *,
-        kernel: Kernel = "rbf",
-        gamma: Gamma = "scale",
-        degree: int = 3,
-        coef0: float = 0.0,
-        tol: float = 1e-3,
-        max_iter: int = 10_000,
-    ) -> None:
-        self.C, self.kernel, self.gamma, self.degree = C, kernel, gamma, degree
-        self.coef0, self.tol, self.max_iter = coef0, tol, max_iter
+    C: float = 1.0
+    _: KW_ONLY
+    kernel: Kernel = "rbf"
+    gamma: Gamma = "scale"
+    degree: int = 3
+    coef0: float = 0.0
+    tol: float = 1e-3
+    max_iter: int = 10_000
+
+    _parameters: ClassVar = {
+        **dict.fromkeys(("C", "tol"), POSITIVE),
+        "max_iter": COUNT,
+    }
 
     def fit(
         self,
@@ -118,21 +118,14 @@ class SwapSVM(SupportVectorMachine, BaseEstimator):
         -------
         Self
         """
-        self._learn(self._read(X, y, qid, sample_weight))
-        return self
+        return self._keep(self._solve(self._read(X, y, qid, sample_weight))[0])
+
+    path = duals.path
 
     def _read(self, X: Any, y: Any, qid: Any, sample_weight: Any) -> GradedProblem:
         check_parameters(self)
-        if is_pairs(X):
-            raise TypeError(
-                "SwapSVM learns from graded items or orders; got comparisons. Try "
-                "RankSVM, which takes these too: SwapSVM(C) is half of RankSVM(4 C)."
-            )
-        grades, weight = read_grades(self, X, y, qid, sample_weight)
-        make_loss = partial(GradeHinge, slope=2.0)  # ξ as a function of utilities
-        problem = GradedProblem.read(self, grades, weight, "sum", make_loss)
-        self.n_pairs_ = problem.tree.n_pairs
-        return problem
+        return graded_problem(self, read_grades(X, y, qid, sample_weight))
 
-    def _solve(self, problem: Any, last: Any = None) -> tuple[dict[str, Any], Any]:
-        return self._solve_primal(problem, last)
+    def _solve(self, problem: GradedProblem, last: Any = None) -> duals.Fitted:
+        slack = GradeHinge(problem.tree, slope=2.0)  # ξ as a function of utilities
+        return duals.fit_graded(self, problem, slack, last)

@@ -2,7 +2,7 @@
 """Look at comparisons before fitting: what can be learned, and what misleads.
 
 `check_pairs` counts and tests; which facts are worth a word, and the words, are in
-:mod:`tiebreak.ratings.checks.report`.
+:mod:`tiebreak.ratings.checks.pairs_report`.
 
 Boundary conventions: a weight counts as that many comparisons, so a row of weight 0 is
 absent; a comparison of an item with itself is reported and counted nowhere. An item is
@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, triu
 from scipy.sparse.csgraph import breadth_first_order, connected_components
@@ -27,7 +28,6 @@ from tiebreak.data.columns import (
     Distinct,
     Periods,
     find_distinct,
-    number_keys,
     order_periods,
     readable_period,
 )
@@ -42,7 +42,7 @@ from tiebreak.models.covariates import (
     covariate_separation,
 )
 from tiebreak.ratings.checks.likelihood_tests import check_position, check_strengths
-from tiebreak.ratings.checks.report import (
+from tiebreak.ratings.checks.pairs_report import (
     MOST_ITEMS,
     CycleFacts,
     Level,
@@ -60,7 +60,6 @@ from tiebreak.ratings.strengths.existence import has_decided_cycle
 Floats = NDArray[np.float64]
 
 FEW_GAMES = 3
-_LARGEST_KEY = 2**62
 MOST_ITEMS_FOR_TRIADS = 400
 _STARTS = 20  # how many items a short cycle is looked for from
 _ROUNDING = 1e-12  # sums of weights that differ by less are equal
@@ -83,10 +82,9 @@ def check_pairs(
     """Say what comparisons hold, and what stands in the way of learning from them.
 
     Looks for items that never meet the rest, items and groups that won or lost
-    everything, items of few games, items compared with themselves, differences that may
-    be chance, cycles, an effect of position, an advantage that decided every game,
-    repeated rows, raters whose votes say nothing, and rows out of order. Triads of up
-    to 400 items are counted, and strengths of up to 1,500 compared with equal ones.
+    everything, few games, self-comparisons, differences that may be chance, cycles, an
+    effect of position, repeated rows, raters whose votes say nothing, and rows out of
+    order. Triads are counted for up to 400 items, strengths tested for up to 1,500.
 
     Parameters
     ----------
@@ -105,20 +103,16 @@ def check_pairs(
     Returns
     -------
     PairsReport
-        ``print`` it. ``ok`` says whether a model can learn from the comparisons with
-        its default prior, ``findings`` holds what was found, ``to_dict()`` everything
-        as plain values.
+        ``print`` it; ``ok``, ``findings`` and ``to_dict()`` are for programs.
 
     Notes
     -----
     *Is any item better?* A likelihood-ratio test of equal strengths, 2 (ℓ̂ - ℓ₀) on
     N - 1 degrees of freedom (less one per further set of items that never meets the
     others), tie parameter and advantage fitted in both models. Where a quarter of the
-    items has fewer than 24 games, its distribution is not that of chi-square but that
-    of up to 399 draws from equal items, always the same ones. *Does the side matter?*
-    A likelihood-ratio test of an effect γ in favor of left, in a model with strengths
-    (penalty 0.05), so that favorites may be listed first; the share of decided
-    comparisons that a side won only describes. Both assume independent comparisons.
+    items has fewer than 24 games, its distribution is that of up to 399 draws from
+    equal items. *Does the side matter?* A likelihood-ratio test of an effect γ in favor
+    of left beside strengths (penalty 0.05). Both assume independent comparisons.
 
     Examples
     --------
@@ -226,22 +220,12 @@ def _count_repeated(
     votes: Votes, periods: Periods | None, counted: NDArray[np.bool_]
 ) -> int:
     """Count the rows that equal an earlier one in everything but the weight."""
-    columns = [votes.left, votes.right, votes.outcome.astype(np.int64) + 1]
+    columns = {"left": votes.left, "right": votes.right, "outcome": votes.outcome}
     if votes.rater is not None:
-        columns.append(votes.rater)
+        columns["rater"] = votes.rater
     if periods is not None:
-        columns.append(periods.place[counted])
-    keys, size = np.zeros(len(votes.left), dtype=np.int64), 1
-    for column in columns:
-        values = 1 + int(column.max(initial=0))
-        if size * values > _LARGEST_KEY:
-            # Numbered anew, keys are below the number of rows.
-            keys, size = number_keys(keys.view(np.uint64))[0], len(keys)
-        keys *= values
-        keys += column
-        size *= values
-    keys.sort()  # in place, so that ten million keys need no second array
-    return int(np.count_nonzero(keys[1:] == keys[:-1]))
+        columns["period"] = periods.place[counted]
+    return len(votes.left) - pl.DataFrame(columns).n_unique()
 
 
 def _members(label: NDArray[np.int64]) -> list[NDArray[np.int64]]:
@@ -308,17 +292,10 @@ def _position(votes: Votes, cells: ComparisonCounts | None) -> PositionFacts | N
     decided = float(votes.weight[won != 0].sum())
     if decided == 0:
         return None
-    found = check_position(cells or _count_cells(votes), votes.n_items)
-    return PositionFacts(
-        side,
-        decided,
-        wins,
-        wins / decided,
-        *wilson_interval(wins, decided),
-        found.estimate,
-        found.standard_error,
-        found.p_value,
-    )
+    test = check_position(cells or _count_cells(votes), votes.n_items)
+    interval = wilson_interval(wins, decided)
+    shares = decided, wins, wins / decided, *interval
+    return PositionFacts(side, *shares, *(test or (None, None, None)))
 
 
 def _when(periods: Periods, rows: NDArray[np.int64]) -> PeriodFacts:

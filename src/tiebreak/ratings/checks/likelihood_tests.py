@@ -9,8 +9,6 @@ the model of equal items.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
@@ -23,10 +21,11 @@ from tiebreak.losses import (
     ComparisonObjective,
     CovariateDesign,
     Design,
+    Expansion,
     ItemDesign,
     JointDesign,
 )
-from tiebreak.ratings.checks.report import (
+from tiebreak.ratings.checks.pairs_report import (
     MOST_ITEMS,
     MOST_ITEMS_FOR_POSITION,
     StrengthFacts,
@@ -46,15 +45,6 @@ _COUNTED = 199  # resamples; of fewer only the mean is used
 _BUDGET = 1e8  # resamples times items³: about a second
 _TOL, _MAX_STEPS = 1e-5, 100
 _IDENTIFIED = 1e-6
-
-
-@dataclass(frozen=True)
-class PositionTest:
-    """An effect in favor of left, in a model with strengths."""
-
-    estimate: float | None = None  # None: strengths can explain all of it
-    standard_error: float | None = None
-    p_value: float | None = None
 
 
 def check_strengths(
@@ -96,11 +86,15 @@ def check_strengths(
     return StrengthFacts(statistic, degrees, p_value, resamples)
 
 
-def check_position(cells: ComparisonCounts, n_items: int) -> PositionTest:
-    """Test the effect of the only covariate, strengths being lightly penalized."""
-    too_many = n_items > MOST_ITEMS_FOR_POSITION
-    if too_many or not is_identified(cells, n_items):
-        return PositionTest()
+def check_position(
+    cells: ComparisonCounts, n_items: int
+) -> tuple[float, float, float] | None:
+    """Test the effect of the only covariate, strengths being lightly penalized.
+
+    Gives estimate, standard error and p-value; None: strengths can explain all of it.
+    """
+    if n_items > MOST_ITEMS_FOR_POSITION or not is_identified(cells, n_items):
+        return None
     strengths = ItemDesign(cells.left, cells.right, n_items)
     usual = _usual_advantage(cells, n_items)
     both = np.column_stack([cells.covariates, usual])
@@ -122,7 +116,7 @@ def check_position(cells: ComparisonCounts, n_items: int) -> PositionTest:
         10 * len(at),
     )
     p_value = float(chdtrc(1, max(0.0, 2 * gain)))
-    return PositionTest(float(at[n_items]), float(np.sqrt(column[n_items])), p_value)
+    return float(at[n_items]), float(np.sqrt(column[n_items])), p_value
 
 
 def _usual_advantage(cells: ComparisonCounts, n_items: int) -> Floats:
@@ -229,40 +223,35 @@ def _smallest_losses(design: sp.csr_array, counts: Floats) -> Floats:
     """Nearly unpenalized minima for counts (B, m, 3), by Newton's method for all."""
     # All draws in one: `minimize_newton` for one after the other took 1.0 instead of
     # 0.1 s for 399 World Cups, which every check of a small file would wait for.
-    n_resamples, q, products = len(counts), design.shape[1], _products(design)
-    out = np.empty(n_resamples)
-    games, ties = counts.sum(axis=2), counts[:, :, 1].sum(axis=1)
-    share = (ties + 0.5) / (games.sum(axis=1) + 1.0)
-    x = np.zeros((n_resamples, q + 1))
-    x[:, q] = np.log(2 * share / (1 - share))
-    gain = 0.5 * (counts[:, :, 2] - counts[:, :, 0])
-    active = np.arange(n_resamples)
+    link, q, products = LINKS["davidson"], design.shape[1], _products(design)
+    out, active = np.empty(len(counts)), np.arange(len(counts))
+    share = (counts[:, :, 1].sum(axis=1) + 0.5) / (counts.sum(axis=(1, 2)) + 1.0)
+    x = np.zeros((len(counts), q + 1))
+    x[:, q] = [link.start(one) for one in share]
 
-    def expand(x: Floats) -> tuple[Floats, Floats, Floats]:
-        """Penalized losses, differences, and logarithms of the sums of odds."""
-        d, t = (design @ x[:, :q].T).T, x[:, q:]
-        side = 0.5 * np.abs(d)
-        total = side + np.log1p(np.exp(-2 * side) + np.exp(t - side))
-        loss = (games[active] * total - gain[active] * d).sum(axis=1)
-        loss += _NEARLY_NONE * (x**2).sum(axis=1) - t[:, 0] * ties[active]
-        return loss, d, total
+    def expand(x: Floats) -> tuple[Floats, list[Expansion]]:
+        """Penalized losses of the active draws, and the derivatives in d and t."""
+        d = np.ascontiguousarray((design @ x[:, :q].T).T)
+        local = [
+            link.expand(*one) for one in zip(d, x[:, q], counts[active], strict=True)
+        ]
+        penalty = _NEARLY_NONE * (x**2).sum(axis=1)
+        return np.array([one.value for one in local]) + penalty, local
 
-    loss, d, total = expand(x)
+    loss, local = expand(x)
     for _ in range(_MAX_STEPS):
         if len(active) == 0:
             break
-        n = games[active]
-        p_tie = np.exp(x[:, q:] - total)
-        half = 0.5 * (np.exp(0.5 * d - total) - np.exp(-0.5 * d - total))
+        _, in_d, in_t, curvature, cross, in_tt = (
+            np.array(column) for column in zip(*local, strict=True)
+        )
         gradient = 2 * _NEARLY_NONE * x
-        gradient[:, :q] += (design.T @ (n * half - gain[active]).T).T
-        gradient[:, q] += (n * p_tie).sum(axis=1) - ties[active]
+        gradient[:, :q] += (design.T @ in_d.T).T
+        gradient[:, q] += in_t
         hessian = np.zeros((len(x), q + 1, q + 1))
-        curvature = n * (0.25 * (1 - p_tie) - half**2)
         hessian[:, :q, :q] = (products.T @ curvature.T).T.reshape(len(x), q, q)
-        hessian[:, :q, q] = (design.T @ (-n * half * p_tie).T).T
-        hessian[:, q, :q] = hessian[:, :q, q]
-        hessian[:, q, q] = (n * p_tie * (1 - p_tie)).sum(axis=1)
+        hessian[:, :q, q] = hessian[:, q, :q] = (design.T @ cross.T).T
+        hessian[:, q, q] = in_tt
         hessian += 2 * _NEARLY_NONE * np.eye(q + 1)
         step = -np.linalg.solve(hessian, gradient[:, :, None])[:, :, 0]
         fall = -(gradient * step).sum(axis=1)
@@ -272,7 +261,7 @@ def _smallest_losses(design: sp.csr_array, counts: Floats) -> Floats:
         length = np.ones(len(active))
         for _ in range(30):
             trial = x + length[:, None] * step
-            new_loss, d, total = expand(trial)
+            new_loss, local = expand(trial)
             short = new_loss <= loss - 1e-4 * length * fall
             if short.all():
                 break

@@ -10,15 +10,15 @@ no exponential or division is left in the loop, whose rounding depends on no lib
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tiebreak.data.jit import njit
 from tiebreak.data.parameters import NUMBER, POSITIVE, one_of
-from tiebreak.ratings.over_time.base import SequentialRating
 from tiebreak.ratings.over_time.games import Games
+from tiebreak.ratings.over_time.sequential_rating import SequentialRating, Settings
 
 Floats = NDArray[np.float64]
 
@@ -52,7 +52,7 @@ def logistic_table() -> Floats:
 def expected_score(steps, table):  # type: ignore[no-untyped-def]
     """Evaluate the logistic function at ``steps / STEPS``."""
     middle = REACH * STEPS
-    if steps < -middle:
+    if not steps > -middle:  # or not a number
         steps = -float(middle)
     elif steps > middle:
         steps = float(middle)
@@ -67,7 +67,7 @@ def expected_score(steps, table):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def update_by_row(sides, outcome, state, before, rule, table):  # type: ignore[no-untyped-def]
+def update_elo_by_row(sides, outcome, state, before, rule, table):  # type: ignore[no-untyped-def]
     """Update both ratings after every game, with one K for all, in place."""
     # rule: steps per point, advantage, K of new, usual and top items, NEW_GAMES, TOP.
     steps, advantage, k = rule[0], rule[1], rule[2]
@@ -94,7 +94,7 @@ def k_factor(state, item, rule):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def update_by_period(  # type: ignore[no-untyped-def]
+def update_elo(  # type: ignore[no-untyped-def]
     sides, outcome, weight, advantage, starts, state, before, after, rule, table
 ):
     """Update ratings once per run of rows, from the ratings before it, in place."""
@@ -196,6 +196,7 @@ class Elo(SequentialRating):
     __module__ = "tiebreak"  # where users find it
 
     _columns = COLUMNS
+    _fitted_arrays: ClassVar = {"_state": "n 4"}
     _n_traced = 1
     _parameters: ClassVar = {
         "k": POSITIVE | "fide" | "fide2014",
@@ -220,22 +221,22 @@ class Elo(SequentialRating):
         self.scale = scale
         self.unseen = unseen
 
-    def _read_settings(self) -> dict[str, Any]:
-        return self._checked_parameters()
+    @staticmethod
+    def _new_item(settings: Settings) -> tuple[float, ...]:
+        return settings["init"], 0.0, settings["init"], 0.0
 
-    def _new_item(self) -> tuple[float, ...]:
-        init = self._settings["init"]
-        return init, 0.0, init, 0.0
-
-    def _play(self, games: Games, state: Floats, before: Floats, after: Floats) -> None:
-        k, advantage = self._settings["k"], self._points
+    @staticmethod
+    def _play(
+        settings: Settings, games: Games, state: Floats, before: Floats, after: Floats
+    ) -> None:
+        k, advantage = settings["k"], settings["points"]
         factors = K_RULES.get(k) or (k, k, k)
-        steps = STEPS * self._per_point
+        steps = STEPS * np.log(10.0) / settings["scale"]
         rule = np.array([steps, advantage, *factors, NEW_GAMES, TOP_RATING])
         table = logistic_table()
         plain = k not in K_RULES and not len(after)
         if plain and all(part is None for part in games[2:]):
-            update_by_row(games.sides, games.outcome, state, before, rule, table)
+            update_elo_by_row(games.sides, games.outcome, state, before, rule, table)
             return
         rows = games.filled(advantage)[:5]
-        update_by_period(*rows, state, before, after, rule, table)
+        update_elo(*rows, state, before, after, rule, table)

@@ -9,13 +9,13 @@ the slope times the logit of right's expected score,
 
     P(left) : P(tie) : P(right)  =  exp(-d / 2) : ν : exp(d / 2).
 
-Slope and ν are those of maximum likelihood, with two small terms that keep them
-positive and finite: the penalty ``slope - log(slope)``, and one imagined game between
-equals that somebody won. Without any tie ν is exactly 0.
+Slope and ν are those of maximum likelihood, with the penalty ``slope - log(slope)`` and
+one imagined win between equals, which keep them finite. Without ties ν is exactly 0.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,11 +25,19 @@ from tiebreak.data import Pairs, check_outcomes, check_weights
 from tiebreak.data.columns import plain_values
 from tiebreak.data.jit import njit
 from tiebreak.data.messages import list_rows
-from tiebreak.metrics.inputs import outcome_vector
+from tiebreak.data.outcome import OUTCOMES
+from tiebreak.losses import LINKS, ComparisonObjective, CovariateDesign
+from tiebreak.metrics.metric_inputs import outcome_vector
 from tiebreak.models.covariates import check_row_numbers
-from tiebreak.ratings.inputs import check_rater, check_row_periods
+from tiebreak.ratings.named_results import (
+    check_rater,
+    check_row_periods,
+    refuse_self_comparisons,
+)
+from tiebreak.solvers import minimize_newton
 
 Floats = NDArray[np.float64]
+DAVIDSON = LINKS["davidson"]
 
 
 class Games(NamedTuple):
@@ -93,29 +101,10 @@ def check_period(period: ArrayLike, n_rows: int) -> NDArray[Any]:
         row, before = int(earlier[0]), plain_values(column[earlier[:1] - 1])[0]
         raise ValueError(
             f"period decreases at {list_rows(earlier, values)}: row {row} comes after "
-            f"period {before!r} of row {row - 1}. Row order is time here, so sort the "
-            "rows first: order = np.argsort(period, kind='stable'), then X[order], "
-            "y[order], period[order]."
-            + (_TEXT_HINT if column.dtype.kind == "U" else "")
+            f"period {before!r} of row {row - 1}. Row order is time; sort the rows "
+            "by np.argsort(period, kind='stable'). Text is sorted letter by letter."
         )
     return column
-
-
-_TEXT_HINT = (
-    " Text is compared letter by letter ('10' comes before '9'); turn it into numbers "
-    "or dates if it means these."
-)
-
-
-def refuse_unmeasured(period: NDArray[Any], who: str, why: str) -> None:
-    """Refuse periods between which no time can be measured."""
-    if period.dtype.kind not in "iuf":
-        raise TypeError(
-            f"{who} needs numbers as period, because {why}; got "
-            f"{plain_values(period[:1])[0]!r} at row 0. For months try "
-            "np.asarray(dates, dtype='datetime64[M]').astype(int), for days "
-            "'datetime64[D]' in the same place."
-        )
 
 
 def number_sides(
@@ -137,13 +126,7 @@ def number_sides(
     present = np.empty(0) if weight is None else weight
     n_present, n_all, n_same = number_items(left, right, present, number, order, sides)
     if n_same:
-        same = np.flatnonzero(left == right)
-        shown = plain_values(names[left[same[:5]]])
-        raise ValueError(
-            f"{len(same)} game(s) are of an item against itself: "
-            f"{list_rows(same, shown)}. No rating can follow from such a game, not "
-            "even from a tie; correct or remove these rows."
-        )
+        refuse_self_comparisons(left, right, names)
     return sides, names[order[:n_all]], n_present
 
 
@@ -173,105 +156,50 @@ def number_items(left, right, weight, number, order, sides):  # type: ignore[no-
     return n_present, count, n_same
 
 
-def append(buffer: NDArray[Any], count: int, new: NDArray[Any]) -> NDArray[Any]:
-    """Write behind the first rows of a buffer, in a larger one when it is full."""
-    needed = count + len(new)
-    kind = np.result_type(buffer, new)
-    if needed > len(buffer) or kind != buffer.dtype:
-        capacity = max(needed, 2 * len(buffer))
-        larger = np.empty((capacity, *buffer.shape[1:]), dtype=kind)
-        larger[:count] = buffer[:count]
-        buffer = larger
-    buffer[count:needed] = new
-    return buffer
+class TieObjective(ComparisonObjective):
+    """-ln of the likelihood in (slope, ln ν), and the penalty slope - ln slope."""
 
+    def _penalty(self, beta: Floats) -> float:
+        slope = float(beta[0])
+        return slope - math.log(slope) if slope > 0.0 else math.inf
 
-_MAX_ITER = 100
-_TOLERANCE = 1e-13
+    def expand(self, x: Floats) -> tuple[float, Floats]:
+        """Give the value and the gradient at x, and keep x for the Hessian."""
+        value, gradient = super().expand(x)
+        self.slope = float(x[0])
+        gradient[0] += 1.0 - 1.0 / self.slope
+        return value, gradient
 
-
-class _Point(NamedTuple):
-    """The objective in (slope, log ν) with its derivatives."""
-
-    value: float
-    gradient: Floats
-    hessian: Floats
+    def hessian(self) -> Floats:
+        """Give the Hessian at the last expanded point."""
+        out = super().hessian()
+        out[0, 0] += self.slope**-2.0
+        return out
 
 
 def fit_ties(
     logit: Floats, outcome: NDArray[np.int8], weight: Floats | None = None
 ) -> tuple[float, float]:
-    """Fit the slope and ν of Davidson's model, by Newton's method."""
-    weight = np.ones(len(logit)) if weight is None else weight
-    tied = float(weight[outcome == 0].sum())
-    free = 2 if tied > 0 else 1
-    decided = float(weight.sum()) - tied
-    at = np.array([1.0, np.log(2.0 * tied / (decided + 1.0)) if tied else -np.inf])
-    totals = np.array([0.5 * float((weight * outcome) @ logit), tied])
-    here = _objective(at, logit, weight, totals)
-    for _ in range(_MAX_ITER):
-        step = np.zeros(2)
-        step[:free] = np.linalg.solve(here.hessian[:free, :free], -here.gradient[:free])
-        decrease = float(-here.gradient[:free] @ step[:free])
-        if decrease <= _TOLERANCE * (1.0 + abs(here.value)):
-            # Too small to be seen in the value, but half of the digits are still in it.
-            at = at + step
-            break
-        # Not beyond zero, and not farther than a quadratic model can be trusted.
-        if at[0] + step[0] <= 0.0:
-            step *= 0.9 * at[0] / -step[0]
-        at, here = _search(at, step, here, decrease, (logit, weight, totals))
-    return float(at[0]), float(np.exp(at[1]))
-
-
-def _search(
-    at: Floats,
-    step: Floats,
-    here: _Point,
-    decrease: float,
-    data: tuple[Floats, Floats, Floats],
-) -> tuple[Floats, _Point]:
-    """Halve a step until the objective falls by a fair part of what it promises."""
-    for halvings in range(60):
-        size = 0.5**halvings
-        # An infinite log ν stays; its step is zero.
-        there = _objective(at + size * step, *data)
-        if there.value <= here.value - 1e-4 * size * decrease + 1e-15 * abs(here.value):
-            return at + size * step, there
-    return at, here
-
-
-def _objective(at: Floats, logit: Floats, weight: Floats, totals: Floats) -> _Point:
-    slope, tie = float(at[0]), float(np.exp(at[1]))
-    half = 0.5 * slope * np.abs(logit)
-    small = np.exp(-half)
-    # All three divided by the largest of left and right.
-    total = 1.0 + small * small + tie * small
-    t = tie * small / total
-    m = np.sign(logit) * (1.0 - small * small) / total
-    value = float(weight @ (half + np.log(total)))
-    value += float(np.log(2.0 + tie)) + slope - float(np.log(slope))
-    value -= slope * totals[0] + (at[1] * totals[1] if tie > 0 else 0.0)
-    imagined = tie / (2.0 + tie)
-    gradient = np.array(
-        [
-            0.5 * float(weight @ (m * logit)) - totals[0] + 1.0 - 1.0 / slope,
-            float(weight @ t) - totals[1] + imagined,
-        ]
+    """Fit the slope and ν of Davidson's model to games, and one imagined win."""
+    logit, outcome = np.append(logit, 0.0), np.append(outcome, -1)
+    weight = np.append(np.ones(len(logit) - 1) if weight is None else weight, 1.0)
+    counts = np.where(outcome[:, None] == OUTCOMES, weight[:, None], 0.0)
+    total, tied = float(weight.sum()), float(counts[:, 1].sum())
+    start = DAVIDSON.start(tied / total)
+    objective = TieObjective(
+        CovariateDesign(-logit[:, None]),
+        DAVIDSON,
+        counts,
+        np.zeros(1),
+        tie=None if tied else start,
     )
-    cross = -0.5 * float(weight @ (t * m * logit))
-    curvature = 0.25 * float(weight @ ((1.0 - t - m * m) * logit**2))
-    spread = float(weight @ (t * (1.0 - t))) + imagined * (1.0 - imagined)
-    hessian = np.array([[curvature + slope**-2, cross], [cross, spread]])
-    return _Point(value, gradient, hessian)
+    x = minimize_newton(
+        objective, np.array([1.0, start][: objective.n_variables]), tol=1e-12
+    ).x
+    slope, t = objective.split(x)
+    return float(slope[0]), float(DAVIDSON.to_parameter(t))
 
 
 def outcome_probabilities(logit: Floats, slope: float, tie: float) -> Floats:
     """Give the probabilities of left, tie and right."""
-    half = 0.5 * slope * logit
-    largest = np.abs(half)
-    parts = np.stack(
-        [np.exp(-half - largest), tie * np.exp(-largest), np.exp(half - largest)],
-        axis=1,
-    )
-    return parts / parts.sum(axis=1, keepdims=True)
+    return DAVIDSON.probabilities(slope * logit, DAVIDSON.from_parameter(tie))

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,10 +33,8 @@ from tiebreak.data.parameters import (
     one_of,
     refuse_parameter,
 )
-from tiebreak.ratings.over_time.base import (
-    SequentialRating,
-)
 from tiebreak.ratings.over_time.games import Games
+from tiebreak.ratings.over_time.sequential_rating import SequentialRating, Settings
 
 Floats = NDArray[np.float64]
 
@@ -137,7 +135,7 @@ def add_game(state, item, difference, deviation, score, weight):  # type: ignore
 
 
 @njit(cache=True, nogil=True)
-def update_by_period(  # type: ignore[no-untyped-def]
+def update_glicko(  # type: ignore[no-untyped-def]
     sides, outcome, weight, advantage, starts, times, state, before, after, rule
 ):
     """Update ratings, deviations and volatilities once per run of rows, in place."""
@@ -171,6 +169,7 @@ class DeviatingRating(SequentialRating):
     """Ratings with deviations: what Glicko and Glicko-2 share."""
 
     _columns = COLUMNS
+    _fitted_arrays: ClassVar = {"_state": "n 8: any"}
     _measures_time = True
     _parameters: ClassVar[Mapping[str, Values]] = {
         "init": NUMBER,
@@ -185,29 +184,30 @@ class DeviatingRating(SequentialRating):
     max_deviation: float
     advantage: float | Literal["auto"]
 
-    def _read_settings(self) -> dict[str, Any]:
-        settings = self._checked_parameters()
+    def _read_settings(self) -> Settings:
+        settings = super()._read_settings()
         if self.deviation > self.max_deviation:
             limit = f"at most max_deviation={self.max_deviation!r}, which caps all"
             refuse_parameter(self, "deviation", limit)
-        return {**settings, "scale": 400.0}
+        return settings | {"scale": 400.0}
 
-    def _new_item(self) -> tuple[float, ...]:
+    @staticmethod
+    def _new_item(settings: Settings) -> tuple[float, ...]:
         # Glicko has no volatility; it never reads this one.
-        settings = self._settings
-        volatility = settings.get("volatility", 0.0)
-        first = (settings["init"], settings["deviation"], volatility)
+        first = settings["init"], settings["deviation"], settings.get("volatility", 0.0)
         return *first, 0.0, np.nan, 0.0, 0.0, 0.0
 
-    def _play(self, games: Games, state: Floats, before: Floats, after: Floats) -> None:
-        settings = self._settings
-        rows = games.filled(self._points)[:5]
+    @staticmethod
+    def _play(
+        settings: Settings, games: Games, state: Floats, before: Floats, after: Floats
+    ) -> None:
+        rows = games.filled(settings["points"])[:5]
         times = np.full(len(games.outcome), np.nan)
         if games.period is not None:
             times = games.period.astype(np.float64)
         growth, tau = settings.get("c", 0.0), settings.get("tau", 0.0)
         rule = np.array([growth, settings["max_deviation"], tau])
-        update_by_period(*rows, times, state, before, after, rule)
+        update_glicko(*rows, times, state, before, after, rule)
 
     @property
     def deviation_(self) -> Floats:
@@ -219,12 +219,11 @@ class DeviatingRating(SequentialRating):
         """Deviations of left and right at the start of each row of the last call."""
         return self._trace("deviation")
 
-    def _effective_difference(
-        self, values: Floats, advantage: float | Floats
-    ) -> Floats:
+    @staticmethod
+    def _effective_difference(values: Floats, advantage: float | Floats) -> Floats:
         variance = values[:, 0, 1] ** 2 + values[:, 1, 1] ** 2
         discount = 1.0 / np.sqrt(1.0 + 3.0 * (Q / np.pi) ** 2 * variance)
-        return discount * super()._effective_difference(values, advantage)
+        return discount * SequentialRating._effective_difference(values, advantage)
 
 
 class Glicko(DeviatingRating):

@@ -7,14 +7,14 @@ where it is as probable as another.
 
 from __future__ import annotations
 
-from numbers import Integral
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import polars as pl
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse.csgraph import connected_components
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
@@ -40,6 +40,7 @@ from tiebreak.losses.comparison_covariance import (
     coefficient_covariance,
     score_covariance,
 )
+from tiebreak.metrics.metric_inputs import positive_integer
 from tiebreak.models.base import fits_outcomes
 from tiebreak.models.covariates import (
     CovariateMixin,
@@ -49,9 +50,9 @@ from tiebreak.models.covariates import (
     effect_names,
     refuse_endless,
 )
-from tiebreak.ratings.inputs import check_rater, check_results
+from tiebreak.ratings.named_results import check_rater, check_results
 from tiebreak.ratings.strengths.distribution import StrengthDistribution
-from tiebreak.ratings.strengths.existence import check_existence
+from tiebreak.ratings.strengths.existence import check_existence, label_components
 from tiebreak.ratings.strengths.inference import (
     FEWEST_RATERS,
     KINDS,
@@ -59,7 +60,7 @@ from tiebreak.ratings.strengths.inference import (
     bootstrap_coefficients,
 )
 from tiebreak.ratings.strengths.many_items import MANY_ITEMS, SparseHessian
-from tiebreak.ratings.strengths.prior import learn_prior
+from tiebreak.ratings.strengths.prior import fit_penalized
 from tiebreak.ratings.strengths.recency import recency_weights
 from tiebreak.ratings.strengths.testing import (
     TINY_PENALTY,
@@ -71,8 +72,6 @@ from tiebreak.solvers import minimize_newton
 
 Floats = NDArray[np.float64]
 
-# The penalty at which tie models are compared before a prior is learned: τ = 1.
-_WIDE = 0.5
 # For a start: Newton takes a step less, three with ties and two without, on results
 # of 50 to 200 items, each against many others.
 _WIDENED = 0.3
@@ -106,12 +105,10 @@ class BradleyTerry(CovariateMixin, StrengthModel):
 
         -Σᵢ wᵢ ln P(yᵢ) + α Σⱼ θⱼ²,
 
-    a sum over comparisons, by Newton's method on the counts of *different* pairs.
-    With a half-life h the weight of a row is also multiplied by 2^(-(T - t) / h), t its
-    period and T the latest one, so that old results count as fractions of new ones. The
-    penalty is a normal prior on strengths with standard deviation τ = 1/√(2α). Without
-    one, strengths exist only if no group of items won all its comparisons with the
-    rest: otherwise `fit` refuses, with the names of the items.
+    a sum over comparisons. With a half-life h the weight of a row is multiplied by
+    2^(-(T - t) / h), t its period and T the latest one. The penalty is a normal prior
+    on strengths with standard deviation τ = 1/√(2α). Without one, strengths exist only
+    if no group of items won all its comparisons with the rest; else `fit` refuses.
 
     Parameters
     ----------
@@ -119,16 +116,13 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         The model of ties; ``"auto"`` takes the one that makes the results more
         probable.
     alpha : float or "auto", default="auto"
-        Penalty α. ``"auto"`` learns the width τ of the prior from the data (by
-        marginal likelihood) and averages over what is plausible: strengths are then
-        weighted means of fits. With plenty of results it makes no difference. 0 is
-        maximum likelihood.
+        Penalty α. ``"auto"`` learns τ by marginal likelihood and averages over what is
+        plausible: strengths are then weighted means of fits. 0: maximum likelihood.
     half_life : float, str or None, default=None
-        The age at which a comparison counts half, in units of `period`, in days if that
-        holds dates; or a time such as "5y", "18m", "26w", "90d" for dates. "auto": of
-        2⁻⁷, 2⁻⁶, …, 2 times the whole time, and none, the one with the least log loss
-        of five later parts of the data, each predicted from what was before it (with a
-        penalty of 0.1 where `alpha` is no positive number). None: all count the same.
+        The age at which a comparison counts half, in units of `period` (days if that
+        holds dates), or a time such as "5y", "18m", "26w", "90d". "auto": of 2⁻⁷, …, 2
+        times the whole time, and none, the one with the least log loss of five later
+        parts of the data, each predicted from what was before. None: all count alike.
     tol, max_iter : float and int, default=1e-8 and 100
         Stop when the Newton decrement is this small, relative to √(2 objective), or
         after so many Newton steps.
@@ -154,15 +148,13 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         Value reached, and how far it may be above the minimum, as a share of it.
     n_iter_, converged_, classes_ : int, bool, ndarray
         Newton steps, whether `tol` was reached, and the outcomes -1, 0, 1.
-    pair_left_, pair_right_ : ndarray of int64 of shape (m,)
-        Item numbers of the m different pairs that met (under different covariates).
-    pair_counts_, pair_covariates_ : ndarray of shape (m, 3) and (m, 0 to q + 1)
-        How often left won, they tied, and right won; advantage and context.
+    pair_left_, pair_right_, pair_counts_, pair_covariates_ : ndarray
+        Item numbers (m,) of the m different pairs that met (under different
+        covariates); how often left won, they tied, and right won (m, 3); covariates.
     rater_counts_ : csr_array of shape (n_raters, 3 m)
         The same counts by rater, if fitted with raters.
     prior_alphas_, prior_weights_, prior_coefs_ : ndarray of shape (K,), (K,), (K, n)
-        With a learned penalty: the penalties averaged over, their probabilities, and
-        all coefficients of each fit.
+        With a learned penalty: penalties, their probabilities and all coefficients.
 
     Examples
     --------
@@ -185,6 +177,16 @@ class BradleyTerry(CovariateMixin, StrengthModel):
     _parameters: ClassVar = {
         **StrengthModel._parameters,
         "ties": one_of("auto", *LINK_OF),
+    }
+    _fitted_arrays: ClassVar = {
+        "pair_left_": "m: index n",
+        "pair_right_": "m: index n",
+        "pair_counts_": "m 3",
+        "pair_covariates_": "m *",
+        "rater_counts_": "* 3*m",
+        "wins_": "n",
+        "ties_": "n",
+        "losses_": "n",
     }
 
     def __init__(
@@ -246,154 +248,99 @@ class BradleyTerry(CovariateMixin, StrengthModel):
                 columns["period"] = period
             return self._keep(parts.fit_model(self, **columns))
         results = check_results(X, y, sample_weight, "BradleyTerry")
-        n_rows = results.n_rows
-        covariates, context_names = check_row_covariates(advantage, context, n_rows)
-        raters = check_rater(rater, n_rows)
+        n_items = len(results.names)
+        covariates, names = check_row_covariates(advantage, context, results.n_rows)
+        raters = check_rater(rater, results.n_rows)
         present = results.take(covariates)
         weight, half_life = recency_weights(self, results, present, period)
-        counts = count_comparisons(
+        cells = count_comparisons(
             results.left,
             results.right,
             results.outcome,
             weight,
-            len(results.names),
+            n_items,
             present,
             None if raters is None else results.take(raters),
         )
-        check_existence(counts, results.names, self.ties, self.alpha)
+        check_existence(cells, results.names, self.ties, self.alpha)
         if covariates.shape[1] and self.alpha != "auto":
-            q, given = covariates.shape[1], advantage is not None
-            effects = effect_names(given, q, context_names)
-            n_items, free = len(results.names), self.alpha == 0
-            refuse_endless(counts, n_items, not free, effects, _EFFECT_REMEDY)
-        self._forget()
-        self.items_ = results.names
-        self.half_life_ = half_life
-        self._count(counts)
-        self._solve(has_advantage=advantage is not None)
-        if context_names is not None:
-            self.context_names_ = context_names
-        return self
+            effects = effect_names(advantage is not None, covariates.shape[1], names)
+            penalized = self.alpha != 0
+            refuse_endless(cells, n_items, penalized, effects, _EFFECT_REMEDY)
+        problem = StrengthProblem(cells, n_items, self.ties, self.alpha == "auto")
+        # With a prior to be learned tie models are compared at standard deviation 1.
+        problem = problem.with_ties(0.5 if self.alpha == "auto" else float(self.alpha))
+        x, t, fitted = self._solve(problem)
+        fitted |= self._effects_learned(x[n_items:], advantage is not None)
+        if names is not None:
+            fitted["context_names_"] = names
+        if cells.by_rater is not None:
+            fitted["rater_counts_"] = cells.by_rater
+        wins, ties, losses = problem.tally
+        return self._keep(
+            fitted
+            | {
+                "items_": results.names,
+                # Rounding apart the mean is zero already; the contract says exactly.
+                "strength_": x[:n_items] - x[:n_items].mean(),
+                "tie_model_": problem.ties,
+                "tie_": float(problem.link.to_parameter(t)),
+                "threshold_": float(problem.link.threshold(t)),
+                "half_life_": half_life,
+                "wins_": wins,
+                "ties_": ties,
+                "losses_": losses,
+                "pair_left_": cells.left,
+                "pair_right_": cells.right,
+                "pair_counts_": cells.counts,
+                "pair_covariates_": cells.covariates,
+            }
+        )
 
-    def _count(self, counts: ComparisonCounts) -> None:
-        self.pair_left_, self.pair_right_ = counts.left, counts.right
-        self.pair_counts_ = counts.counts
-        self.pair_covariates_ = counts.covariates
-        if counts.by_rater is not None:
-            self.rater_counts_ = counts.by_rater
-        self.wins_, self.ties_, self.losses_ = counts.tally(len(self.items_))
-
-    def _solve(self, has_advantage: bool) -> None:
-        n, q = len(self.items_), self.pair_covariates_.shape[1]
-        self.tie_model_: str | None = self.ties
-        if self.ties == "auto":
-            self.tie_model_ = self._choose_tie_model()
-        if self.ties != "half" and not (self.wins_.any() or self.losses_.any()):
+    def _solve(self, problem: StrengthProblem) -> tuple[Floats, float, dict[str, Any]]:
+        """Return the coefficients, the tie parameter and how they were found."""
+        if problem.is_only_ties:
             warn_user(
                 "Every comparison is a tie: all strengths are 0 and a tie is certain.",
                 DataWarning,
             )
-            x, t = np.zeros(n + q), np.inf
-            self.alpha_ = 0.0 if self.alpha == "auto" else float(self.alpha)
-            self.objective_, self.gap_, self.n_iter_ = 0.0, 0.0, 0
-            self.converged_ = True
-        else:
-            x, t = self._minimize()
-        # Rounding apart the mean is zero already; the contract says exactly.
-        self.strength_ = x[:n] - x[:n].mean()
-        self.tie_ = np.inf if t == np.inf else float(self._link.to_parameter(t))
-        self.threshold_ = float(self._link.threshold(t))
-        self.__dict__.update(self._effects_learned(x[n:], has_advantage))
-        if not self.converged_:
+            alpha = 0.0 if self.alpha == "auto" else float(self.alpha)
+            found = {"alpha_": alpha, "objective_": 0.0, "gap_": 0.0, "n_iter_": 0}
+            n_coef = problem.n_items + problem.cells.covariates.shape[1]
+            return np.zeros(n_coef), np.inf, found | {"converged_": True}
+        x, found = fit_penalized(
+            problem.objective,
+            self.alpha,
+            problem.start(average=self.alpha == "auto"),
+            problem.n_items,
+            tol=self.tol,
+            max_iter=int(self.max_iter),
+        )
+        if not found["converged_"]:
             warn_user(
-                f"BradleyTerry did not converge in {self.n_iter_} steps: the relative "
-                f"gap is {self.gap_:.1e}. The result is kept. Leave out a covariate if "
-                "it separates the outcomes. Try a larger max_iter otherwise.",
+                f"BradleyTerry did not converge in {found['n_iter_']} steps: the "
+                f"relative gap is {found['gap_']:.1e}. The result is kept. Leave out a "
+                "covariate if it separates the outcomes. Try a larger max_iter "
+                "otherwise.",
                 ConvergenceWarning,
             )
-
-    def _minimize(self) -> tuple[Floats, float]:
-        """Give the coefficients and the tie parameter, and keep how they were found."""
-        options: dict[str, Any] = {"tol": self.tol, "max_iter": int(self.max_iter)}
-        if self.alpha == "auto":
-            start = self._start(average=True)
-            found = learn_prior(self._objective_of, start, len(self.items_), **options)
-            self.alpha_ = float(found.alpha[found.mode])
-            self.prior_alphas_, self.prior_weights_ = found.alpha, found.weight
-            self.prior_coefs_ = found.coef
-            solution, x = found.best, found.weight @ found.coef
-        else:
-            self.alpha_ = float(self.alpha)
-            solution = minimize_newton(
-                self._objective_of(self.alpha_), self._start(), **options
-            )
-            x = solution.x
-        self.objective_, self.gap_ = solution.value, solution.gap
-        self.n_iter_, self.converged_ = solution.n_iter, solution.converged
-        if self._has_tie:
-            return x[:-1], float(x[-1])
-        return x, self._link.start(0.0)
-
-    def _start(self, average: bool = False) -> Floats:
-        """Strengths as if every item had met all others alike, or an average one."""
-        halves = 0.5 * self.ties_ + 0.5
-        guess = np.log(self.wins_ + halves) - np.log(self.losses_ + halves)
-        guess -= guess.mean()
-        rest = np.zeros(self.pair_covariates_.shape[1])
-        n_ties = 0.5 * float(self.ties_.sum())
-        share = n_ties / (n_ties + float(self.wins_.sum()))
-        # Against average items a score has the slope ¼ (1 - share); others differ, and
-        # the mean slope over them is that of a curve wider by their variance.
-        spread = 0.0
-        if not average:
-            slope = 1.0 - min(share, 0.5) if self._has_tie else 1.0
-            guess /= slope
-            spread = min(_WIDENED * slope**2 * float(guess.var()), 0.75)
-            guess /= np.sqrt(1.0 - spread)
-        tie = [self._link.start(share) + spread] if self._has_tie else []
-        return np.concatenate([guess, rest, tie])
-
-    def _choose_tie_model(self) -> str:
-        """Give the tie model under which the results are more probable."""
-        if not self.ties_.any() or not (self.wins_.any() or self.losses_.any()):
-            return "davidson"
-        alpha = _WIDE if self.alpha == "auto" else float(self.alpha)
-        values = {}
-        for name in ("davidson", "rao-kupper"):
-            self.tie_model_ = name
-            objective = self._objective_of(alpha)
-            values[name] = minimize_newton(objective, self._start(), tol=1e-6).value
-        return min(values, key=lambda name: values[name])
-
-    def _objective_of(
-        self, alpha: float, counts: Floats | None = None
-    ) -> ComparisonObjective:
-        """Build the objective for counts of the fitted cells."""
-        n, q = len(self.items_), self.pair_covariates_.shape[1]
-        design: Design = ItemDesign(self.pair_left_, self.pair_right_, n)
-        weak = np.zeros(q)
-        if q:
-            design = JointDesign(design, CovariateDesign(self.pair_covariates_))
-            if self.alpha == "auto":
-                # So that an effect that no comparison contradicts stays finite.
-                weak = WEAK_EFFECT * (self.pair_covariates_**2).mean(axis=0)
-        return ComparisonObjective(
-            design,
-            self._link,
-            self.pair_counts_ if counts is None else counts,
-            np.append(np.full(n, alpha), weak),
-            tie=None if self._has_tie else self._link.start(0.0),
-            free=slice(0, n) if alpha == 0 else None,
-        )
-
-    def _solution(self) -> Floats:
-        tie = [self._tie] if self._has_tie else []
-        return np.concatenate([self.strength_, self._effect_values(), tie])
+        if problem.has_tie:
+            return x[:-1], float(x[-1]), found
+        return x, problem.link.start(0.0), found
 
     @property
-    def _has_tie(self) -> bool:
-        """Whether a tie parameter is learned."""
-        return bool(self.ties_.any()) and self.ties != "half"
+    def _problem(self) -> StrengthProblem:
+        """The problem that was solved, from what `fit` kept."""
+        cells = ComparisonCounts(
+            self.pair_left_, self.pair_right_, self.pair_counts_, self.pair_covariates_
+        )
+        n_items, weak = len(self.items_), self.alpha == "auto"
+        return StrengthProblem(cells, n_items, self.tie_model_, weak)
+
+    def _solution(self) -> Floats:
+        """All coefficients, with the tie parameter last if there is one."""
+        tie = [self._tie] if self._problem.has_tie else []
+        return np.concatenate([self.strength_, self._effect_values(), tie])
 
     @property
     def _link(self) -> OutcomeLink:
@@ -450,8 +397,8 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         if np.isposinf(self.tie_):
             return Likelihood(0.0, 1, total)
         n_parameters = n - 1 - int(self._components().max())
-        n_parameters += q + int(self._has_tie)
-        objective = self._objective_of(TINY_PENALTY)
+        n_parameters += q + int(self._problem.has_tie)
+        objective = self._problem.objective(TINY_PENALTY)
         x = minimize_newton(objective, self._solution(), tol=1e-8, max_iter=200).x
         beta, t = objective.split(x)
         d = objective.design.apply(beta)
@@ -476,7 +423,7 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         check_level(level)
         found, tail = self._coefficient_distribution(None), 0.5 - 0.5 * level
         n = len(self.items_)
-        names = self._effect_names() + (["tie"] if self._has_tie else [])
+        names = self._effect_names() + ["tie"] * self._problem.has_tie
         ends = (found.quantile(share)[n:] for share in (tail, 1.0 - tail))
         interval = dict(zip(("lower", "upper"), ends, strict=True))
         table = coefficient_table(names, found.mean[n:], found.errors()[n:])
@@ -493,7 +440,7 @@ class BradleyTerry(CovariateMixin, StrengthModel):
             A test, and a table of pairs with the worst first.
         """
         self._refuse_half("a test of how well it fits")
-        objective = self._objective_of(self.alpha_)
+        objective = self._problem.objective(self.alpha_)
         beta, t = objective.split(self._solution())
         share = self._link.probabilities(objective.design.apply(beta), t)
         expected = share * self.pair_counts_.sum(axis=1, keepdims=True)
@@ -556,7 +503,7 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         self, kind: str | None, raters: sp.csr_array | None
     ) -> StrengthDistribution:
         """Variances of all coefficients, and what votes or raters add to them."""
-        objective, x = self._objective_of(self.alpha_), self._solution()
+        objective, x = self._problem.objective(self.alpha_), self._solution()
         objective.expand(x)
         hessian = SparseHessian(objective)
         variance, excess = hessian.variances(), None
@@ -574,7 +521,7 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         df = np.inf if raters is None else raters.shape[0] - 1.0
         if self.alpha_ == 0:
             kind = kind or ("sandwich" if raters is None else "cluster")
-            objective, x = self._objective_of(0.0), self._solution()
+            objective, x = self._problem.objective(0.0), self._solution()
             found = coefficient_covariance(objective, x, kind, raters)
             if raters is None:
                 return StrengthDistribution.normal(x, found)
@@ -585,13 +532,10 @@ class BradleyTerry(CovariateMixin, StrengthModel):
             return score_covariance(objective, x, raters)
 
         own = squares if kind is None else None
-        return self._posterior(self._objective_of, self._solution(), own, df)
+        return self._posterior(self._problem.objective, self._solution(), own, df)
 
     def _components(self) -> NDArray[np.int64]:
-        n = len(self.items_)
-        met = np.ones(len(self.pair_left_))
-        graph = sp.csr_array((met, (self.pair_left_, self.pair_right_)), shape=(n, n))
-        return connected_components(graph, directed=False)[1].astype(np.int64)
+        return label_components(len(self.items_), self.pair_left_, self.pair_right_)
 
     def bootstrap(
         self, n_resamples: int = 1000, random_state: int | None = 0
@@ -613,21 +557,16 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         self._refuse_half("the bootstrap")
         if self.alpha_ > 0:
             raise ValueError(
-                "The bootstrap of strengths with a penalty measures how surprised the "
-                "model was, and not how far they may be from the truth. Fit with "
-                "alpha=0 for it, or use intervals(), which has the posterior."
+                "The bootstrap is for strengths without a penalty: fit with alpha=0 "
+                "for it, or use intervals(), which has the posterior."
             )
-        whole = isinstance(n_resamples, Integral) and not isinstance(n_resamples, bool)
-        if not whole or n_resamples < 1:
-            raise ValueError(
-                f"n_resamples must be a positive whole number; got {n_resamples!r}."
-            )
+        positive_integer(n_resamples, "n_resamples")
         raters = getattr(self, "rater_counts_", None)
         if raters is not None and raters.shape[0] < FEWEST_RATERS:
             raters = None  # one rater with another weight changes no strength
         rng = np.random.default_rng(random_state)
         drawn = bootstrap_coefficients(
-            lambda counts: self._objective_of(0.0, counts),
+            partial(self._problem.objective, 0.0),
             self._solution(),
             self.pair_counts_,
             int(n_resamples),
@@ -635,6 +574,91 @@ class BradleyTerry(CovariateMixin, StrengthModel):
             raters,
         )[:, : len(self.items_)]
         return drawn - drawn.mean(axis=1, keepdims=True)
+
+
+@dataclass(frozen=True, eq=False)
+class StrengthProblem:
+    """Comparisons of N items summed by cell, and the model of ties."""
+
+    cells: ComparisonCounts
+    n_items: int
+    ties: str | None
+    weak: bool  # whether effects of covariates have a weak penalty
+
+    @property
+    def link(self) -> OutcomeLink:
+        """The link of the tie model."""
+        return LINK_OF[self.ties]
+
+    @cached_property
+    def tally(self) -> tuple[Floats, Floats, Floats]:
+        """Wins, ties and losses of every item."""
+        return self.cells.tally(self.n_items)
+
+    @property
+    def has_tie(self) -> bool:
+        """Whether a tie parameter is learned."""
+        return bool(self.cells.counts[:, 1].any()) and self.ties != "half"
+
+    @property
+    def is_only_ties(self) -> bool:
+        """Whether nothing is decided, and ties do not count as half wins."""
+        return self.ties != "half" and not self.cells.counts[:, ::2].any()
+
+    def with_ties(self, alpha: float) -> StrengthProblem:
+        """Put the tie model that makes results more probable in the place of "auto"."""
+        if self.ties != "auto":
+            return self
+        options = [replace(self, ties=name) for name in ("davidson", "rao-kupper")]
+        if not self.cells.counts[:, 1].any() or options[0].is_only_ties:
+            return options[0]
+        return min(
+            options,
+            key=lambda one: (
+                minimize_newton(one.objective(alpha), one.start(), tol=1e-6).value
+            ),
+        )
+
+    def objective(
+        self, alpha: float, counts: Floats | None = None
+    ) -> ComparisonObjective:
+        """Build the objective for a penalty, and for other counts of the cells."""
+        cells, n, q = self.cells, self.n_items, self.cells.covariates.shape[1]
+        design: Design = ItemDesign(cells.left, cells.right, n)
+        weak = np.zeros(q)
+        if q:
+            design = JointDesign(design, CovariateDesign(cells.covariates))
+            if self.weak:
+                # So that an effect that no comparison contradicts stays finite.
+                weak = WEAK_EFFECT * (cells.covariates**2).mean(axis=0)
+        return ComparisonObjective(
+            design,
+            self.link,
+            cells.counts if counts is None else counts,
+            np.append(np.full(n, alpha), weak),
+            tie=None if self.has_tie else self.link.start(0.0),
+            free=slice(0, n) if alpha == 0 else None,
+        )
+
+    def start(self, average: bool = False) -> Floats:
+        """Strengths as if every item had met all others alike, or an average one."""
+        wins, ties, losses = self.tally
+        halves = 0.5 * ties + 0.5
+        guess = np.log(wins + halves) - np.log(losses + halves)
+        guess -= guess.mean()
+        rest = np.zeros(self.cells.covariates.shape[1])
+        n_ties = 0.5 * float(ties.sum())
+        share = n_ties / (n_ties + float(wins.sum()))
+        # Against average items a score has the slope ¼ (1 - share); others differ, and
+        # the mean slope over them is that of a curve wider by their variance.
+        spread = 0.0
+        if not average:
+            slope = 1.0 - min(share, 0.5) if self.has_tie else 1.0
+            guess /= slope
+            spread = min(_WIDENED * slope**2 * float(guess.var()), 0.75)
+            guess /= np.sqrt(1.0 - spread)
+        tie = [self.link.start(share) + spread] if self.has_tie else []
+        return np.concatenate([guess, rest, tie])
 
 
 _EFFECT_REMEDY = (

@@ -1,16 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-r"""People's strengths from few of their votes and many votes of a judge.
+"""People's strengths from few of their votes and many votes of a judge.
 
-With ℓ(y; x) the loss of a vote y on a comparison, x = (θ, t), and Davidson's ties, the
-estimate minimizes, a mean here and not a sum,
-
-.. math::
-
-    \frac λN \sum_{\text{all}} ℓ(\tilde y_i; x)
-    + \frac1n \sum_{\text{both}} \bigl(ℓ(y_i; x) - λ\, ℓ(\tilde y_i; x)\bigr).
-
-ln p is a coordinate of x times the vote minus the same ln Z for all votes, so the sum
-over `both` is (1 - λ) times the mean loss of people plus a linear term: for 0 ≤ λ ≤ 1
+ln p is a coordinate of (θ, t) times the vote minus the same ln Z for all votes, so the
+correction is (1 - λ) times the mean loss of people plus a linear term: for 0 ≤ λ ≤ 1
 the whole is convex.
 """
 
@@ -29,9 +21,10 @@ from scipy.special import ndtri
 from tiebreak.data import Pairs
 from tiebreak.data.columns import plain_values
 from tiebreak.losses import LINKS, ComparisonObjective, HalfWins, ItemDesign
-from tiebreak.metrics.inputs import outcome_vector
+from tiebreak.losses.comparison_covariance import vote_scores
+from tiebreak.metrics.metric_inputs import outcome_vector
 from tiebreak.models.covariates import check_level
-from tiebreak.ratings.inputs import check_results
+from tiebreak.ratings.named_results import check_results
 from tiebreak.ratings.strengths.bradley_terry import BradleyTerry
 from tiebreak.solvers import minimize_newton
 
@@ -107,11 +100,9 @@ def corrected_strengths(
     the losses of people's and of the judge's vote, V their covariances and C the
     symmetric part of cov(s, g). (Proof: with f = n/N the gradient is
     s̄_both - λ(1 - f)(ḡ_both - ḡ_rest); both parts are independent means.) The trace is
-    smallest at λ = tr(H⁻¹CH⁻¹) / tr(H⁻¹V_gH⁻¹); estimating λ changes nothing in the
-    limit. In one dimension intervals are then shorter by the factor
-    √(1 - ρ²(1 - n/N)), ρ the correlation of s and g, never longer than from people
-    alone. λ is kept between 0 and 1, where the problem is convex: a judge who
-    contradicts people is not used.
+    smallest at λ = tr(H⁻¹CH⁻¹) / tr(H⁻¹V_gH⁻¹), kept between 0 and 1; estimating it
+    changes nothing in the limit. In one dimension intervals are then shorter by the
+    factor √(1 - ρ²(1 - n/N)), ρ the correlation of s and g.
 
     Parameters
     ----------
@@ -219,7 +210,7 @@ class _Votes:
         self.judge, self.both = judge.astype(np.int64), both
         self.people = np.where(both, 0, 2)  # 2: no vote
         self.people[both] = people
-        self.left, self.right, self.n_items = left, right, n_items
+        self.n_items = n_items
         self.has_tie = bool((people == 0).any())
         self.link = LINKS["davidson"] if self.has_tie else HalfWins()
 
@@ -230,8 +221,7 @@ class _Votes:
         people = (self.people[:, None] == outcomes) / n
         judge = (self.judge[:, None] == outcomes).astype(np.float64)
         tilt = trust * (people - judge * self.both[:, None] / n)
-        linear = self.design.back(0.5 * (tilt[:, 0] - tilt[:, 2]))
-        base = ComparisonObjective(
+        out = _Tilted(
             self.design,
             self.link,
             (1 - trust) * people + trust * judge / n_all,
@@ -239,28 +229,20 @@ class _Votes:
             tie=None if self.has_tie else self.link.start(0.0),
             free=slice(0, self.n_items),
         )
+        out.linear = self.design.back(0.5 * (tilt[:, 0] - tilt[:, 2]))
         if self.has_tie:
-            linear = np.append(linear, -tilt[:, 1].sum())
-        return _Tilted(base, linear)
+            out.linear = np.append(out.linear, -tilt[:, 1].sum())
+        return out
 
     def scores(self, x: Floats, vote: Ints, rows: NDArray[Any]) -> sp.csr_array:
         """Return the gradients of the losses of votes, one row each."""
         t = float(x[-1]) if self.has_tie else -np.inf
-        left, right = self.left[rows], self.right[rows]
-        in_d, in_t = self.link.scores(x[right] - x[left], t)
+        d = self.design.apply(x)[rows]
+        in_d, in_t = self.link.scores(d, t)
         if not self.has_tie:  # a tie is half a win for each
             in_d[:, 1] = 0.5 * (in_d[:, 0] + in_d[:, 2])
-        every = np.arange(len(vote))
-        slope = in_d[every, vote + 1]
-        values, columns = [-slope, slope], [left, right]
-        if self.has_tie:
-            values.append(in_t[every, vote + 1])
-            columns.append(np.full(len(vote), self.n_items))
-        entries = (
-            np.concatenate(values),
-            (np.tile(every, len(values)), np.concatenate(columns)),
-        )
-        return sp.csr_array(entries, shape=(len(vote), len(x)))
+        matrix = self.design.matrix()[rows]
+        return vote_scores(matrix, (in_d, in_t), vote, self.has_tie)
 
     def _inverse(self, x: Floats, trust: float) -> Floats:
         """Return the rows of H⁻¹ that give strengths of mean 0."""
@@ -294,25 +276,14 @@ class _Votes:
         return np.asarray(found)
 
 
-class _Tilted:
-    """An objective plus a linear function."""
+class _Tilted(ComparisonObjective):
+    """The objective plus a linear function."""
 
-    def __init__(self, base: ComparisonObjective, linear: Floats) -> None:
-        self.base, self.linear = base, linear
-        self.n_variables = base.n_variables
+    linear: Floats
 
     def value(self, x: Floats) -> float:
-        return self.base.value(x) + float(self.linear @ x)
+        return super().value(x) + float(self.linear @ x)
 
     def expand(self, x: Floats) -> tuple[float, Floats]:
-        value, gradient = self.base.expand(x)
+        value, gradient = super().expand(x)
         return value + float(self.linear @ x), gradient + self.linear
-
-    def hessian(self) -> Floats:
-        return self.base.hessian()
-
-    def hessian_product(self, v: Floats) -> Floats:
-        return self.base.hessian_product(v)
-
-    def hessian_diagonal(self) -> Floats:
-        return self.base.hessian_diagonal()

@@ -69,6 +69,23 @@ class StrengthDistribution:
             out += (apart**2).sum(axis=0) if out.ndim == 1 else apart.T @ apart
         return out if self.excess is None else out + self.excess
 
+    def take(self, items: Any) -> StrengthDistribution:
+        """Give the distribution of some of the strengths."""
+
+        def part(matrix: Array, n_leading: int) -> Array:
+            for axis in range(n_leading, matrix.ndim):
+                matrix = matrix[(slice(None),) * axis + (items,)]
+            return matrix
+
+        return StrengthDistribution(
+            self.center[:, items],
+            part(self.covariance, 1),
+            self.weight,
+            None if self.excess is None else part(self.excess, 0),
+            self.df,
+            None if self.sides is None else self.sides[:, :, items],
+        )
+
     def relative_to(self, place: int | None) -> StrengthDistribution:
         """Measure strengths from an item, or (None) from the mean of all."""
         if self.covariance.ndim == 2:

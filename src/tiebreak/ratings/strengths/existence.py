@@ -25,10 +25,12 @@ from tiebreak.data.jit import njit
 from tiebreak.data.messages import DataWarning, warn_user
 from tiebreak.models.covariates import refuse_empty
 
+Ints = NDArray[np.int64]
+
 _REMEDY = (
     "Strengths of maximum likelihood are then infinite or arbitrary. Leave these items "
     "out, add comparisons, or set alpha='auto', a prior whose width is learned. "
-    "check_pairs(X, y) shows more."
+    "check_pairs, or tiebreak check, shows more."
 )
 
 
@@ -55,6 +57,12 @@ def check_existence(
             "The decided comparisons contradict each other nowhere: strengths and the "
             f"tie parameter could grow together without end. {_REMEDY}"
         )
+
+
+def label_components(n_items: int, one: Ints, two: Ints) -> Ints:
+    """Label items that met, if only through others, by the same number, from 0."""
+    graph = sp.csr_array((np.ones(len(one)), (one, two)), shape=(n_items, n_items))
+    return connected_components(graph, directed=False)[1].astype(np.int64)
 
 
 @njit(cache=True, nogil=True)

@@ -41,7 +41,7 @@ from tiebreak.losses.comparison_covariance import (
 )
 from tiebreak.models.base import UtilityMixin
 from tiebreak.models.covariates import check_level
-from tiebreak.ratings.inputs import find_item
+from tiebreak.ratings.named_results import find_item
 from tiebreak.ratings.strengths.distribution import (
     Separation,
     StrengthDistribution,
@@ -168,6 +168,12 @@ class StrengthModel(UtilityMixin, ClassifierMixin, BaseEstimator):
         "tol": POSITIVE,
         "max_iter": COUNT,
     }
+    _fitted_arrays: ClassVar = {
+        "strength_": "n",
+        "prior_alphas_": "a",
+        "prior_weights_": "a",
+        "prior_coefs_": "a n..",
+    }
 
     items_: NDArray[Any]
     strength_: Array
@@ -198,9 +204,7 @@ class StrengthModel(UtilityMixin, ClassifierMixin, BaseEstimator):
             )
         if kind in ("sandwich", "cluster") and self.alpha_ > 0:
             raise ValueError(
-                f"kind={kind!r} is for strengths without a penalty: with one it "
-                "measures how surprised the model was, and an item with only expected "
-                "results would seem to be known exactly. Use kind=None, which has the "
+                f"kind={kind!r} is for strengths without a penalty. Use kind=None, the "
                 "posterior and what the data add to it, or fit with alpha=0."
             )
 
@@ -276,16 +280,8 @@ class StrengthModel(UtilityMixin, ClassifierMixin, BaseEstimator):
     def _distribution(
         self, kind: str | None, reference: Any, whole: bool = False
     ) -> StrengthDistribution:
-        full, n = self._coefficient_distribution(kind, whole), len(self.items_)
-        own = (slice(n),) * (full.covariance.ndim - 1)
-        strengths = StrengthDistribution(
-            full.center[:, :n],
-            full.covariance[:, *own],
-            full.weight,
-            None if full.excess is None else full.excess[own],
-            full.df,
-            None if full.sides is None else full.sides[:, :, :n],
-        )
+        full = self._coefficient_distribution(kind, whole)
+        strengths = full.take(slice(len(self.items_)))
         place = None if reference is None else find_item(self.items_, reference)
         return strengths.relative_to(place)
 

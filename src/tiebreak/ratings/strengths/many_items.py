@@ -19,9 +19,8 @@ has the variance 1/A_ii and the mean y_i - b_i / A_ii, so that
 of which only the second part is random (Rao and Blackwell; Papandreou and Yuille,
 2010). With K draws its relative error is √(2/K), and that of the whole is smaller.
 
-*Differences.* Off the diagonal A is not positive, so no entry of A⁻¹ is negative, and
-Var(θ_i - θ_j) is at most the sum of the two variances: intervals of differences that
-take strengths as independent are wide enough.
+No entry of A⁻¹ is negative, so Var(θ_i - θ_j) is at most the sum of the two variances:
+intervals of differences that take strengths as independent are wide enough.
 
 *Excess.* What votes or raters add to the posterior (`losses.comparison_covariance`) is
 one factor ρ = tr A⁻¹(M - L) / tr A⁻¹L for all directions, if it is positive, times
@@ -123,12 +122,9 @@ class SparseHessian:
         """Give y and b of the module's docstring, (N, k) each, some at a time."""
         # A fixed seed: the same data always give the same intervals.
         rng = np.random.default_rng(0)
-        left, right = self.items.left, self.items.right
         root = np.sqrt(self.curvature)[:, None]
-        m, at_once = len(left), 2 * _BLOCK
-        signs = np.concatenate([np.ones(m), -np.ones(m)])
-        places = np.concatenate([right, left]), np.tile(np.arange(m), 2)
-        back = sp.csr_array((signs, places), shape=(self.n, m))
+        m, at_once = len(root), 2 * _BLOCK
+        back = self.items.matrix().T.tocsr()
         for start in range(0, n_draws, at_once):
             k = min(at_once, n_draws - start)
             b = back @ (root * rng.standard_normal((m, k)))

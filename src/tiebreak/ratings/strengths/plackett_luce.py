@@ -7,13 +7,12 @@ outcome, also where it is as probable as another.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import scipy.linalg as la
-import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse.csgraph import connected_components
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
@@ -24,12 +23,11 @@ from tiebreak.data.parameters import check_parameters
 from tiebreak.data.threads import one_blas_thread
 from tiebreak.losses import LINKS, Choices, OrderLikelihood
 from tiebreak.models.base import fits_outcomes
-from tiebreak.ratings.inputs import check_results
+from tiebreak.ratings.named_results import check_results
 from tiebreak.ratings.strengths.distribution import StrengthDistribution
-from tiebreak.ratings.strengths.existence import check_separation
+from tiebreak.ratings.strengths.existence import check_separation, label_components
 from tiebreak.ratings.strengths.inference import StrengthModel
-from tiebreak.ratings.strengths.prior import learn_prior
-from tiebreak.solvers import minimize_newton
+from tiebreak.ratings.strengths.prior import fit_penalized
 
 _DAVIDSON = LINKS["davidson"]
 _KINDS = ("model", "sandwich")
@@ -92,9 +90,8 @@ class PlackettLuce(StrengthModel):
     Notes
     -----
     The likelihood costs O(m Σ k) per list of m items, its Hessian O(m² Σ k), where k
-    are the sizes that blocks have, 1 included.
-    Without a penalty strengths exist only if no group of items is above the rest
-    wherever they meet: otherwise `fit` refuses, with the names of the items.
+    are the sizes that blocks have, 1 included. Without a penalty `fit` refuses lists in
+    which a group of items is above the rest wherever they meet.
 
     References
     ----------
@@ -117,6 +114,15 @@ class PlackettLuce(StrengthModel):
     __module__ = "tiebreak"  # where users find it
     _fits_items: ClassVar[bool] = False
     _fits_pairs: ClassVar[bool] = True
+    _fitted_arrays: ClassVar = {
+        "list_starts_": "l+1: index, rising, from 0, to e",
+        "list_items_": "e: index n",
+        "list_ends_": "e: index, ends list_starts_",
+        "list_weight_": "l",
+        "tie_sizes_": "t: index e+1, rising",
+        "tie_": "t",
+        "prior_coefs_": "a n+t",
+    }
 
     def __init__(
         self,
@@ -154,50 +160,39 @@ class PlackettLuce(StrengthModel):
         check_parameters(self)
         names, choices = _read(X, y, sample_weight)
         _check_existence(choices, names, self.alpha)
-        self._forget()
-        self.items_ = names
-        self.list_items_, self.list_ends_ = choices.flat, choices.ends
-        self.list_starts_, self.list_weight_ = choices.indptr, choices.weight
-        self._solve(choices)
-        return self
-
-    def _solve(self, choices: Choices) -> None:
-        n = len(self.items_)
-        learned = self.alpha == "auto"
-        objective = OrderLikelihood(choices, 1.0 if learned else float(self.alpha))
-        start = np.zeros(objective.n_variables)
-        start[n:] = -1.0
-        options: dict[str, Any] = {"tol": self.tol, "max_iter": int(self.max_iter)}
-        if learned:
-            prior = learn_prior(
-                lambda alpha: OrderLikelihood(choices, alpha), start, n, **options
-            )
-            self.alpha_ = float(prior.alpha[prior.mode])
-            self.prior_alphas_, self.prior_weights_ = prior.alpha, prior.weight
-            self.prior_coefs_ = prior.coef
-            found, x = prior.best, prior.weight @ prior.coef
-        else:
-            self.alpha_ = float(self.alpha)
-            found = minimize_newton(objective, start, **options)
-            x = found.x
-        self.objective_, self.gap_ = found.value, found.gap
-        self.n_iter_, self.converged_ = found.n_iter, found.converged
-        self.strength_ = x[:n] - x[:n].mean()
-        self.tie_sizes_, self.tie_ = objective.sizes[1:], np.exp(x[n:])
-        self.threshold_ = float(_DAVIDSON.threshold(self._pair_tie))
-        if not self.converged_ or np.ptp(self.strength_) > _RUNAWAY:
+        n, sizes = len(names), OrderLikelihood(choices, 0.0).sizes[1:]
+        start = np.append(np.zeros(n), np.full(len(sizes), -1.0))
+        x, fitted = fit_penalized(
+            partial(OrderLikelihood, choices),
+            self.alpha,
+            start,
+            n,
+            tol=self.tol,
+            max_iter=int(self.max_iter),
+        )
+        strength, tie = x[:n] - x[:n].mean(), np.exp(x[n:])
+        if not fitted["converged_"] or np.ptp(strength) > _RUNAWAY:
             warn_user(
-                f"PlackettLuce stopped after {self.n_iter_} steps with a relative gap "
-                f"of {self.gap_:.1e} and strengths {np.ptp(self.strength_):.0f} apart: "
-                "the lists may contradict each other too little for finite strengths. "
-                "The result is kept. Try alpha='auto', or a larger max_iter.",
+                f"PlackettLuce stopped after {fitted['n_iter_']} steps with a relative "
+                f"gap of {fitted['gap_']:.1e} and strengths {np.ptp(strength):.0f} "
+                "apart: the lists may contradict each other too little for finite "
+                "strengths. Try alpha='auto', or a larger max_iter.",
                 ConvergenceWarning,
             )
-
-    @property
-    def _pair_tie(self) -> float:
-        """Ln δ₂, as Davidson's model has it."""
-        return float(np.log(self.tie_[0])) if 2 in self.tie_sizes_ else -np.inf
+        return self._keep(
+            fitted
+            | {
+                "items_": names,
+                "strength_": strength,
+                "tie_sizes_": sizes,
+                "tie_": tie,
+                "threshold_": float(_DAVIDSON.threshold(_pair_tie(sizes, tie))),
+                "list_items_": choices.flat,
+                "list_ends_": choices.ends,
+                "list_starts_": choices.indptr,
+                "list_weight_": choices.weight,
+            }
+        )
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Probabilities of left, tie and right for two items.
@@ -211,7 +206,9 @@ class PlackettLuce(StrengthModel):
         -------
         ndarray of shape (n, 3)
         """
-        return _DAVIDSON.probabilities(self.difference(X), self._pair_tie)
+        return _DAVIDSON.probabilities(
+            self.difference(X), _pair_tie(self.tie_sizes_, self.tie_)
+        )
 
     def log_likelihood(self, X: Any, y: ArrayLike | None = None) -> float:
         """Logarithm of the probability of lists, a sum.
@@ -246,6 +243,8 @@ class PlackettLuce(StrengthModel):
         lists = self.list_items_, self.list_ends_, self.list_starts_, self.list_weight_
         choices = Choices(*lists, len(self.items_))
         x = np.append(self.strength_, np.log(self.tie_))
+        if OrderLikelihood(choices, 0.0).n_variables != len(x):
+            raise ValueError("The lists of this PlackettLuce have other ties than it.")
         if self.alpha_ > 0:
 
             def squares(objective: OrderLikelihood, x: NDArray[np.float64]) -> Any:
@@ -262,12 +261,15 @@ class PlackettLuce(StrengthModel):
         return StrengthDistribution.normal(x, inverse)
 
     def _components(self) -> NDArray[np.int64]:
-        n, flat = len(self.items_), self.list_items_
+        flat = self.list_items_
         joined = np.ones(len(flat) - 1, dtype=bool)
         joined[self.list_starts_[1:-1] - 1] = False
-        one, two = flat[:-1][joined], flat[1:][joined]
-        graph = sp.csr_array((np.ones(len(one)), (one, two)), shape=(n, n))
-        return connected_components(graph, directed=False)[1].astype(np.int64)
+        return label_components(len(self.items_), flat[:-1][joined], flat[1:][joined])
+
+
+def _pair_tie(sizes: NDArray[np.int64], tie: NDArray[np.float64]) -> float:
+    """Ln δ₂, as Davidson's model has it."""
+    return float(np.log(tie[0])) if 2 in sizes else -np.inf
 
 
 def _read(
@@ -278,17 +280,15 @@ def _read(
         return _read_comparisons(X, y, sample_weight)
     if not isinstance(X, Orders):
         raise TypeError(
-            "PlackettLuce learns from Orders(None, sequences), ranked lists of items "
-            f"known by name, or from Pairs; got {type(X).__name__}. For items with "
-            "features and grades try RankSVM."
+            "PlackettLuce learns from Orders(None, sequences), or from Pairs; got "
+            f"{type(X).__name__}. For items with features and grades try RankSVM."
         )
     if y is not None:
         raise ValueError("Orders hold their own order; expected no y with them.")
     if X.names is None:
         raise TypeError(
-            "PlackettLuce knows items by name, and these Orders have features but no "
-            "names. Give the names: Orders(items, sequences, names=names), or learn "
-            "from the features with RankSVM."
+            "PlackettLuce knows items by name, and these Orders have no names. Give "
+            "Orders(items, sequences, names=names), or learn with RankSVM."
         )
     weight = check_weights(sample_weight, len(X))
     alone = (X.lengths < 2) & (weight > 0)
@@ -315,11 +315,6 @@ def _read(
 def _read_comparisons(
     X: Pairs, y: ArrayLike | None, sample_weight: ArrayLike | None
 ) -> tuple[NDArray[Any], Choices]:
-    if y is None:
-        raise ValueError(
-            "Comparisons need their outcomes: this method requires y to be passed, but "
-            "the target y is None."
-        )
     results = check_results(X, y, sample_weight, "PlackettLuce")
     left_first = results.outcome <= 0
     first = np.where(left_first, results.left, results.right)

@@ -97,6 +97,39 @@ def learn_prior(
     )
 
 
+def fit_penalized(
+    objective_of: Callable[[float], Any],
+    alpha: float | str,
+    start: Array,
+    n_items: int,
+    *,
+    tol: float,
+    max_iter: int,
+) -> tuple[Array, dict[str, Any]]:
+    """Minimize for a penalty, or average over learned ones; attributes of the fit."""
+    if alpha == "auto":
+        prior = learn_prior(objective_of, start, n_items, tol=tol, max_iter=max_iter)
+        solution, x = prior.best, prior.weight @ prior.coef
+        fitted: dict[str, Any] = {
+            "alpha_": float(prior.alpha[prior.mode]),
+            "prior_alphas_": prior.alpha,
+            "prior_weights_": prior.weight,
+            "prior_coefs_": prior.coef,
+        }
+    else:
+        penalty = float(alpha)
+        solution = minimize_newton(
+            objective_of(penalty), start, tol=tol, max_iter=max_iter
+        )
+        x, fitted = solution.x, {"alpha_": penalty}
+    return x, fitted | {
+        "objective_": solution.value,
+        "gap_": solution.gap,
+        "n_iter_": solution.n_iter,
+        "converged_": solution.converged,
+    }
+
+
 @dataclass(frozen=True, eq=False)
 class _Node:
     evidence: float  # ln of Z(τ) p(τ) τ, up to a constant
@@ -259,7 +292,7 @@ def laplace_correction(
     # The double sum is at most the square of this, over 12.
     most = float(np.abs(third) @ v**1.5)
     if len(d) <= _CORRECTED_ROWS and most**2 > _SMALL_SUM * q:
-        rows = objective.design.weighted(np.ones(len(d)))
+        rows = objective.design.matrix().toarray()
         joint = rows @ inverse @ rows.T
         epsilon += float(third @ (joint * joint * joint) @ third) / 12.0
     return epsilon
@@ -274,7 +307,7 @@ def _row_variances(design: Design, inverse: Array) -> Array:
     assert isinstance(design, JointDesign)
     items, others = design.parts
     n = items.n_coef
-    rows = others.weighted(np.ones(len(items.left)))  # type: ignore[attr-defined]
+    rows = others.matrix().toarray()
     cross = items.apply(inverse[:n, n:])
     within = np.einsum("ij,jk,ik->i", rows, inverse[n:, n:], rows)
     both = 2.0 * (cross * rows).sum(axis=1)

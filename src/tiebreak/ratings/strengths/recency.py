@@ -22,7 +22,7 @@ from sklearn.base import clone
 from tiebreak.data import Pairs
 from tiebreak.data.columns import plain_values
 from tiebreak.models.covariates import check_row_column
-from tiebreak.ratings.inputs import Results, check_row_periods
+from tiebreak.ratings.named_results import Results, check_row_periods
 
 Floats = NDArray[np.float64]
 
@@ -51,8 +51,7 @@ def recency_weights(
     if period is None:
         raise ValueError(
             f"{type(model).__name__} got half_life={model.half_life!r} but no times; "
-            "expected fit(..., period=...) with a number or date for each row. Give "
-            "it, or set half_life=None, and all rows count the same."
+            "expected fit(..., period=...) with a number or date for each row."
         )
     times = results.take(_measure(period, results.n_rows, in_days, model.half_life))
     if half_life is None:
@@ -128,8 +127,17 @@ def _learn(model: Any, results: Results, covariates: Floats, times: Floats) -> f
         n_rows += len(test)
         for k, half_life in enumerate(tried if len(test) else []):
             weight = results.weight[train] * _fade(times[train], half_life)
-            _fit(fresh, results, covariates, train, weight)
-            losses[k] += _log_loss(fresh, results, covariates, test)
+            pairs, columns = _of_rows(results, covariates, train)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # what can be said is said of all rows
+                outcome = results.outcome[train]
+                fresh.fit(pairs, outcome, sample_weight=weight, **columns)
+            pairs, columns = _of_rows(results, covariates, test)
+            proba = fresh.predict_proba(pairs, **columns)
+            happened = proba[np.arange(len(test)), results.outcome[test] + 1]
+            # An outcome that was never seen before is impossible for all half-lives.
+            happened = np.log(np.maximum(happened, 1e-15))
+            losses[k] -= float(results.weight[test] @ happened)
     if n_rows == 0:
         raise ValueError(
             "half_life='auto' predicts later rows from earlier ones, and no row has "
@@ -139,33 +147,10 @@ def _learn(model: Any, results: Results, covariates: Floats, times: Floats) -> f
     return tried[int(losses.argmin())]
 
 
-def _fit(
-    model: Any,
-    results: Results,
-    covariates: Floats,
-    rows: NDArray[np.int64],
-    weight: Floats,
-) -> None:
-    """Fit a model of strengths to some rows, covariates as context."""
-    pairs, context = _of_rows(results, covariates, rows)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what can be said is said of all rows
-        model.fit(pairs, results.outcome[rows], context=context, sample_weight=weight)
-
-
-def _log_loss(
-    model: Any, results: Results, covariates: Floats, rows: NDArray[np.int64]
-) -> float:
-    pairs, context = _of_rows(results, covariates, rows)
-    proba = model.predict_proba(pairs, context=context)
-    happened = proba[np.arange(len(rows)), results.outcome[rows] + 1]
-    # An outcome that was never seen before is impossible for all half-lives.
-    return -float(results.weight[rows] @ np.log(np.maximum(happened, 1e-15)))
-
-
 def _of_rows(
     results: Results, covariates: Floats, rows: NDArray[np.int64]
-) -> tuple[Pairs, Floats | None]:
+) -> tuple[Pairs, dict[str, Floats]]:
+    """Give some comparisons, and their covariates as context."""
     left, right = results.left[rows], results.right[rows]
-    context = covariates[rows] if covariates.shape[1] else None
-    return Pairs._of(None, left, right, results.names), context
+    columns = {"context": covariates[rows]} if covariates.shape[1] else {}
+    return Pairs._of(None, left, right, results.names), columns

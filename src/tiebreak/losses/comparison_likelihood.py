@@ -1,0 +1,737 @@
+# SPDX-License-Identifier: BSD-3-Clause
+r"""The likelihood of comparisons with three outcomes: links, designs, objective.
+
+A *link* turns the difference d = r(right) - r(left) and one tie parameter t, shared by
+all comparisons, into three probabilities. Both links here give a negative
+log-likelihood that is jointly convex in (d, t):
+
+* Davidson (1970): P(left), P(tie), P(right) ∝ exp(-d/2), exp(t), exp(d/2), with
+  ν = exp(t). No ties at all is t = -∞.
+* cumulative logit, which is the model of Rao and Kupper (1967):
+  P(right) = σ(d - t), P(left) = σ(-d - t), t ≥ 0, and θ = exp(t). No ties is t = 0.
+
+Without ties both are the Bradley-Terry model P(right) = σ(d). A tie is the most
+probable outcome when |d| ≤ ``threshold(t)``, the boundary included.
+
+A *design* is the matrix D of shape (m, q) in d = D β. It is known by its products and
+never stored. The *objective* joins both:
+
+.. math::
+
+    f(β, t) = -\sum_k \sum_{c} n_{kc} \ln p_c(d_k, t)
+              + \sum_j α_j β_j^2 + \frac{κ}{2}\,(\mathbf 1_S^\top β)^2,
+    \qquad d = D β
+
+a **sum** over comparisons. The counts n (shape (m, 3), columns left, tie, right) are
+weights of equal comparisons and need not be whole; a count of zero contributes zero,
+whatever its probability is. The last term exists only where the likelihood does not
+change when the coefficients of a set S (the strengths of items) all move by the same
+amount: it is zero at the solution, whose strengths sum to zero.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import wraps
+from itertools import pairwise
+from typing import Any, ClassVar, NamedTuple, Protocol
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from tiebreak.data.columns import blocks
+from tiebreak.data.jit import njit
+from tiebreak.losses.linear_objective import back_product, forward_product
+
+Vector = NDArray[np.float64]
+
+
+class Expansion(NamedTuple):
+    """Value and derivatives of a summed loss in the differences d and in t."""
+
+    value: float
+    gradient: Vector  # (m,), in d
+    tie_gradient: float
+    curvature: Vector  # (m,), second derivative in d
+    cross: Vector  # (m,), mixed second derivative in d and t
+    tie_curvature: float
+
+
+# Losses and slopes are sums of terms of one sign, so that those of predictions that are
+# almost certain, and right, keep their digits: separable data need them.
+#
+# The odds of Davidson's model are divided by the larger of exp(±d/2): with
+# x = exp(-|d|/2) they are 1 (the better side), ν x (tie) and x² (the worse side).
+
+
+@njit(cache=True, nogil=True)
+def _log1p(x):  # type: ignore[no-untyped-def]
+    """As accurate as that of the C library, and twice as fast."""
+    above = 1.0 + x
+    return x if above == 1.0 else math.log(above) * (x / (above - 1.0))
+
+
+@njit(cache=True, nogil=True)
+def _davidson_loss(d, t, square, tied, left, tie, right):  # type: ignore[no-untyped-def]
+    better = _log1p(square + tied)
+    value = (left + right) * better + max(d, 0.0) * left - min(d, 0.0) * right
+    if tie > 0.0:
+        if tied > 1.0:
+            value += tie * _log1p((1.0 + square) / tied)
+        else:
+            value += tie * (better + (0.5 * abs(d) - t))
+    return value
+
+
+@njit(cache=True, nogil=True)
+def _davidson_value(d, t, counts):  # type: ignore[no-untyped-def]
+    value, nu = 0.0, math.exp(t)
+    for k in range(len(d)):
+        left, tie, right = counts[k, 0], counts[k, 1], counts[k, 2]
+        x = math.exp(-0.5 * abs(d[k]))
+        value += _davidson_loss(d[k], t, x * x, nu * x, left, tie, right)
+    return value
+
+
+@njit(cache=True, nogil=True)
+def davidson_cell(d, t, nu, left, tie, right):  # type: ignore[no-untyped-def]
+    """Loss of a cell, slopes in d and t, second derivatives dd, dt, tt; ν = exp(t)."""
+    n = left + tie + right
+    x = math.exp(-0.5 * abs(d))
+    square, tied = x * x, nu * x
+    decided = 1.0 + square
+    share = 1.0 / (decided + tied)
+    p_tie = tied * share
+    half = math.copysign(0.5 * (1.0 - square) * share, d)
+    value = _davidson_loss(d, t, square, tied, left, tie, right)
+    # ½ + |half| and ½ - |half|: the slopes of a loss and of a win of the better.
+    lost, won = (1.0 + 0.5 * tied) * share, (square + 0.5 * tied) * share
+    of_left, of_right = (lost, won) if d >= 0.0 else (won, lost)
+    in_d = left * of_left - right * of_right + tie * half
+    in_t = (left + right) * p_tie - tie * decided * share
+    # The variance of -½, 0, ½, as a sum of products: it does not cancel.
+    dd = n * (square + 0.25 * tied * decided) * share * share
+    return value, in_d, in_t, dd, -n * half * p_tie, n * p_tie * decided * share
+
+
+@njit(cache=True, nogil=True)
+def _expand_davidson(d, t, counts, gradient, curvature, cross):  # type: ignore[no-untyped-def]
+    value, in_t, in_tt, nu = 0.0, 0.0, 0.0, math.exp(t)
+    for k in range(len(d)):
+        cell = davidson_cell(d[k], t, nu, counts[k, 0], counts[k, 1], counts[k, 2])
+        gradient[k], curvature[k], cross[k] = cell[1], cell[3], cell[4]
+        value += cell[0]
+        in_t += cell[2]
+        in_tt += cell[5]
+    return value, in_t, in_tt
+
+
+@njit(cache=True, nogil=True)
+def _davidson_gradient(d, t, counts, gradient):  # type: ignore[no-untyped-def]
+    in_t, nu = 0.0, math.exp(t)
+    for k in range(len(d)):
+        left, tie, right = counts[k, 0], counts[k, 1], counts[k, 2]
+        n = left + tie + right
+        x = math.exp(-0.5 * abs(d[k]))
+        share = n / (1.0 + x * (nu + x))
+        gradient[k] = math.copysign(0.5 * (1.0 - x * x) * share, d[k])
+        gradient[k] += 0.5 * (left - right)
+        in_t += nu * x * share - tie
+    return in_t
+
+
+@njit(cache=True, nogil=True)
+def _cumulative_value(d, t, counts):  # type: ignore[no-untyped-def]
+    value, ties = 0.0, 0.0
+    for k in range(len(d)):
+        left, tie, right = counts[k, 0], counts[k, 1], counts[k, 2]
+        over, under = t - d[k], t + d[k]
+        # -ln σ(-z) = max(z, 0) + ln(1 + exp(-|z|)): wins have z > 0 in σ, ties < 0.
+        value += (right + tie) * _log1p(math.exp(-abs(over)))
+        value += (left + tie) * _log1p(math.exp(-abs(under)))
+        value += right * over if over > 0.0 else -tie * over
+        value += left * under if under > 0.0 else -tie * under
+        ties += tie
+    if ties > 0.0:
+        value -= ties * math.log(-math.expm1(-2.0 * t))
+    return value
+
+
+@njit(cache=True, nogil=True)
+def cumulative_cell(d, t, left, tie, right):  # type: ignore[no-untyped-def]
+    """As `davidson_cell`, without what `width_loss` adds for ties."""
+    to_right, to_left = right + tie, left + tie
+    over, under = t - d, t + d
+    x, z = math.exp(-abs(over)), math.exp(-abs(under))
+    value = to_right * _log1p(x) + to_left * _log1p(z)
+    value += right * over if over > 0.0 else -tie * over
+    value += left * under if under > 0.0 else -tie * under
+    above, inside = (1.0, x) if over > 0.0 else (x, 1.0)  # σ(t - d), σ(d - t)
+    right_lost, right_tied = right * above / (1.0 + x), tie * inside / (1.0 + x)
+    below, inside = (1.0, z) if under > 0.0 else (z, 1.0)  # σ(t + d), σ(-t - d)
+    left_lost, left_tied = left * below / (1.0 + z), tie * inside / (1.0 + z)
+    in_d = left_lost - left_tied - right_lost + right_tied
+    in_t = left_lost - left_tied + right_lost - right_tied
+    of_above = to_right * x / (1.0 + x) ** 2
+    of_below = to_left * z / (1.0 + z) ** 2
+    both = of_above + of_below
+    return value, in_d, in_t, both, of_below - of_above, both
+
+
+@njit(cache=True, nogil=True)
+def width_loss(t, ties):  # type: ignore[no-untyped-def]
+    """-ties ln(1 - exp(-2t)) of the cumulative link, and its two derivatives."""
+    x, rest = math.exp(-2.0 * t), -math.expm1(-2.0 * t)
+    # The square of rest may be 0.
+    second = ties * x * (2.0 / rest) ** 2
+    return -ties * math.log(rest), -ties * 2.0 * x / rest, second
+
+
+@njit(cache=True, nogil=True)
+def _expand_cumulative(d, t, counts, gradient, curvature, cross):  # type: ignore[no-untyped-def]
+    value, ties, in_t, in_tt = 0.0, 0.0, 0.0, 0.0
+    for k in range(len(d)):
+        cell = cumulative_cell(d[k], t, counts[k, 0], counts[k, 1], counts[k, 2])
+        gradient[k], curvature[k], cross[k] = cell[1], cell[3], cell[4]
+        value += cell[0]
+        in_t += cell[2]
+        in_tt += cell[5]
+        ties += counts[k, 1]
+    if ties > 0.0:
+        width = width_loss(t, ties)
+        value, in_t, in_tt = value + width[0], in_t + width[1], in_tt + width[2]
+    return value, in_t, in_tt
+
+
+@njit(cache=True, nogil=True)
+def _cumulative_gradient(d, t, counts, gradient):  # type: ignore[no-untyped-def]
+    in_t, ties, rise = 0.0, 0.0, math.exp(t)
+    for k in range(len(d)):
+        left, tie, right = counts[k, 0], counts[k, 1], counts[k, 2]
+        x = math.exp(d[k])
+        above = rise / (rise + x)  # σ(t - d)
+        below = 1.0 - 1.0 / (1.0 + rise * x)  # σ(t + d)
+        gradient[k] = (left + tie) * below - (right + tie) * above
+        in_t += (left + tie) * below + (right + tie) * above - 2.0 * tie
+        ties += tie
+    if ties > 0.0:
+        in_t -= ties * 2.0 / math.expm1(2.0 * t)
+    return in_t
+
+
+class OutcomeLink:
+    """A link: probabilities of the three outcomes, and derivatives of -ln of them."""
+
+    name: ClassVar[str]
+    # Compiled: of d, t, counts and of arrays to fill; see below.
+    _value: ClassVar[Callable[..., float]]
+    _expand: ClassVar[Callable[..., tuple[float, float, float]]]
+    _gradient: ClassVar[Callable[..., float]]
+
+    def probabilities(self, d: Vector, t: float | Vector) -> Vector:
+        """Give P(left), P(tie), P(right) as columns, shape (m, 3); t one, or (m,)."""
+        raise NotImplementedError
+
+    def log_probabilities(self, d: Vector, t: float) -> Vector:
+        """Give ln P(left), ln P(tie), ln P(right) as columns, shape (m, 3)."""
+        raise NotImplementedError
+
+    def scores(self, d: Vector, t: float) -> tuple[Vector, Vector]:
+        """Give ∂(-ln p_c)/∂d and ∂(-ln p_c)/∂t, shape (m, 3) each."""
+        raise NotImplementedError
+
+    def threshold(self, t: float) -> float:
+        """Give the largest ``|d|`` for which a tie is the most probable outcome."""
+        raise NotImplementedError
+
+    def start(self, tie_share: float) -> float:
+        """Give the t at which equal items tie with this probability."""
+        raise NotImplementedError
+
+    def value(self, d: Vector, t: float, counts: Vector) -> float:
+        """Give -Σ n ln p; infinite where t is outside its domain."""
+        return type(self)._value(d, t, counts)
+
+    def expand(self, d: Vector, t: float, counts: Vector) -> Expansion:
+        """Give the value and its first and second derivatives."""
+        gradient, curvature, cross = np.empty((3, len(d)))
+        kernel = type(self)._expand
+        value, in_t, in_tt = kernel(d, t, counts, gradient, curvature, cross)
+        return Expansion(value, gradient, in_t, curvature, cross, in_tt)
+
+    def gradient(self, d: Vector, t: float, counts: Vector) -> tuple[Vector, float]:
+        """Give the first derivatives only, in d and in t, which is faster."""
+        out = np.empty(len(d))
+        return out, type(self)._gradient(d, t, counts, out)
+
+    def to_parameter(self, t: float) -> float:
+        """Give the parameter of the literature: ν, or θ."""
+        return math.exp(t)
+
+    def from_parameter(self, value: float) -> float:
+        """Give t for the parameter of the literature."""
+        return math.log(value) if value else -math.inf
+
+
+def _by_blocks(method: Callable[..., Vector]) -> Callable[..., Vector]:
+    """Let a link give three columns block by block: memory for the result only."""
+
+    @wraps(method)
+    def columns(self: OutcomeLink, d: Vector, t: float | Vector) -> Vector:
+        out = np.empty((len(d), 3))
+        for rows in blocks(len(d)):
+            out[rows] = method(
+                self, d[rows], t[rows] if isinstance(t, np.ndarray) else t
+            )
+        return out
+
+    return columns
+
+
+class Davidson(OutcomeLink):
+    """P(left), P(tie), P(right) ∝ exp(-d/2), exp(t), exp(d/2); ν = exp(t)."""
+
+    name = "davidson"
+    _value, _expand = _davidson_value, _expand_davidson
+    _gradient = _davidson_gradient
+
+    @_by_blocks
+    def probabilities(self, d: Vector, t: float | Vector) -> Vector:
+        """Give P(left), P(tie), P(right) as columns, shape (m, 3)."""
+        odds = np.exp(self._logits(d, t))
+        return odds / odds.sum(axis=1, keepdims=True)
+
+    @_by_blocks
+    def log_probabilities(self, d: Vector, t: float) -> Vector:
+        """Give ln P(left), ln P(tie), ln P(right) as columns, shape (m, 3)."""
+        logits = self._logits(d, t)
+        return logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))
+
+    @staticmethod
+    def _logits(d: Vector, t: float | Vector) -> Vector:
+        """Logarithms of the odds, the largest of a row being 0."""
+        if isinstance(t, float) and t == math.inf:
+            return np.tile([-math.inf, 0.0, -math.inf], (len(d), 1))
+        logits = np.stack([-0.5 * d, np.full(len(d), t), 0.5 * d], axis=1)
+        return logits - logits.max(axis=1, keepdims=True)
+
+    def scores(self, d: Vector, t: float) -> tuple[Vector, Vector]:
+        """Give ∂(-ln p_c)/∂d and ∂(-ln p_c)/∂t, shape (m, 3) each."""
+        p = self.probabilities(d, t)
+        half = 0.5 * (p[:, 2] - p[:, 0])
+        in_d = half[:, None] - np.array([-0.5, 0.0, 0.5])
+        return in_d, p[:, 1, None] - np.array([0.0, 1.0, 0.0])
+
+    def threshold(self, t: float) -> float:
+        """Give the largest ``|d|`` for which a tie is the most probable outcome."""
+        return max(0.0, 2.0 * t)
+
+    def start(self, tie_share: float) -> float:
+        """Give the t at which equal items tie with this probability."""
+        return math.log(2.0 * _tie_odds(tie_share)) if tie_share else -math.inf
+
+
+class Cumulative(OutcomeLink):
+    """P(right) = σ(d - t), P(left) = σ(-d - t), P(tie) the rest, t ≥ 0; θ = exp(t)."""
+
+    name = "cumulative"
+    _value, _expand = _cumulative_value, _expand_cumulative
+    _gradient = _cumulative_gradient
+
+    @_by_blocks
+    def probabilities(self, d: Vector, t: float | Vector) -> Vector:
+        """Give P(left), P(tie), P(right) as columns, shape (m, 3)."""
+        # σ(d + t) - σ(d - t) as a product, which does not cancel.
+        tie = _sigmoid(d + t) * _sigmoid(t - d) * -np.expm1(-2.0 * t)
+        return np.stack([_sigmoid(-d - t), tie, _sigmoid(d - t)], axis=1)
+
+    @_by_blocks
+    def log_probabilities(self, d: Vector, t: float) -> Vector:
+        """Give ln P(left), ln P(tie), ln P(right) as columns, shape (m, 3)."""
+        tie = -np.logaddexp(0.0, -d - t) - np.logaddexp(0.0, d - t)
+        tie += math.log(-math.expm1(-2.0 * t)) if t else -math.inf
+        left, right = -np.logaddexp(0.0, d + t), -np.logaddexp(0.0, t - d)
+        return np.stack([left, tie, right], axis=1)
+
+    def value(self, d: Vector, t: float, counts: Vector) -> float:
+        """Give -Σ n ln p; infinite if t < 0, or if t = 0 and there are ties."""
+        if t < 0.0 or (t == 0.0 and counts[:, 1].any()):
+            return math.inf
+        return super().value(d, t, counts)
+
+    def scores(self, d: Vector, t: float) -> tuple[Vector, Vector]:
+        """Give ∂(-ln p_c)/∂d and ∂(-ln p_c)/∂t, shape (m, 3) each."""
+        above, below = _sigmoid(t - d), _sigmoid(t + d)
+        rate = 2.0 * math.exp(-2.0 * t) / math.expm1(-2.0 * t) if t else 0.0
+        in_d = np.stack([below, below - above, -above], axis=1)
+        in_t = np.stack([below, above + below - 2.0 + rate, above], axis=1)
+        return in_d, in_t
+
+    def threshold(self, t: float) -> float:
+        """Give the largest ``|d|`` for which a tie is the most probable outcome."""
+        # P(tie) ≥ P(right) at d ≥ 0 means θ exp(d) + 1 ≤ θ² - 1.
+        return max(0.0, t + math.log1p(-2.0 * math.exp(-2.0 * t))) if t > 0.5 else 0.0
+
+    def start(self, tie_share: float) -> float:
+        """Give the t at which equal items tie with this probability."""
+        return math.log1p(2.0 * _tie_odds(tie_share)) if tie_share else 0.0
+
+
+class HalfWins(Davidson):
+    """P(right) = σ(d), P(left) = σ(-d), and a tie as half a win for each side.
+
+    So -ln p of a tie is the mean of those of left and right, and t plays no part; a tie
+    has no probability. These are Davidson's formulas with ν = 0, but for the value.
+    """
+
+    name = "half"
+
+    def value(self, d: Vector, t: float, counts: Vector) -> float:
+        """Give -Σ n ln p."""
+        return super().value(d, -math.inf, _halved(counts))
+
+    def expand(self, d: Vector, t: float, counts: Vector) -> Expansion:
+        """Give the value and its first and second derivatives."""
+        return super().expand(d, -math.inf, _halved(counts))
+
+    def gradient(self, d: Vector, t: float, counts: Vector) -> tuple[Vector, float]:
+        """Give the first derivatives only, in d and in t."""
+        return super().gradient(d, -math.inf, _halved(counts))
+
+
+def _halved(counts: Vector) -> Vector:
+    half = 0.5 * counts[:, 1]
+    return np.stack([counts[:, 0] + half, np.zeros_like(half), counts[:, 2] + half], 1)
+
+
+LINKS: dict[str, OutcomeLink] = {"davidson": Davidson(), "cumulative": Cumulative()}
+
+
+def _tie_odds(share: float) -> float:
+    """Give the odds of a tie, of a share that leaves room for it and for a winner."""
+    share = min(max(share, 1e-12), 1.0 - 1e-12)
+    return share / (1.0 - share)
+
+
+def _sigmoid(x: Vector) -> Vector:
+    small = np.exp(-np.abs(x))
+    return np.where(x >= 0, 1.0, small) / (1.0 + small)
+
+
+Codes = NDArray[np.int64]
+
+# A Laplacian with at most this many entries per comparison is better dense.
+_FILLED = 16
+_ROWS = 64  # of a table, squared at a time
+
+
+class Design(Protocol):
+    """A matrix D of shape (m, n_coef) in d = D β."""
+
+    n_coef: int
+
+    def apply(self, beta: Vector) -> Vector:
+        """Give D β."""
+
+    def back(self, g: Vector) -> Vector:
+        """Give Dᵀ g."""
+
+    def gram(self, h: Vector) -> Vector:
+        """Give Dᵀ diag(h) D."""
+
+    def diagonal(self, h: Vector) -> Vector:
+        """Give the diagonal of Dᵀ diag(h) D."""
+
+    def matrix(self) -> sp.csr_array:
+        """Give D as a sparse matrix of shape (m, n_coef)."""
+
+
+class ItemDesign:
+    """One coefficient per item: d = β[right] - β[left]."""
+
+    def __init__(self, left: Codes, right: Codes, n_items: int) -> None:
+        self.left, self.right, self.n_coef = left, right, n_items
+
+    def apply(self, beta: Vector) -> Vector:
+        """Give D β."""
+        return beta[self.right] - beta[self.left]
+
+    def back(self, g: Vector) -> Vector:
+        """Give Dᵀ g."""
+        out = np.zeros(self.n_coef)
+        _scatter_differences(self.left, self.right, g, out)
+        return out
+
+    def gram(self, h: Vector) -> Vector:
+        """Give Dᵀ diag(h) D, the Laplacian of the graph with weights h."""
+        out = np.zeros((self.n_coef, self.n_coef))
+        _scatter_laplacian(self.left, self.right, h, out)
+        return out
+
+    def diagonal(self, h: Vector) -> Vector:
+        """Give the diagonal of Dᵀ diag(h) D."""
+        # An item compared with itself has d = 0, whatever its coefficient.
+        h = np.where(self.left == self.right, 0.0, h)
+        out = np.bincount(self.left, h, self.n_coef)
+        return np.asarray(out + np.bincount(self.right, h, self.n_coef), np.float64)
+
+    def matrix(self) -> sp.csr_array:
+        """Give D as a sparse matrix of shape (m, n_coef)."""
+        m = len(self.left)
+        places = np.tile(np.arange(m), 2), np.concatenate([self.right, self.left])
+        signs = np.repeat([1.0, -1.0], m)
+        return sp.csr_array((signs, places), shape=(m, self.n_coef))
+
+
+class CovariateDesign:
+    """Covariates of the comparisons themselves, in favor of left: d = -Z β."""
+
+    def __init__(self, covariates: Any) -> None:
+        self.covariates = covariates  # dense or sparse
+        self.n_coef = covariates.shape[1]
+
+    def apply(self, beta: Vector) -> Vector:
+        """Give D β."""
+        return -forward_product(self.covariates, beta)
+
+    def back(self, g: Vector) -> Vector:
+        """Give Dᵀ g."""
+        return -back_product(self.covariates, g)
+
+    def gram(self, h: Vector) -> Vector:
+        """Give Dᵀ diag(h) D."""
+        if sp.issparse(self.covariates):
+            return (self.covariates.T @ self.covariates.multiply(h[:, None])).toarray()
+        return self.covariates.T @ (h[:, None] * self.covariates)
+
+    def diagonal(self, h: Vector) -> Vector:
+        """Give the diagonal of Dᵀ diag(h) D."""
+        if sp.issparse(self.covariates):
+            return np.asarray(self.covariates.power(2).T @ h)
+        out = np.zeros(self.n_coef)
+        # A few rows at a time: a table of squares would be written and read again.
+        for start in range(0, len(h), _ROWS):
+            rows = slice(start, start + _ROWS)
+            out += h[rows] @ self.covariates[rows] ** 2
+        return out
+
+    def matrix(self) -> sp.csr_array:
+        """Give D as a sparse matrix of shape (m, n_coef)."""
+        return -sp.csr_array(self.covariates)
+
+
+class FeatureDesign:
+    """A linear utility of the items' features: d = (X β)[right] - (X β)[left]."""
+
+    def __init__(self, features: Any, left: Codes, right: Codes) -> None:
+        self.features = features
+        self.items = ItemDesign(left, right, features.shape[0])
+        self.n_coef = features.shape[1]
+
+    def apply(self, beta: Vector) -> Vector:
+        """Give D β."""
+        return self.items.apply(forward_product(self.features, beta))
+
+    def back(self, g: Vector) -> Vector:
+        """Give Dᵀ g."""
+        return back_product(self.features, self.items.back(g))
+
+    def gram(self, h: Vector) -> Vector:
+        """Give Dᵀ diag(h) D = Xᵀ L X, where L is the Laplacian with weights h."""
+        out = self.features.T @ (self._laplacian(h) @ self.features)
+        return out.toarray() if sp.issparse(out) else np.asarray(out)
+
+    def diagonal(self, h: Vector) -> Vector:
+        """Give the diagonal of Dᵀ diag(h) D."""
+        product = self._laplacian(h) @ self.features
+        if sp.issparse(self.features):
+            return np.asarray(self.features.multiply(product).sum(axis=0)).ravel()
+        return np.einsum("ij,ij->j", self.features, product)
+
+    def matrix(self) -> sp.csr_array:
+        """Give D as a sparse matrix of shape (m, n_coef)."""
+        X = self.features
+        return sp.csr_array(X[self.items.right] - X[self.items.left])
+
+    def _laplacian(self, h: Vector) -> Any:
+        left, right, n = self.items.left, self.items.right, self.items.n_coef
+        # Where most items have met each other, products are faster dense.
+        if not sp.issparse(self.features) and n * n <= _FILLED * len(h):
+            return self.items.gram(h)
+        apart = np.flatnonzero(left != right)
+        left, right, off = left[apart], right[apart], -h[apart]
+        diagonal = np.arange(n)
+        rows = np.concatenate([left, right, diagonal])
+        columns = np.concatenate([right, left, diagonal])
+        values = np.concatenate([off, off, self.items.diagonal(h)])
+        return sp.csr_array((values, (rows, columns)), shape=(n, n))
+
+
+class JointDesign:
+    """Several designs side by side, d = D₁ β₁ + D₂ β₂ and so on."""
+
+    def __init__(self, *parts: Design) -> None:
+        self.parts = parts
+        ends = np.cumsum([0, *(part.n_coef for part in parts)])
+        self.slices = [slice(a, b) for a, b in pairwise(ends)]
+        self.n_coef = int(ends[-1])
+
+    def apply(self, beta: Vector) -> Vector:
+        """Give D β."""
+        pieces = zip(self.parts, self.slices, strict=True)
+        total: Any = sum(part.apply(beta[piece]) for part, piece in pieces)
+        return total
+
+    def back(self, g: Vector) -> Vector:
+        """Give Dᵀ g."""
+        return np.concatenate([part.back(g) for part in self.parts])
+
+    def gram(self, h: Vector) -> Vector:
+        """Give Dᵀ diag(h) D."""
+        out = np.empty((self.n_coef, self.n_coef))
+        placed = list(zip(self.parts, self.slices, strict=True))
+        for i, (part, rows) in enumerate(placed):
+            out[rows, rows] = part.gram(h)
+            for other, columns in placed[i + 1 :]:
+                block = _cross_gram(part, other, h)
+                out[rows, columns] = block
+                out[columns, rows] = block.T
+        return out
+
+    def diagonal(self, h: Vector) -> Vector:
+        """Give the diagonal of Dᵀ diag(h) D."""
+        return np.concatenate([part.diagonal(h) for part in self.parts])
+
+    def matrix(self) -> sp.csr_array:
+        """Give D as a sparse matrix of shape (m, n_coef)."""
+        return sp.hstack([part.matrix() for part in self.parts], format="csr")
+
+
+def _cross_gram(one: Design, two: Design, h: Vector) -> Vector:
+    """Give Oneᵀ diag(h) Two, column by column of the one with fewer columns."""
+    if isinstance(one, FeatureDesign) and isinstance(two, ItemDesign):
+        same = one.items.left is two.left and one.items.right is two.right
+        if same and one.items.n_coef == two.n_coef:
+            return np.asarray(one.features.T @ two.gram(h))
+    if one.n_coef < two.n_coef:
+        return _cross_gram(two, one, h).T
+    unit = np.eye(two.n_coef)
+    columns = [one.back(h * two.apply(unit[j])) for j in range(two.n_coef)]
+    return np.stack(columns, axis=1) if columns else np.empty((one.n_coef, 0))
+
+
+@njit(cache=True, nogil=True)
+def _scatter_differences(left, right, g, out):  # type: ignore[no-untyped-def]
+    for k in range(len(g)):
+        out[right[k]] += g[k]
+        out[left[k]] -= g[k]
+
+
+@njit(cache=True, nogil=True)
+def _scatter_laplacian(left, right, h, out):  # type: ignore[no-untyped-def]
+    for k in range(len(h)):
+        i, j = left[k], right[k]
+        if i != j:
+            out[i, i] += h[k]
+            out[j, j] += h[k]
+            out[i, j] -= h[k]
+            out[j, i] -= h[k]
+
+
+class ComparisonObjective:
+    """Value, gradient and Hessian of f at a point x = (β, t), or x = β."""
+
+    def __init__(
+        self,
+        design: Design,
+        link: OutcomeLink,
+        counts: Vector,
+        alpha: Vector,
+        *,
+        tie: float | None = None,
+        free: slice | None = None,
+    ) -> None:
+        self.design, self.link, self.counts = design, link, counts
+        self.alpha, self.tie, self.free = alpha, tie, free
+        self.n_coef = design.n_coef
+        self.n_variables = design.n_coef + (tie is None)
+        # Of the order of the curvature of one strength, so that it is well scaled.
+        self.level = float(counts.sum()) / max(design.n_coef, 1) ** 2
+
+    def split(self, x: Vector) -> tuple[Vector, float]:
+        """Give β and t."""
+        return (x[:-1], float(x[-1])) if self.tie is None else (x, self.tie)
+
+    def value(self, x: Vector) -> float:
+        """Give f(x); infinite outside its domain."""
+        beta, t = self.split(x)
+        loss = self.link.value(self.design.apply(beta), t, self.counts)
+        return loss + self._penalty(beta)
+
+    def expand(self, x: Vector) -> tuple[float, Vector]:
+        """Give f and its gradient at x, and keep x for the Hessian."""
+        beta, t = self.split(x)
+        d = self.design.apply(beta)
+        self.local: Expansion = self.link.expand(d, t, self.counts)
+        gradient = self._gradient(beta, self.local.gradient, self.local.tie_gradient)
+        return self.local.value + self._penalty(beta), gradient
+
+    def gradient(self, x: Vector) -> Vector:
+        """Give the gradient at x only, which is cheaper; the Hessian stays."""
+        beta, t = self.split(x)
+        loss = self.link.gradient(self.design.apply(beta), t, self.counts)
+        return self._gradient(beta, *loss)
+
+    def _gradient(self, beta: Vector, in_d: Vector, in_t: float) -> Vector:
+        gradient = self.design.back(in_d) + 2.0 * self.alpha * beta
+        if self.free is not None:
+            gradient[self.free] += self.level * beta[self.free].sum()
+        return gradient if self.tie is not None else np.append(gradient, in_t)
+
+    def hessian(self) -> Vector:
+        """Give the Hessian at the last expanded point, as a dense matrix."""
+        q, local = self.n_coef, self.local
+        out = gram = self.design.gram(local.curvature)
+        if self.tie is None:
+            out = np.zeros((self.n_variables, self.n_variables))
+            out[:q, :q] = gram
+        out.flat[: q * self.n_variables : self.n_variables + 1] += 2.0 * self.alpha
+        if self.free is not None:
+            out[self.free, self.free] += self.level
+        if self.tie is None:
+            out[:q, q] = out[q, :q] = self.design.back(local.cross)
+            out[q, q] = local.tie_curvature
+        return out
+
+    @property
+    def penalty(self) -> Vector:
+        """What the penalty adds to the diagonal of the Hessian."""
+        return np.append(2.0 * self.alpha, np.zeros(self.n_variables - self.n_coef))
+
+    def hessian_product(self, v: Vector) -> Vector:
+        """Give the Hessian at the last expanded point times v."""
+        beta, t = (v[:-1], float(v[-1])) if self.tie is None else (v, 0.0)
+        local = self.local
+        change = self.design.apply(beta)
+        out = self.design.back(local.curvature * change + t * local.cross)
+        out += 2.0 * self.alpha * beta
+        if self.free is not None:
+            out[self.free] += self.level * beta[self.free].sum()
+        if self.tie is None:
+            out = np.append(out, local.cross @ change + local.tie_curvature * t)
+        return out
+
+    def hessian_diagonal(self) -> Vector:
+        """Give the diagonal of the Hessian at the last expanded point."""
+        out = self.design.diagonal(self.local.curvature) + 2.0 * self.alpha
+        if self.free is not None:
+            out[self.free] += self.level
+        return out if self.tie is not None else np.append(out, self.local.tie_curvature)
+
+    def _penalty(self, beta: Vector) -> float:
+        penalty = float(self.alpha @ beta**2)
+        if self.free is not None:
+            penalty += 0.5 * self.level * float(beta[self.free].sum()) ** 2
+        return penalty

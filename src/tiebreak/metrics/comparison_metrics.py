@@ -1,0 +1,345 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Metrics of predicted comparisons: error rate, ROC for three outcomes, probabilities.
+
+Boundary conventions: an outcome is −1 (left is better), 0 (tie) or +1 (right is
+better), the sign of utility(right) − utility(left). At threshold τ a pair is called
+different when |difference| > τ, so a difference of exactly 0 is always a tie.
+
+The three scores of probabilities (columns left, tie, right) are proper: the true
+probabilities minimize their expectation. Each is a weighted mean over pairs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tiebreak.data import check_weights
+from tiebreak.metrics.metric_inputs import (
+    numeric_vector,
+    outcome_vector,
+    probability_rows,
+)
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+def comparison_error(
+    outcome: ArrayLike, predicted: ArrayLike, sample_weight: ArrayLike | None = None
+) -> float:
+    """Fraction of pairs whose predicted outcome is wrong.
+
+    With ŷᵢ what was predicted it is ::
+
+        Σᵢ wᵢ [ŷᵢ ≠ yᵢ] / Σᵢ wᵢ,
+
+    a weighted mean over pairs. Calling a tie for a win costs as much as calling the
+    wrong winner.
+
+    Parameters
+    ----------
+    outcome, predicted : array-like of shape (n,)
+        What happened, and what was predicted: −1 left, 0 tie, +1 right.
+    sample_weight : array-like of shape (n,), default=None
+        Weight of each pair.
+
+    Returns
+    -------
+    error : float
+        Between 0 and 1.
+
+    Examples
+    --------
+    >>> from tiebreak.metrics import comparison_error
+    >>> comparison_error([-1, 0, 1, 1], [-1, 0, 0, 1])
+    0.25
+    """
+    truth = outcome_vector(outcome, "outcome")
+    answer = outcome_vector(predicted, "predicted", len(truth))
+    weight = check_weights(sample_weight, len(truth))
+    return float(np.average(truth != answer, weights=weight))
+
+
+def comparison_accuracy(
+    outcome: ArrayLike, predicted: ArrayLike, sample_weight: ArrayLike | None = None
+) -> float:
+    """Fraction of pairs whose predicted outcome is right: 1 - `comparison_error`.
+
+    Parameters
+    ----------
+    outcome, predicted, sample_weight
+        As in :func:`comparison_error`.
+
+    Returns
+    -------
+    accuracy : float
+        Between 0 and 1.
+
+    Examples
+    --------
+    >>> from tiebreak.metrics import comparison_accuracy
+    >>> comparison_accuracy([-1, 0, 1, 1], [-1, 0, 0, 1])
+    0.75
+    """
+    return 1.0 - comparison_error(outcome, predicted, sample_weight)
+
+
+def comparison_roc_curve(
+    outcome: ArrayLike, difference: ArrayLike, sample_weight: ArrayLike | None = None
+) -> tuple[Floats, Floats, Floats]:
+    """ROC curve of a utility difference against outcomes with ties.
+
+    At threshold τ a pair is called different when ``|dᵢ| > τ``, in favor of the side
+    that the sign of dᵢ says::
+
+        FPR(τ) = Σ_{yᵢ=0} wᵢ [|dᵢ| > τ] / Σ_{yᵢ=0} wᵢ,
+        TPR(τ) = Σ_{yᵢ≠0} wᵢ [yᵢ dᵢ > τ] / Σ_{yᵢ≠0} wᵢ.
+
+    A true positive is a non-tie called with the right sign. Wrong signs keep the curve
+    below TPR = 1, and ties with a difference of exactly 0 left of FPR = 1. O(n log n).
+
+    Parameters
+    ----------
+    outcome : array-like of shape (n,)
+        What happened: −1 left, 0 tie, +1 right.
+    difference : array-like of shape (n,)
+        utility(right) − utility(left), as from ``model.difference(pairs)``.
+    sample_weight : array-like of shape (n,), default=None
+        Weight of each pair. A pair of weight 0 is as if absent.
+
+    Returns
+    -------
+    fpr, tpr, thresholds : ndarray of shape (m + 1,)
+        The first two start at 0 and never fall; thresholds decrease from infinity to 0.
+        m is the number of distinct positive ``|dᵢ|``, which move together.
+
+    Raises
+    ------
+    ValueError
+        If there is no tie, or nothing but ties, of positive weight.
+
+    Examples
+    --------
+    >>> from tiebreak.metrics import comparison_roc_curve
+    >>> fpr, tpr, thresholds = comparison_roc_curve([1, 0, -1, 0], [3, 1, -2, 0])
+    >>> fpr.tolist(), tpr.tolist(), thresholds.tolist()
+    ([0.0, 0.0, 0.0, 0.5], [0.0, 0.5, 1.0, 1.0], [inf, 2.0, 1.0, 0.0])
+    """
+    truth = outcome_vector(outcome, "outcome")
+    signed = numeric_vector(difference, "difference", len(truth)).astype(np.float64)
+    weight = check_weights(sample_weight, len(truth))
+    truth, signed, weight = truth[weight > 0], signed[weight > 0], weight[weight > 0]
+    _check_both_kinds(truth)
+
+    order = np.argsort(-np.abs(signed), kind="stable")
+    truth, signed, weight = truth[order], signed[order], weight[order]
+    size = np.abs(signed)
+    is_tie = truth == 0
+    false_positive = np.cumsum(weight * is_tie)
+    true_positive = np.cumsum(weight * (truth * np.sign(signed) == 1))
+    different = np.cumsum(weight * ~is_tie)
+
+    # A threshold calls all of its block of equal sizes or nothing of it, so the
+    # curve has a point where a block of positive size ends.
+    block_ends = np.append(size[1:] != size[:-1], True) & (size > 0)
+    lower = np.append(size[1:], 0.0)
+    return (
+        np.append(0.0, false_positive[block_ends] / false_positive[-1]),
+        np.append(0.0, true_positive[block_ends] / different[-1]),
+        np.append(np.inf, lower[block_ends]),
+    )
+
+
+def comparison_auc(
+    outcome: ArrayLike,
+    difference: ArrayLike,
+    *,
+    close: bool = False,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    """Area under the ROC curve for three outcomes.
+
+    The trapezoid rule on :func:`comparison_roc_curve`, from threshold infinity to
+    0. It can be below ½ for a useful ranker: a wrong sign is never a true positive, and
+    a perfect ranker whose ties have a difference of exactly 0 scores 0. O(n log n).
+
+    Parameters
+    ----------
+    outcome, difference : array-like of shape (n,)
+        As in :func:`comparison_roc_curve`.
+    close : bool, default=False
+        If True, continue the curve horizontally from its end to FPR = 1 and add
+        that area; the perfect ranker above then scores 1.
+    sample_weight : array-like of shape (n,), default=None
+        Weight of each pair.
+
+    Returns
+    -------
+    area : float
+        Between 0 and 1.
+
+    Examples
+    --------
+    >>> from tiebreak.metrics import comparison_auc
+    >>> comparison_auc([1, 0, -1, 0], [3, 1, -2, 0])
+    0.5
+    >>> comparison_auc([1, 0, -1, 0], [3, 1, -2, 0], close=True)
+    1.0
+    """
+    fpr, tpr, _ = comparison_roc_curve(outcome, difference, sample_weight)
+    area = np.trapezoid(tpr, fpr)
+    if close:
+        area += (1.0 - fpr[-1]) * tpr[-1]
+    # The curve stays in the unit square, so what exceeds 1 is rounding.
+    return min(float(area), 1.0)
+
+
+def _check_both_kinds(outcome: NDArray[np.int64]) -> None:
+    """Raise unless there are ties and non-ties."""
+    n_ties = int(np.count_nonzero(outcome == 0))
+    if n_ties in (0, len(outcome)):
+        missing = "non-ties" if n_ties else "ties"
+        raise ValueError(
+            f"the ROC curve for three outcomes needs ties and non-ties; got {n_ties} "
+            f"ties and {len(outcome) - n_ties} non-ties of positive weight, so there "
+            f"are no {missing}. Try comparison_error, or a split stratified by outcome."
+        )
+
+
+def comparison_log_loss(
+    outcome: ArrayLike, proba: ArrayLike, sample_weight: ArrayLike | None = None
+) -> float:
+    """Mean negative log probability of what happened.
+
+    With pᵢ(c) the probability that pair i was given for outcome c it is ::
+
+        -Σᵢ wᵢ ln pᵢ(yᵢ) / Σᵢ wᵢ,    a mean over pairs.
+
+    Probabilities are not clipped: a probability of 0 for something that happened
+    gives infinity. Natural logarithm.
+
+    Parameters
+    ----------
+    outcome : array-like of shape (n,)
+        What happened: −1 left, 0 tie, +1 right.
+    proba : array-like of shape (n, 3)
+        Probabilities of left, tie, right; rows sum to 1 within 1e-6.
+    sample_weight : array-like of shape (n,), default=None
+        Weight of each pair. A pair of weight 0 is as if absent.
+
+    Returns
+    -------
+    loss : float
+        From 0 (certain and right) to infinity; ln 3 for even odds.
+
+    Examples
+    --------
+    >>> from tiebreak.metrics import comparison_log_loss
+    >>> comparison_log_loss([-1, 0], [[0.5, 0.3, 0.2], [0.4, 0.2, 0.4]])
+    1.1513
+    >>> comparison_log_loss([1], [[0.5, 0.5, 0.0]])
+    inf
+    """
+    return probability_scores(outcome, proba, sample_weight, ("log_loss",))[0]
+
+
+def comparison_brier(
+    outcome: ArrayLike, proba: ArrayLike, sample_weight: ArrayLike | None = None
+) -> float:
+    """Brier score: mean squared error of the three probabilities.
+
+    With pᵢ(c) the probability that pair i was given for outcome c it is ::
+
+        Σᵢ wᵢ Σ_{c ∈ {-1, 0, 1}} (pᵢ(c) - [yᵢ = c])² / Σᵢ wᵢ,
+
+    a sum over the three outcomes and a mean over pairs.
+
+    Parameters
+    ----------
+    outcome, proba, sample_weight
+        As in :func:`comparison_log_loss`.
+
+    Returns
+    -------
+    score : float
+        From 0 (certain and right) to 2 (certain and wrong).
+
+    Examples
+    --------
+    >>> from tiebreak.metrics import comparison_brier
+    >>> comparison_brier([-1], [[0.5, 0.5, 0.0]])
+    0.5
+    """
+    return probability_scores(outcome, proba, sample_weight, ("brier",))[0]
+
+
+def ranked_probability_score(
+    outcome: ArrayLike, proba: ArrayLike, sample_weight: ArrayLike | None = None
+) -> float:
+    """Ranked probability score: squared error of cumulative probabilities.
+
+    With Pᵢ(y ≤ c) the probability that pair i was given for at most c it is ::
+
+        Σᵢ wᵢ ½ Σ_{c ∈ {-1, 0}} (Pᵢ(y ≤ c) - [yᵢ ≤ c])² / Σᵢ wᵢ,
+
+    the sum over the two cumulative probabilities, halved, and a mean over pairs.
+    Unlike the Brier score it knows that a tie lies between left and right:
+    probability on the tie is a smaller mistake than on the wrong side.
+
+    Parameters
+    ----------
+    outcome, proba, sample_weight
+        As in :func:`comparison_log_loss`.
+
+    Returns
+    -------
+    score : float
+        From 0 (certain and right) to 1 (certain of the wrong side).
+
+    Examples
+    --------
+    >>> from tiebreak.metrics import ranked_probability_score
+    >>> ranked_probability_score([-1, -1], [[0, 1, 0], [0, 0, 1]])
+    0.75
+    """
+    return probability_scores(outcome, proba, sample_weight, ("rps",))[0]
+
+
+def probability_scores(
+    outcome: ArrayLike,
+    proba: ArrayLike,
+    sample_weight: ArrayLike | None,
+    metrics: Sequence[str] = ("log_loss", "brier", "rps"),
+) -> list[float]:
+    """Return several of the metrics above, whose input is checked once."""
+    truth = outcome_vector(outcome, "outcome")
+    rows = probability_rows(proba, len(truth))
+    weight = check_weights(sample_weight, len(truth))
+    counts = weight > 0  # 0 times an infinite loss is no number
+    if not counts.all():
+        truth, rows, weight = truth[counts], rows[counts], weight[counts]
+    with np.errstate(divide="ignore"):
+        losses = [_LOSSES[name](truth, rows) for name in metrics]
+    return [float(np.average(loss, weights=weight)) for loss in losses]
+
+
+def _log_losses(truth: Ints, rows: Floats) -> Floats:
+    return -np.log(rows[np.arange(len(truth)), truth + 1])
+
+
+def _brier_scores(truth: Ints, rows: Floats) -> Floats:
+    left, tie, right = rows.T
+    off = (left - (truth == -1)) ** 2 + (tie - (truth == 0)) ** 2
+    return np.asarray(off + (right - (truth == 1)) ** 2)
+
+
+def _ranked_scores(truth: Ints, rows: Floats) -> Floats:
+    first = rows[:, 0] - (truth == -1)
+    second = first + (rows[:, 1] - (truth == 0))
+    return np.asarray((first**2 + second**2) / 2)
+
+
+_LOSSES = {"log_loss": _log_losses, "brier": _brier_scores, "rps": _ranked_scores}

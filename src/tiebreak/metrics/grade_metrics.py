@@ -1,0 +1,758 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Metrics of utilities against grades inside groups, and rank correlations.
+
+Boundary conventions: values are tied if and only if they compare equal. Only rows of
+one group and of different grades form a pair. A tied pair counts as swapped in
+:func:`swapped_pairs` and as half in :func:`disagreement`; both pool the pairs of all
+groups. NDCG, precision at k, average precision and the two reciprocal ranks are means
+over groups, and expectations over a random order of rows of equal utility, computed
+exactly. Kendall's τ-b corrects for ties,
+Spearman's ρ gives tied values their mean rank; neither exists for a constant vector,
+which is an error, or a warning for some of many groups.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+
+from tiebreak.data import check_weights
+from tiebreak.data.jit import njit
+from tiebreak.data.messages import DataWarning, warn_user
+from tiebreak.metrics.metric_inputs import (
+    check_option,
+    finite_number,
+    group_codes,
+    numeric_vector,
+    positive_integer,
+)
+from tiebreak.metrics.pair_counts import (
+    Groups,
+    average_ranks,
+    count_pairs,
+    group_starts,
+    pair_counts,
+    sort_into_runs,
+    sortable,
+    sums_by,
+)
+
+Floats = NDArray[np.float64]
+
+
+def swapped_pairs(
+    y: ArrayLike,
+    utility: ArrayLike,
+    qid: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    """Fraction of pairs that the utilities put in the wrong order or tie.
+
+    With utilities u and row weights w it is ::
+
+        Σ_{yᵢ>yⱼ} wᵢ wⱼ [uᵢ ≤ uⱼ] / Σ_{yᵢ>yⱼ} wᵢ wⱼ,
+
+    summed over pairs of rows inside groups, pooled over groups. Equal utilities
+    count as swapped. With two grades and no equal utilities this is one minus the
+    area under the ROC curve. O(n log n).
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        Grades; any numbers, higher is better.
+    utility : array-like of shape (n,)
+        Predicted utilities, higher is better.
+    qid : array-like of shape (n,), default=None
+        Group of each row, of any type and in any order. None: one group.
+    sample_weight : array-like of shape (n,), default=None
+        Row weights w; a pair weighs wᵢ wⱼ.
+
+    Returns
+    -------
+    fraction : float
+        Between 0 (every pair in order) and 1.
+
+    Examples
+    --------
+    >>> from tiebreak.metrics import swapped_pairs
+    >>> swapped_pairs([3, 2, 1], [0.9, 0.1, 0.5])
+    0.3333
+    >>> swapped_pairs([1, 0, 1, 0], [2, 2, 5, 4], qid=["a", "a", "b", "b"])
+    0.5
+    """
+    concordant, tied, discordant = _pooled_pairs(y, utility, qid, sample_weight)
+    return float((tied + discordant) / (concordant + tied + discordant))
+
+
+def disagreement(
+    y: ArrayLike,
+    utility: ArrayLike,
+    qid: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    """Fraction of discordant pairs, with half a count for tied utilities.
+
+    With utilities u and row weights w it is ::
+
+        Σ_{yᵢ>yⱼ} wᵢ wⱼ ([uᵢ < uⱼ] + ½ [uᵢ = uⱼ]) / Σ_{yᵢ>yⱼ} wᵢ wⱼ,
+
+    summed over pairs of rows inside groups, pooled over groups. Pairs of equal
+    grades do not count. A constant utility scores ½, and reversing all utilities
+    gives one minus the value. O(n log n).
+
+    Parameters
+    ----------
+    y, utility, qid, sample_weight : array-like of shape (n,)
+        As in :func:`swapped_pairs`.
+
+    Returns
+    -------
+    fraction : float
+        Between 0 (every pair in order) and 1 (every pair reversed).
+
+    Examples
+    --------
+    >>> from tiebreak.metrics import disagreement
+    >>> disagreement([3, 2, 1, 1], [0.9, 0.5, 0.5, 0.1])
+    0.1
+    """
+    concordant, tied, discordant = _pooled_pairs(y, utility, qid, sample_weight)
+    return float((0.5 * tied + discordant) / (concordant + tied + discordant))
+
+
+def _pooled_pairs(
+    y: ArrayLike,
+    utility: ArrayLike,
+    qid: ArrayLike | None,
+    sample_weight: ArrayLike | None,
+) -> Floats:
+    """Return concordant, tied and discordant pair weight over all groups."""
+    grades = numeric_vector(y, "y")
+    utilities = numeric_vector(utility, "utility", len(grades))
+    group = group_codes(qid, len(grades))
+    weight = None
+    if sample_weight is not None:
+        weight = check_weights(sample_weight, len(grades))
+    pooled = pair_counts(grades, utilities, group, weight).sum(axis=0)
+    if pooled.sum() == 0:
+        raise ValueError(
+            f"no pair to compare: none of the {group.max() + 1} group(s) has two "
+            "rows of different y and positive weight. Check that qid is the group "
+            "and not the row number, or use a larger test set."
+        )
+    return pooled
+
+
+# 2**1000 leaves room to add up 2**23 gains before a float overflows.
+LARGEST_EXPONENT = 1000
+
+
+def ndcg(
+    y: ArrayLike,
+    utility: ArrayLike,
+    qid: ArrayLike | None = None,
+    k: int | None = None,
+    gain: str = "exp",
+    *,
+    empty: str = "skip",
+) -> float:
+    """Average the normalized discounted cumulative gain over groups.
+
+    In each group, with gains g, ::
+
+        DCG = Σ_{p=1…k} g(y₍ₚ₎) / log₂(p + 1),    NDCG = DCG / DCG of the best order,
+
+    with y₍ₚ₎ the grade at position p by falling utility. Rows of equal utility share
+    the mean of their gains, as in ``sklearn.metrics.ndcg_score``. A group of one row
+    scores 1 if its gain is positive. O(n log n).
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        Grades, not negative (and up to 1000 with ``gain="exp"``), higher is better.
+    utility, qid : array-like of shape (n,)
+        As in :func:`swapped_pairs`.
+    k : int, default=None
+        Count only the first k positions. None: all.
+    gain : {"exp", "linear"}, default="exp"
+        g(y) = 2ʸ - 1 or g(y) = y.
+    empty : {"skip", "zero", "one"}, default="skip"
+        What a group without a positive gain is worth, where NDCG is 0/0: left out
+        of the mean, 0 or 1.
+
+    Returns
+    -------
+    value : float
+        Between 0 and 1; a mean over groups.
+
+    Examples
+    --------
+    >>> from tiebreak.metrics import ndcg
+    >>> ndcg([3, 2, 0, 1], [4.0, 3.0, 2.0, 1.0])
+    0.9926
+    >>> ndcg([1, 0, 0, 0], [2, 1, 1, 2], qid=["a", "a", "b", "b"], empty="zero")
+    0.5
+    """
+    grades = numeric_vector(y, "y")
+    utilities = numeric_vector(utility, "utility", len(grades))
+    group = group_codes(qid, len(grades))
+    depth = len(grades) if k is None else positive_integer(k, "k")
+    check_option(gain, "gain", ("exp", "linear"))
+    check_option(empty, "empty", ("skip", "zero", "one"))
+    _refuse_negative(grades, "NDCG")
+    gains = _gains(grades, gain)
+
+    groups = Groups(group)
+    discount = 1.0 / np.log2(np.arange(2.0, groups.sizes.max() + 2.0))
+    discount[depth:] = 0.0
+    best = groups.weigh(-_ascending(groups, -gains), discount)
+    reached = groups.weigh(_shared_gains(groups, utilities, gains), discount)
+    has_gain = best > 0
+    # No order beats the best one, so what exceeds 1 is rounding.
+    value = np.minimum(reached[has_gain] / best[has_gain], 1.0)
+    return _mean_with_empty(value, len(best), empty, "a positive gain, so NDCG is 0/0")
+
+
+def _mean_with_empty(
+    value: Floats, n_groups: int, empty: str, reason: str, also: str = ' or empty="one"'
+) -> float:
+    """Average over the groups that have a value, and what the others are worth."""
+    if empty != "skip":
+        worth = 1.0 if empty == "one" else 0.0
+        value = np.append(value, np.full(n_groups - len(value), worth))
+    if len(value) == 0:
+        raise ValueError(
+            f"none of the {n_groups} group(s) has {reason}. Check the grades, or "
+            f'decide with empty="zero"{also}.'
+        )
+    return float(value.mean())
+
+
+def _refuse_negative(grades: NDArray[Any], metric: str) -> None:
+    """Raise if a grade is negative."""
+    bad = np.flatnonzero(grades < 0)
+    if len(bad):
+        raise ValueError(
+            f"{metric} needs grades that are not negative; got {grades[bad[0]]} in row "
+            f"{bad[0]} ({len(bad)} such rows). Try y - y.min(), or swapped_pairs, "
+            "which takes any numbers."
+        )
+
+
+def _gains(grades: NDArray[Any], gain: str) -> Floats:
+    """Return the gain of each row."""
+    exponents = grades.astype(np.float64)
+    if gain == "linear":
+        return exponents
+    bad = np.flatnonzero(exponents > LARGEST_EXPONENT)
+    if len(bad):
+        raise ValueError(
+            f'gain="exp" needs grades up to {LARGEST_EXPONENT}, because 2**y must be '
+            f"finite; got {grades[bad[0]]} in row {bad[0]} ({len(bad)} such rows). "
+            'Try gain="linear".'
+        )
+    return np.exp2(exponents) - 1.0
+
+
+def _ascending(groups: Groups, values: Floats) -> Floats:
+    """Sort the values of each group."""
+    if groups.shape is None:
+        return values[groups.sort(values)]
+    grouped = values if groups.rows is None else values[groups.rows]
+    return np.sort(grouped.reshape(groups.shape), axis=1).ravel()
+
+
+def _shared_gains(groups: Groups, utility: NDArray[Any], gains: Floats) -> Floats:
+    """Order gains by falling utility, equal utilities sharing theirs."""
+    falling = -sortable(utility)
+    order = groups.sort(falling)
+    gains, begins = gains[order], groups.new_runs(falling[order])
+    if begins.all():
+        return gains
+    starts = np.flatnonzero(begins)
+    size = np.diff(starts, append=len(order))
+    return np.repeat(np.add.reduceat(gains, starts) / size, size)
+
+
+def average_precision(
+    y: ArrayLike,
+    utility: ArrayLike,
+    qid: ArrayLike | None = None,
+    k: int | None = None,
+    *,
+    threshold: float = 0.0,
+    empty: str = "skip",
+) -> float:
+    """Mean average precision (MAP): precision where relevant rows stand, averaged.
+
+    A row is relevant if its grade is above the threshold. In a group with R relevant
+    rows, of which Hₚ stand at the first p positions by falling utility, ::
+
+        AP = Σ_{p=1…k, row p relevant} (Hₚ / p) / min(R, k),
+
+    so that the best order scores 1 for every k. The value is the mean over groups.
+    Rows of equal utility: the expectation over their random order. O(n log n).
+
+    Parameters
+    ----------
+    y, utility, qid : array-like of shape (n,)
+        As in :func:`swapped_pairs`.
+    k : int, default=None
+        Count only the first k positions. None: all.
+    threshold : float, default=0.0
+        Rows with ``y > threshold`` are relevant.
+    empty : {"skip", "zero", "one"}, default="skip"
+        What a group without a relevant row is worth: left out of the mean, 0 or 1.
+
+    Returns
+    -------
+    value : float
+        Between 0 and 1; a mean over groups.
+
+    Notes
+    -----
+    Where no utilities tie, this is ``average_precision_score`` of scikit-learn in each
+    group and, with ``empty="one"``, ``label_ranking_average_precision_score``; both
+    count a tied relevant row as if it were the last of those that tie with it.
+
+    Examples
+    --------
+    >>> from tiebreak.metrics import average_precision
+    >>> average_precision([1, 0, 1, 0], [4, 3, 2, 1])    # (1 + 2/3) / 2
+    0.8333
+    >>> average_precision([1, 0], [0, 0])    # 1 or ½, by the order of the two
+    0.75
+    """
+    relevant, utilities, group, depth = _check_search(y, utility, qid, k, threshold)
+    check_option(empty, "empty", ("skip", "zero", "one"))
+    order, run = sort_into_runs(group, -sortable(utilities))
+    start = group_starts(group)[group[order]]
+    size, hits = np.bincount(run), sums_by(run, relevant[order])
+    before = np.cumsum(hits) - hits  # relevant rows in earlier runs, of all groups
+    first = np.cumsum(size) - size
+    before -= before[run[start[first]]]
+    # At the j-th place of a run, counted from 0, a row is relevant with chance
+    # hits / size, and of the j rows above it (hits - 1) / (size - 1) are then expected.
+    above = (np.arange(len(order)) - first[run]) * (hits - 1)[run]
+    above = before[run] + above / np.maximum(size - 1, 1)[run]
+    position = np.arange(len(order)) - start + 1
+    term = (hits / size)[run] * (1 + above) / position
+    reached = sums_by(group[order], np.where(position <= depth, term, 0.0))
+    best = np.minimum(sums_by(group, relevant), depth)
+    value = np.minimum(reached[best > 0] / best[best > 0], 1.0)
+    reason = "a relevant row, so average precision is 0/0"
+    return _mean_with_empty(value, len(best), empty, reason)
+
+
+def reciprocal_rank(
+    y: ArrayLike,
+    utility: ArrayLike,
+    qid: ArrayLike | None = None,
+    k: int | None = None,
+    *,
+    threshold: float = 0.0,
+    empty: str = "skip",
+) -> float:
+    """Mean reciprocal rank (MRR): one over the position of the first relevant row.
+
+    In each group ::
+
+        RR = 1 / p,    p the first position by falling utility with y₍ₚ₎ > threshold,
+
+    and 0 if p is larger than k. The value is the mean over groups. Rows of equal
+    utility: the expectation over their random order. O(n log n).
+
+    Parameters
+    ----------
+    y, utility, qid : array-like of shape (n,)
+        As in :func:`swapped_pairs`.
+    k, threshold, empty
+        As in :func:`average_precision`.
+
+    Returns
+    -------
+    value : float
+        Between 0 and 1; a mean over groups.
+
+    Examples
+    --------
+    >>> from tiebreak.metrics import reciprocal_rank
+    >>> reciprocal_rank([0, 1, 1, 0], [4, 3, 2, 1])
+    0.5
+    >>> reciprocal_rank([0, 1, 1, 0], [2, 1, 1, 2], qid=["a", "a", "b", "b"])
+    0.5
+    """
+    relevant, utilities, group, depth = _check_search(y, utility, qid, k, threshold)
+    check_option(empty, "empty", ("skip", "zero", "one"))
+    value = _reciprocal_stops(group, utilities, relevant, depth)
+    value = value[sums_by(group, relevant) > 0]
+    reason = "a relevant row, so there is no first one"
+    return _mean_with_empty(value, int(group.max()) + 1, empty, reason)
+
+
+def expected_reciprocal_rank(
+    y: ArrayLike,
+    utility: ArrayLike,
+    qid: ArrayLike | None = None,
+    k: int | None = None,
+    *,
+    max_grade: float | None = None,
+    empty: str = "skip",
+) -> float:
+    """Average the expected reciprocal rank of Chapelle et al. over groups.
+
+    A user looks at the rows by falling utility and stops at a row of grade y with
+    probability R(y). In each group the value is the expectation of 1/p, p the position
+    of the stop, ::
+
+        Σ_{p=1…k} (1/p) R(y₍ₚ₎) Π_{i<p} (1 - R(y₍ᵢ₎)),    R(y) = (2ʸ - 1) / 2^max_grade.
+
+    Rows of equal utility: the expectation over their random order. The paper calls it
+    ERR; in this library these letters are short for expected rank regression.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        Grades, not negative, higher is better.
+    utility, qid : array-like of shape (n,)
+        As in :func:`swapped_pairs`.
+    k : int, default=None
+        Count only the first k positions. None: all.
+    max_grade : float, default=None
+        The highest grade of the scale. None: the largest of `y`; declare it where
+        values of several sets of rows are compared.
+    empty : {"skip", "zero"}, default="skip"
+        What a group is worth whose grades are all 0: left out of the mean, or 0.
+
+    Returns
+    -------
+    value : float
+        From 0 to below 1; it is not divided by the value of the best order.
+
+    Notes
+    -----
+    O(n log n) on a given scale of grades. A tie of many rows with tiny R costs more, at
+    worst the square of its size.
+
+    References
+    ----------
+    O. Chapelle, D. Metzler, Y. Zhang and P. Grinspan. Expected reciprocal rank for
+    graded relevance. CIKM, 2009.
+
+    Examples
+    --------
+    >>> from tiebreak.metrics import expected_reciprocal_rank
+    >>> expected_reciprocal_rank([2, 0, 1], [3, 2, 1])    # ¾ + ¼ · ¼ / 3
+    0.7708
+    """
+    grades = numeric_vector(y, "y")
+    utilities = numeric_vector(utility, "utility", len(grades))
+    group = group_codes(qid, len(grades))
+    depth = len(grades) if k is None else positive_integer(k, "k")
+    check_option(empty, "empty", ("skip", "zero"))
+    _refuse_negative(grades, "expected reciprocal rank")
+    levels = grades.astype(np.float64)
+    top = levels.max() if max_grade is None else finite_number(max_grade, "max_grade")
+    high = np.flatnonzero(levels > top)
+    if len(high):
+        raise ValueError(
+            f"max_grade is {max_grade}, but y has {grades[high[0]]} in row {high[0]} "
+            f"({len(high)} such rows); expected the highest grade of the scale. Try "
+            f"max_grade={grades.max()}."
+        )
+    value = _reciprocal_stops(
+        group, utilities, np.exp2(levels - top) - np.exp2(-top), depth
+    )
+    value = value[np.bincount(group, levels > 0) > 0]
+    reason = "a grade above 0, so no user ever stops"
+    return _mean_with_empty(value, int(group.max()) + 1, empty, reason, also="")
+
+
+def _check_search(
+    y: ArrayLike,
+    utility: ArrayLike,
+    qid: ArrayLike | None,
+    k: int | None,
+    threshold: float,
+) -> tuple[Floats, NDArray[Any], NDArray[np.int64], int]:
+    """Return relevance 0 or 1, utilities, group codes and the depth."""
+    grades = numeric_vector(y, "y")
+    utilities = numeric_vector(utility, "utility", len(grades))
+    relevant = grades > finite_number(threshold, "threshold")
+    depth = len(grades) if k is None else positive_integer(k, "k")
+    group = group_codes(qid, len(grades))
+    return relevant.astype(np.float64), utilities, group, depth
+
+
+def _reciprocal_stops(
+    group: NDArray[np.int64], utility: NDArray[Any], stop: Floats, depth: int
+) -> Floats:
+    """Return each group's E 1/p, p the position of the first stop up to the depth."""
+    order, run = sort_into_runs(group, -sortable(utility))
+    size = np.bincount(run)
+    run_starts = np.concatenate([[0], np.cumsum(size)])
+    first_runs = np.append(run[group_starts(group)[:-1]], len(size))
+    value = np.zeros(len(first_runs) - 1)
+    looking = np.empty(int(size.max()) + 1)
+    add_reciprocal_stops(value, looking, stop[order], run_starts, first_runs, depth)
+    return value
+
+
+@njit(cache=True, nogil=True)
+def add_reciprocal_stops(
+    value: Floats,
+    looking: Floats,
+    stop: Floats,
+    run_starts: NDArray[np.int64],
+    first_runs: NDArray[np.int64],
+    depth: int,
+) -> None:
+    """Add E 1/p of every group to ``value``, in place; ``looking`` is scratch."""
+    for group in range(len(value)):
+        begin = run_starts[first_runs[group]]
+        reached = 1.0  # chance that the user comes to this run
+        for run in range(first_runs[group], first_runs[group + 1]):
+            start, end = run_starts[run], run_starts[run + 1]
+            if start - begin >= depth or reached == 0.0:
+                break
+            n_rows = 0
+            passed, total = 1.0, 0.0
+            for row in range(start, end):
+                n_rows += stop[row] == 0.0
+                passed *= 1.0 - stop[row]
+                total += stop[row]
+            # looking[j] is the chance of no stop at j rows of the run, drawn without
+            # replacement; at most (1 - mean stop)**j by Maclaurin's inequality, so
+            # that places after the n-th add less than 1e-17.
+            n = min(end - start, depth - (start - begin))
+            mean = total / (end - start)
+            if mean >= 1.0:
+                n = 1
+            elif mean > 0.0:
+                n = min(n, 1 + int(min(-39.2 / np.log1p(-mean), 1e18)))
+            looking[: n + 1] = 1.0
+            for row in range(start, end):
+                if stop[row] > 0.0:
+                    n_rows += 1
+                    for j in range(min(n, n_rows), 0, -1):
+                        drawn = j * (1.0 - stop[row]) * looking[j - 1]
+                        looking[j] = (drawn + (n_rows - j) * looking[j]) / n_rows
+            for j in range(1, n + 1):
+                chance = looking[j - 1] - looking[j]
+                value[group] += reached * chance / (start - begin + j)
+            reached *= passed
+
+
+def top_k_precision(
+    y: ArrayLike, utility: ArrayLike, qid: ArrayLike | None = None, k: int = 3
+) -> float:
+    """Share of the true top k found among the predicted top k.
+
+    In a group of m rows, with κ = min(k, m), the predicted top is the κ rows of highest
+    utility and a true top is any set of κ rows such that no row outside it has a higher
+    grade. The value of the group is ::
+
+        E max_T |T ∩ P| / κ,
+
+    the expectation over random tie-breaking among equal utilities in the predicted top
+    P, the maximum over the true tops T: when grades tie at the border of the true top,
+    finding any of them counts, as many as have room there. O(n log n).
+
+    Parameters
+    ----------
+    y, utility, qid : array-like of shape (n,)
+        As in :func:`swapped_pairs`.
+    k : int, default=3
+        Size of the top; groups with fewer rows use their size.
+
+    Returns
+    -------
+    precision : float
+        Between 0 and 1; a mean over groups.
+
+    Examples
+    --------
+    >>> from tiebreak.metrics import top_k_precision
+    >>> top_k_precision([5, 4, 3, 2, 1], [9, 1, 8, 2, 3], k=2)
+    0.5
+    >>> top_k_precision([5, 4, 3, 2, 1], [0, 0, 0, 0, 0], k=2)
+    0.4
+    """
+    grades = numeric_vector(y, "y")
+    utilities = numeric_vector(utility, "utility", len(grades))
+    group = group_codes(qid, len(grades))
+    depth = np.minimum(positive_integer(k, "k"), np.bincount(group))
+
+    true_above, true_border = _top(group, grades, depth)
+    sure, drawn_from = _top(group, utilities, depth)
+    room = depth - _count(group, true_above)
+    n_draws = depth - _count(group, sure)
+    n_block = _count(group, drawn_from)
+    share = n_draws / n_block
+
+    chosen = _count(group, true_above & drawn_from)
+    above = _count(group, true_above & sure) + share * chosen
+    fixed = _count(group, true_border & sure)
+    marked = _count(group, true_border & drawn_from)
+    at_border = _expected_capped_draws(fixed, marked, n_block, n_draws, room)
+    return float(np.mean((above + at_border) / depth))
+
+
+def _count(group: NDArray[np.int64], marked: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Count the marked rows of each group."""
+    return np.bincount(group[marked], minlength=int(group.max()) + 1)
+
+
+def _top(
+    group: NDArray[np.int64], score: NDArray[Any], depth: NDArray[np.int64]
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Mark the rows above and the rows at the score of each group's depth-th row."""
+    falling = -sortable(score)
+    order, _ = sort_into_runs(group, falling)
+    border = falling[order[group_starts(group)[:-1] + depth - 1]]
+    return falling < border[group], falling == border[group]
+
+
+def _expected_capped_draws(
+    fixed: NDArray[np.int64],
+    n_marked: NDArray[np.int64],
+    n_block: NDArray[np.int64],
+    n_draws: NDArray[np.int64],
+    cap: NDArray[np.int64],
+) -> Floats:
+    """Return E min(fixed + H, cap), H the marked rows of ``n_draws`` in ``n_block``."""
+    expected = fixed + n_draws * n_marked / n_block
+    most = np.minimum(n_marked, n_draws)
+    over = np.flatnonzero(fixed + most > cap)
+    if len(over) == 0:
+        return expected
+    # One entry per group and possible number of hits: at most 2 n in all.
+    n_values = most[over] + 1
+    entry = np.repeat(over, n_values)
+    hits = np.arange(len(entry)) - np.repeat(np.cumsum(n_values) - n_values, n_values)
+    chance = stats.hypergeom.pmf(hits, n_block[entry], n_marked[entry], n_draws[entry])
+    excess = np.maximum(fixed[entry] + hits - cap[entry], 0)
+    return expected - np.bincount(entry, chance * excess, minlength=len(expected))
+
+
+def kendall_tau_b(a: ArrayLike, b: ArrayLike, qid: ArrayLike | None = None) -> float:
+    """Kendall's rank correlation τ-b, corrected for ties on both sides.
+
+    For two scores a and b ::
+
+        τ_b = (P - Q) / √((P + Q + Tₐ) (P + Q + T_b))
+
+    with P concordant and Q discordant pairs, Tₐ pairs tied only in a and
+    T_b pairs tied only in b. With ``qid`` the mean over groups of the
+    value inside each group, every group counting once. O(n log n).
+
+    Parameters
+    ----------
+    a, b : array-like of shape (n,)
+        Two scores of the same rows; the value is symmetric in them.
+    qid : array-like of shape (n,), default=None
+        Group of each row, of any type and in any order. None: one vector.
+
+    Returns
+    -------
+    tau : float
+        Between −1 and 1.
+
+    Raises
+    ------
+    ValueError
+        If ``a`` or ``b`` is constant, or with ``qid`` in every group. Where it is in
+        some groups, a warning says so and they are left out of the mean.
+
+    Examples
+    --------
+    >>> from tiebreak.metrics import kendall_tau_b
+    >>> kendall_tau_b([1, 2, 3, 4], [1, 3, 2, 4])
+    0.6667
+    >>> kendall_tau_b([1, 2, 3, 4], [5, 6, 8, 7], qid=[0, 0, 1, 1])
+    0.0
+    """
+    first, second = _two_vectors(a, b)
+    if qid is None:
+        _check_not_constant(first, second)
+    groups = Groups(group_codes(qid, len(first)))
+    counts = count_pairs(first, second, groups).astype(np.float64)
+    spread = counts[:, :3].sum(axis=1) * counts[:, 3]
+    agreement = counts[:, 0] - counts[:, 2]
+    return _mean_over_groups(agreement, spread, "Kendall's tau-b")
+
+
+def spearman_rho(a: ArrayLike, b: ArrayLike, qid: ArrayLike | None = None) -> float:
+    """Spearman's rank correlation ρ, the correlation of average ranks.
+
+    For two scores a and b ::
+
+        ρ = Σᵢ (Rᵢ - R̄)(Sᵢ - S̄) / √(Σᵢ (Rᵢ - R̄)² Σᵢ (Sᵢ - S̄)²)
+
+    with R and S the ranks of a and b, tied values sharing their mean rank. With
+    ``qid`` the mean over groups of the value inside each group, every group
+    counting once. O(n log n).
+
+    Parameters
+    ----------
+    a, b, qid : array-like of shape (n,)
+        As in :func:`kendall_tau_b`.
+
+    Returns
+    -------
+    rho : float
+        Between −1 and 1.
+
+    Examples
+    --------
+    >>> from tiebreak.metrics import spearman_rho
+    >>> spearman_rho([1, 2, 3, 4], [1, 3, 2, 4])
+    0.8000
+    """
+    first, second = _two_vectors(a, b)
+    if qid is None:
+        _check_not_constant(first, second)
+    group = group_codes(qid, len(first))
+    middle = (np.bincount(group) - 1) / 2
+    r = average_ranks(group, first) - middle[group]
+    s = average_ranks(group, second) - middle[group]
+    spread = sums_by(group, r * r) * sums_by(group, s * s)
+    return _mean_over_groups(sums_by(group, r * s), spread, "Spearman's rho")
+
+
+def _two_vectors(a: ArrayLike, b: ArrayLike) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Check two vectors of the same length."""
+    first = numeric_vector(a, "a")
+    return first, numeric_vector(b, "b", len(first))
+
+
+def _check_not_constant(a: NDArray[Any], b: NDArray[Any]) -> None:
+    """Raise if either vector has fewer than two distinct values."""
+    for name, vector in (("a", a), ("b", b)):
+        if (vector == vector[0]).all():
+            raise ValueError(
+                f"rank correlation needs two distinct values in {name}; got "
+                f"{len(vector)} value(s), all equal to {vector[0]}. A constant has "
+                "no order: check the model, or use disagreement, which scores it ½."
+            )
+
+
+def _mean_over_groups(agreement: Floats, spread: Floats, name: str) -> float:
+    """Average agreement / √spread over the groups whose spread is positive."""
+    exists = spread > 0
+    n_without = int(np.count_nonzero(~exists))
+    if n_without == len(exists):
+        raise ValueError(
+            f"{name} does not exist in any of the {len(exists)} group(s): in each, "
+            "a or b is constant. Check that qid is the group and not the row number."
+        )
+    if n_without:
+        warn_user(
+            f"{name} does not exist in {n_without} of {len(exists)} groups, where a "
+            "or b is constant; the mean is over the others.",
+            DataWarning,
+        )
+    return float(np.mean(agreement[exists] / np.sqrt(spread[exists])))

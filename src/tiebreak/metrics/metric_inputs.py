@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Check what comes into a metric: vectors, weights, groups and probabilities.
+
+Every function either returns a clean array or raises an error that names the
+argument, the row, the value found and what was expected instead. Nothing is
+dropped, filled in or clipped.
+"""
+
+from __future__ import annotations
+
+from math import isfinite
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tiebreak.data.columns import as_column, as_column_of, factorize, refuse_missing
+from tiebreak.data.messages import list_rows
+from tiebreak.data.outcome import OUTCOMES
+
+PROBABILITY_TOLERANCE = 1e-6
+
+
+def numeric_vector(values: Any, name: str, n_rows: int | None = None) -> NDArray[Any]:
+    """Return ``values`` as a non-empty 1-D array of finite real numbers."""
+    if n_rows is None:
+        column = as_column(values, name)
+    else:
+        column = as_column_of(values, name, n_rows)
+    if len(column) == 0:
+        raise ValueError(f"{name} is empty; a metric needs at least one row.")
+    refuse_missing(column, name)
+    if column.dtype.kind not in "biuf":
+        wrong = [row for row, value in enumerate(column) if not _is_real(value)]
+        raise ValueError(
+            f"{name} must hold real numbers, got {len(wrong)} other value(s): "
+            f"{list_rows(wrong, [column[row] for row in wrong[:5]])}."
+        )
+    infinite = np.flatnonzero(~np.isfinite(column))
+    if len(infinite):
+        raise ValueError(
+            f"{name} must be finite, got {len(infinite)} infinite value(s): "
+            f"{list_rows(infinite, column[infinite[:5]].tolist())}."
+        )
+    return column
+
+
+def _is_real(value: object) -> bool:
+    """Tell whether a value of a mixed column is a real number."""
+    return isinstance(value, int | float | np.number) and not np.iscomplexobj(value)
+
+
+def outcome_vector(
+    values: Any, name: str, n_rows: int | None = None
+) -> NDArray[np.int64]:
+    """Return outcomes −1, 0, +1 as a non-empty integer array."""
+    column = numeric_vector(values, name, n_rows)
+    wrong = np.flatnonzero(~np.isin(column, OUTCOMES))
+    if len(wrong) or column.dtype.kind == "b":
+        rows = wrong if len(wrong) else np.arange(len(column))
+        found = list_rows(rows, column[rows[:5]].tolist())
+        raise ValueError(
+            f"{name} must hold -1 (left is better), 0 (tie) or +1 (right is better), "
+            f"got {len(rows)} other value(s): {found}. "
+            "Outcome.parse reads words and points."
+        )
+    return column.astype(np.int64)
+
+
+def as_outcomes(model: Any, values: Any) -> Any:
+    """Return classes of a model that scikit-learn renumbered to 0, 1, 2 as outcomes."""
+    if not np.array_equal(getattr(model, "classes_", OUTCOMES), OUTCOMES + 1):
+        return values
+    classes = numeric_vector(values, "y")
+    wrong = np.flatnonzero(~np.isin(classes, OUTCOMES + 1))
+    if len(wrong):
+        raise ValueError(
+            f"{type(model).__name__} was fitted on outcomes that scikit-learn "
+            "renumbered: its classes_ are 0 (left), 1 (tie) and 2 (right). Got "
+            f"{len(wrong)} other value(s): {list_rows(wrong, classes[wrong[:5]])}. "
+            "Give y + 1, or score the meta-estimator."
+        )
+    return classes - 1
+
+
+def group_codes(qid: ArrayLike | None, n_rows: int) -> NDArray[np.int64]:
+    """Return group numbers 0, 1, ... for ``qid`` of any type and in any order.
+
+    Without ``qid`` all rows are one group. Every number occurs at least once.
+    """
+    if qid is None:
+        return np.zeros(n_rows, dtype=np.int64)
+    column = as_column_of(qid, "qid", n_rows)
+    refuse_missing(column, "qid")
+    return factorize(column)[0]
+
+
+def probability_rows(proba: ArrayLike, n_rows: int) -> NDArray[np.float64]:
+    """Return ``proba`` as an (n_rows, 3) array of probabilities."""
+    rows = np.asarray(proba)
+    if rows.shape != (n_rows, 3):
+        raise ValueError(
+            f"proba must have shape ({n_rows}, 3) with columns left, tie, right; got "
+            f"shape {rows.shape}. A model without ties needs a tie column of zeros in "
+            "the middle."
+        )
+    if rows.dtype.kind not in "biuf":
+        raise ValueError(f"proba must hold real numbers; got dtype {rows.dtype}.")
+    rows = rows.astype(np.float64, copy=False)
+    total = rows.sum(axis=1)
+    off = ~(np.abs(total - 1) <= PROBABILITY_TOLERANCE)
+    if not off.any() and rows.min(initial=0.0) >= 0:
+        return rows
+    problems = (
+        (~np.isfinite(rows).all(axis=1), "be finite"),
+        ((rows < 0).any(axis=1), "not be negative"),
+        (off, f"sum to 1 within {PROBABILITY_TOLERANCE:g}"),
+    )
+    for is_wrong, rule in problems:
+        wrong = np.flatnonzero(is_wrong)
+        if len(wrong):
+            raise ValueError(
+                f"The probabilities of a row must {rule}, got {len(wrong)} other "
+                f"row(s): {list_rows(wrong, rows[wrong[:5]].tolist())}."
+            )
+    return rows
+
+
+def positive_integer(value: object, name: str) -> int:
+    """Return ``value`` as an int of at least 1."""
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise TypeError(f"{name} must be an integer; got {value!r}.")
+    if value < 1:
+        raise ValueError(f"{name} must be at least 1; got {value!r}.")
+    return int(value)
+
+
+def finite_number(value: object, name: str) -> float:
+    """Return ``value`` as a finite float."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not isfinite(value):
+        raise ValueError(f"{name} must be a finite number; got {value!r}.")
+    return float(value)
+
+
+def check_option(value: object, name: str, choices: tuple[str, ...]) -> None:
+    """Raise unless ``value`` is one of ``choices``."""
+    if value not in choices:
+        expected = ", ".join(repr(choice) for choice in choices)
+        raise ValueError(f"{name} must be one of {expected}; got {value!r}.")

@@ -1,0 +1,321 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Dual problems of support vector machines, and fits along a path of C.
+
+Comparisons of the same two items are one row of the pair kernel with up to four dual
+variables: right better (sign +1), left better (sign -1), and for a tie both directions.
+Of thresholds each is a block of the dual problem, and an item, a row of the kernel, is
+at most two variables per block: the weight of its rows above, and of those below.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+
+from tiebreak.data import ItemTable
+from tiebreak.data.parameters import check_parameters
+from tiebreak.models.base import warn_flat, warn_gap
+from tiebreak.models.kernel_utility import expand_kernel
+from tiebreak.models.primal import PrimalSolution, solve_primal
+from tiebreak.models.problem import (
+    CellProblem,
+    GradedProblem,
+    KernelItems,
+    support,
+)
+from tiebreak.solvers import DualQP, DualSolution, solve_dual_qp
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int64]
+Fitted = tuple[dict[str, Any], Any]  # attributes, and a warm start for another C
+Model = TypeVar("Model")
+
+
+@dataclass(frozen=True, eq=False)
+class Dual:
+    """A dual problem over the cells of a problem."""
+
+    qp: DualQP
+    cell: Codes  # the cell of each variable
+    shift: Any  # what was taken from the linear term: intercept = level + shift
+
+
+def order_terms(weight: Floats, ties: str) -> list[tuple[int, Floats, float]]:
+    """List kinds of comparisons, their weights and signs, as a machine orders them.
+
+    With ties in both directions every comparison with a winner counts twice.
+    """
+    left, tied, right = weight
+    if ties == "ignore":
+        return [(2, right, 1.0), (0, left, -1.0)]
+    return [
+        (2, 2.0 * right, 1.0),
+        (0, 2.0 * left, -1.0),
+        (1, tied, 1.0),
+        (1, tied, -1.0),
+    ]
+
+
+def order_dual(problem: CellProblem, C: float, ties: str = "ignore") -> Dual:
+    """Return the dual of the machine that only orders comparisons."""
+    terms = [(*term, 1.0) for term in order_terms(problem.weight, ties)]
+    return _pair_dual(C, terms, 0.0, balanced=False)
+
+
+def compare_dual(problem: CellProblem, C: float, tie_weight: float = 1.0) -> Dual:
+    """Return the dual of the machine that compares; without ties it only orders."""
+    left, tied, right = problem.weight
+    if not tied.any():
+        return order_dual(problem, C)
+    decided, tied = float(right.sum() + left.sum()), tie_weight * tied
+    # The linear term is +1 for differences and -1 for ties. A constant is taken from it
+    # so that it is zero for the outcome with more weight: with a tiny C only variables
+    # of that outcome are free, and their gradients, of the size of C, are then not lost
+    # next to a one. Where both weigh the same, rounding decides: keep this sum.
+    shift = -1.0 if 2.0 * tied.sum() >= decided else 1.0
+    terms = [(2, right, 1.0, 1.0), (0, left, -1.0, 1.0)]
+    terms += [(1, tied, 1.0, -1.0), (1, tied, -1.0, -1.0)]
+    return _pair_dual(C, terms, shift, balanced=True)
+
+
+def _pair_dual(
+    C: float,
+    terms: list[tuple[int, Floats, float, float]],
+    shift: float,
+    *,
+    balanced: bool,
+) -> Dual:
+    """Make a dual of (kind, weights of all rows, sign, label of the linear term)."""
+    kinds, weights, signs, labels = zip(*terms, strict=True)
+    used = [np.flatnonzero(weight) for weight in weights]
+    sizes = [len(rows) for rows in used]
+    label, row = np.repeat(labels, sizes), np.concatenate(used)
+    bound = C * np.concatenate([w[rows] for w, rows in zip(weights, used, strict=True)])
+    qp = DualQP.box(
+        linear=label - shift,
+        lower=np.where(label > 0, 0.0, -bound),
+        upper=np.where(label > 0, bound, 0.0),
+        row=row,
+        sign=np.repeat(signs, sizes),
+        balanced=balanced,
+    )
+    return Dual(qp, np.repeat(kinds, sizes) * len(weights[0]) + row, shift)
+
+
+def threshold_dual(problem: CellProblem, C: float, loading: Floats) -> Dual:
+    """Return the dual of B thresholds; ``loading`` (B, q) is as in `DualQP`."""
+    kind, row = np.nonzero(problem.weight)
+    block, is_below = kind // 2, kind % 2 == 1
+    # Labels of the heavier side become zero, for the reason given in `compare_dual`.
+    above, below = problem.weight.sum(axis=1).reshape(-1, 2).T
+    shift = np.where(above >= below, 1.0, -1.0)
+    bound = C * problem.weight[kind, row]
+    qp = DualQP.blocks(
+        linear=np.where(is_below, -1.0, 1.0) - shift[block],
+        lower=np.where(is_below, -bound, 0.0),
+        upper=np.where(is_below, 0.0, bound),
+        row=row,
+        block=block,
+        loading=loading,
+    )
+    return Dual(qp, kind * problem.items.n_items + row, shift)
+
+
+def solve_dual(
+    model: Any, problem: CellProblem, dual: Dual, last: Any = None
+) -> DualSolution:
+    """Solve from ``last``, a problem and its solution; warn if ``tol`` was missed."""
+    solution = solve_dual_qp(
+        problem.kernel, dual.qp, tol=model.tol, max_iter=model.max_iter, last=last
+    )
+    if not solution.converged:
+        warn_gap(model, solution.n_iter, solution.gap)
+    return solution
+
+
+def keep_dual(
+    problem: CellProblem, dual: Dual, solution: DualSolution
+) -> dict[str, Any]:
+    """Return the utility, the coefficients that are not zero, and the certificate."""
+    signed = dual.qp.sign * solution.s
+    of_cells = np.bincount(dual.cell, signed, problem.weight.size)
+    return {
+        **problem.data.attributes,
+        **support(problem.rows, problem.share @ of_cells),
+        **problem.items.keep(problem.item_coef(solution.coef[0])),
+        "objective_": solution.primal,
+        "gap_": solution.gap,
+        "n_iter_": solution.n_iter,
+        "converged_": solution.converged,
+        "solver_": solution.method,
+    }
+
+
+def is_flat(problem: CellProblem, solution: DualSolution, size: Floats) -> bool:
+    """Whether utilities (or differences) are equal but for rounding of this size."""
+    fitted = solution.fitted[0]
+    spread = np.ptp(fitted) if problem.ends is None else np.abs(fitted).max()
+    largest = float(problem.kernel.diagonal().max())
+    rounding = 1e-13 * largest * float(np.abs(size).sum())
+    # Much less than the margin of one; the bound on rounding may be far too large.
+    return bool(spread <= min(rounding, 1e-6))
+
+
+def fit_thresholds(
+    model: Any, problem: CellProblem, loading: Floats, last: Any
+) -> tuple[dict[str, Any], DualSolution, Any]:
+    """Solve for a utility and thresholds; also the solution and a warm start."""
+    dual = threshold_dual(problem, model.C, loading)
+    solution = solve_dual(model, problem, dual, last)
+    if is_flat(problem, solution, solution.coef[0]):
+        warn_flat(
+            model,
+            f"with C={model.C:g} no feature explains the grades well enough. Try a "
+            "larger C, scaled features or another kernel",
+        )
+    fitted = keep_dual(problem, dual, solution)
+    fitted["thresholds_"] = -(solution.levels + dual.shift)
+    return fitted, solution, (dual.qp, solution)
+
+
+def fit_graded(model: Any, problem: GradedProblem, loss: Any, last: Any) -> Fitted:
+    """Minimize ½‖x‖² + C loss(A x) in the primal."""
+    solution = solve_primal(model, problem.A, loss, model.C, last)
+    fitted = keep_primal(solution, problem, problem.rows, solution.row_coef)
+    return {**fitted, "n_pairs_": problem.tree.n_pairs}, solution
+
+
+def keep_primal(
+    solution: PrimalSolution,
+    problem: CellProblem | GradedProblem,
+    rows: Codes,
+    coef: Floats,
+) -> dict[str, Any]:
+    """Return the utility of a primal solution, and the coefficients of rows."""
+    return {
+        **problem.data.attributes,
+        **support(rows, coef),
+        **problem.items.keep_design(solution.x),
+        **solution.fitted(),
+    }
+
+
+def path(
+    self: Model,
+    X: Any,
+    y: ArrayLike | None = None,
+    Cs: Iterable[float] = (),
+    *,
+    qid: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> Iterator[Model]:
+    """Fit for several values of C, each from the solution before it.
+
+    Parameters
+    ----------
+    X, y
+        As in ``fit``.
+    Cs : iterable of float
+        Values of C; ascending values make the best use of warm starts.
+    qid, sample_weight
+        As in ``fit``; comparisons have no groups.
+
+    Returns
+    -------
+    iterator of fitted models
+        One for each C, in the order given; this model itself is not fitted.
+    """
+    _, fits = fit_along(self, Cs, X, y, qid, sample_weight)
+    return (model for model, _ in fits)
+
+
+def fit_along(
+    model: Any, Cs: Iterable[float], *data: Any
+) -> tuple[Any, Iterator[tuple[Any, Any]]]:
+    """Return the problem, and lazily a fitted clone and its warm start per C."""
+    values = list(Cs)
+    if not values:
+        raise ValueError("a path needs at least one value of C, got none.")
+    template = clone(model)
+    problem = template._read(*data)
+
+    def fits() -> Iterator[tuple[Any, Any]]:
+        last = None
+        for C in values:
+            copy = clone(template).set_params(C=C)
+            check_parameters(copy)
+            fitted, last = copy._solve(problem, last)
+            yield copy._keep(fitted), last
+
+    return problem, fits()
+
+
+@dataclass(frozen=True)
+class PathFit:
+    """Models fitted for several values of C on the same comparisons.
+
+    Parameters
+    ----------
+    models : list
+        Fitted models, in the order of the values of C.
+    items : KernelItems
+        The training items that they share.
+    coefs : ndarray of shape (n_items, n_models)
+        Coefficients of the models on these items.
+    """
+
+    models: list[Any]
+    items: KernelItems
+    coefs: np.ndarray
+
+    def utilities(self, table: ItemTable) -> np.ndarray:
+        """Utilities of items under all models; kernel values are computed once.
+
+        Parameters
+        ----------
+        table : ItemTable
+            n items, with the features of the fit.
+
+        Returns
+        -------
+        ndarray of shape (n, n_models)
+        """
+        if self.items.function is None or self.items.is_linear:
+            return np.column_stack([model._utility(table) for model in self.models])
+        train: Any = self.items.table
+        return expand_kernel(
+            self.items.function, table.values, train.values, self.coefs
+        )
+
+
+def fit_path(
+    machine: Any,
+    X: Any,
+    y: ArrayLike | None,
+    Cs: Iterable[float],
+    sample_weight: ArrayLike | None = None,
+) -> PathFit:
+    """Fit a machine for several values of C, sharing kernel rows and warm starts.
+
+    Parameters
+    ----------
+    machine : SVMCompare, or RankSVM with the hinge
+        Model whose other parameters are used; it is not fitted itself.
+    X, y, Cs, sample_weight
+        Comparisons, and values of C as in ``SVMCompare.path``.
+
+    Returns
+    -------
+    PathFit
+    """
+    problem, fits = fit_along(machine, Cs, X, y, None, sample_weight)
+    models, coefs = [], []
+    for model, (_, solution) in fits:
+        models.append(model)
+        coefs.append(problem.item_coef(solution.coef[0]))
+    return PathFit(models, problem.items, np.column_stack(coefs))

@@ -1,0 +1,276 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Read a table, a file or many, and select rows, with covariates and categories.
+
+Nothing here waits for models to be imported, so that the command can say at once what
+it read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tiebreak.data import Comparisons, Data, Grades
+from tiebreak.data.columns import factorize, readable_period
+from tiebreak.io import read_file
+from tiebreak.io.frames import is_path
+from tiebreak.io.result import ReadOptions, ReadResult, plural
+from tiebreak.options import Covariate, RankOptions, flag
+from tiebreak.pipeline.partitions import list_partitions, read_partitions
+from tiebreak.pipeline.source import Source, is_partitioned
+
+Progress = Callable[[str], None]
+Flags = NDArray[np.bool_]
+
+
+def _values(
+    covariate: Covariate, columns: Mapping[str, NDArray[Any]]
+) -> NDArray[np.float64]:
+    """Return the covariate of each row, shape (n,)."""
+    sides = [columns[name].astype(np.float64) for name in covariate.columns]
+    for name, side in zip(covariate.columns, sides, strict=True):
+        if covariate.log and not (side > 0).all():
+            wrong = int((side <= 0).sum())
+            raise ValueError(
+                f"{name} has no logarithm in {plural(wrong, 'row')}, where it is "
+                "not positive. Leave log: out, or these rows, with "
+                f"{flag('where', f'{name} > 0')}."
+            )
+    sides = [np.log(side) for side in sides] if covariate.log else sides
+    return sides[0] if len(sides) == 1 else sides[0] - sides[1]
+
+
+def select_rows(read: ReadResult, options: RankOptions, title: str = "") -> Source:
+    """Return the rows of a file that the options select, with their covariates."""
+    data, sentences = read.data, [*read.sentences, *read.questions]
+    sided = read.sided and isinstance(data, Comparisons)
+    source = Source(data, sentences, title, sided, read.skipped)
+    if not isinstance(data, Comparisons):
+        _refuse_for_items(data, options)
+        return source
+    kept = _selected(data, options, sentences)
+    if not kept.all():
+        data = data.take(np.flatnonzero(kept))
+        if not data.pairs.has_features:
+            data = replace(data, pairs=data.pairs.compact())
+    if options.position:
+        data = _with_position(data, read.sided)
+    data, labels, deviations = _with_covariates(data, options)
+    categories = {}
+    if options.categories:
+        categories = _categories(options.categories, data.others, sentences)
+    return replace(
+        source, data=data, categories=categories, labels=labels, deviations=deviations
+    )
+
+
+def _refuse_for_items(data: Data, options: RankOptions) -> None:
+    if isinstance(data, Grades) and not data.items.n_features:
+        raise ValueError(
+            "The file grades items but has no features to learn from. Give the items "
+            f"names ({flag('item')}) and the people or queries that graded them "
+            f"({flag('person')}, {flag('query')}), or a table with features "
+            f"({flag('items')})."
+        )
+    for name in ("since", "until", "position", "half_life", "ties"):
+        if getattr(options, name) not in (None, False):
+            raise ValueError(
+                f"{flag(name)} is for comparisons of two items, and this file has "
+                "graded items or ranked lists; leave it out."
+            )
+
+
+def _selected(data: Comparisons, options: RankOptions, sentences: list[str]) -> Flags:
+    """Return which rows are selected, and say how many are left out."""
+    kept = np.ones(len(data), dtype=bool)
+    for name, where in (("since", options.since), ("until", options.until)):
+        if where is not None:
+            inside = _within(data, name, where)
+            sentences.append(_left_out(flag(name, where), kept & ~inside))
+            kept &= inside
+            if not kept.any():
+                period = data.columns["period"]
+                first, last = map(readable_period, (period.min(), period.max()))
+                raise ValueError(
+                    f"{flag(name, where)} leaves no comparison; they are from {first} "
+                    f"to {last}."
+                )
+    if options.ties == "drop":
+        tied = data.y == 0
+        sentences.append(_left_out(flag("ties", "drop"), kept & tied, "tie"))
+        kept &= ~tied
+    if not kept.any():
+        raise ValueError(f"No comparison is left. {sentences[-1]}")
+    return kept
+
+
+def _with_covariates(
+    data: Comparisons, options: RankOptions
+) -> tuple[Comparisons, tuple[str, ...], tuple[float, ...]]:
+    """Return comparisons with covariates of variance 1, their labels and deviations."""
+    turned = data.marks.get("exchanged")
+    columns, labels, deviations = [], [], []
+    for covariate in options.parsed_covariates():
+        values = _values(covariate, data.others)
+        if turned is not None:
+            values = np.where(turned, -values, values)
+        deviation = float(values.std())
+        if not deviation:
+            raise ValueError(
+                f"The covariate {covariate.label} is {values[0]:g} in every row, so "
+                f"its effect cannot be learned; leave it out of {flag('covariates')}."
+            )
+        columns.append(values / deviation)
+        labels.append(covariate.label)
+        deviations.append(deviation)
+    if columns:
+        context = {"context": np.stack(columns, axis=1)}
+        data = replace(data, columns={**data.columns, **context})
+    return data, tuple(labels), tuple(deviations)
+
+
+def _left_out(why: str, rows: Flags, noun: str = "row") -> str:
+    return f"{why} left out {plural(int(rows.sum()), noun)}."
+
+
+def _within(data: Comparisons, name: str, where: Any) -> Flags:
+    """Say which rows are not before ``since``, or not after ``until``."""
+    period = data.columns.get("period")
+    if period is None:
+        raise ValueError(
+            f"{flag(name)} needs to know when results took place, and no column says "
+            f"it; name one with {flag('period')}, or leave {flag(name)} out."
+        )
+    numbers = period.dtype.kind in "iuf"
+    try:
+        bound: Any = float(where) if numbers else np.datetime64(str(where).strip())
+        if bound != bound:
+            raise ValueError
+    except ValueError:
+        expected = (
+            "a number, as in the file" if numbers else "a date such as 2024-05-31"
+        )
+        raise ValueError(f"{flag(name)} got {where!r}; expected {expected}.") from None
+    if numbers:
+        return np.asarray(period >= bound if name == "since" else period <= bound)
+    if name == "since":
+        return np.asarray(period >= bound)
+    next_one = bound + np.ones((), bound.dtype.str.replace("M8", "m8"))
+    return np.asarray(period < next_one)  # the end of that day, month or year
+
+
+def _with_position(data: Comparisons, sided: bool) -> Comparisons:
+    if "advantage" in data.columns:
+        raise ValueError(
+            "The file says who has an advantage, whose effect is learned anyway; leave "
+            f"{flag('position')} out."
+        )
+    if "exchanged" in data.marks or not sided:
+        raise ValueError(
+            f"{flag('position')} needs to know who was shown first, and this file "
+            "does not say it; leave the option out, or name two sides with "
+            f"{flag('left')} and {flag('right')}."
+        )
+    return replace(data, columns={**data.columns, "advantage": np.ones(len(data))})
+
+
+_MANY = 200
+_YES, _NO = {"1", "true", "1.0"}, {"0", "false", "0.0"}
+
+
+def _categories(
+    names: Sequence[str],
+    others: Mapping[str, NDArray[Any]],
+    said: list[str],
+) -> dict[str, NDArray[np.int64]]:
+    """Return the rows of each category."""
+    found: dict[str, NDArray[np.int64]] = {}
+    for name in names:
+        column = others[name]
+        known = np.array([value is not None for value in column])
+        if not known.all():
+            said.append(
+                f"{plural(int((~known).sum()), 'row')} without a value in {name} count "
+                "in the leaderboard of all, and in no other."
+            )
+        words = {str(value).lower() for value in set(column[known].tolist())}
+        if words <= _YES | _NO and words & _YES:
+            yes = np.array([str(value).lower() in _YES for value in column])
+            found[name] = np.flatnonzero(yes & known)
+            continue
+        rows = np.flatnonzero(known)
+        codes, distinct = factorize(column[known].astype(str))
+        if len(distinct) > _MANY:
+            raise ValueError(
+                f"{flag('by', name)} has {len(distinct):,} different values, and more "
+                f"than {_MANY} leaderboards help nobody; choose another column, or "
+                f"some of the rows with {flag('where')}."
+            )
+        prefix = f"{name}: " if len(names) > 1 else ""
+        for code, label in enumerate(distinct):
+            found[f"{prefix}{label}"] = rows[codes == code]
+    return found
+
+
+def silent(step: str) -> None:
+    """Show no progress."""
+
+
+_UNTOLD = {"data", "train", "test", "results", "votes", "battles", "games", "matches"}
+
+
+def readable_title(path: Path) -> str:
+    """Make a title of the name of a file, or of its folder if the name says little."""
+    name = path.name.split(".")[0] or path.name
+    if name.lower() in _UNTOLD and path.resolve().parent.name:
+        name = f"{path.resolve().parent.name} {name}"
+    words = " ".join(name.replace("_", " ").replace("-", " ").split()) or str(path)
+    return words[:1].upper() + words[1:]
+
+
+def read_source(
+    data: Any,
+    reading: ReadOptions,
+    options: RankOptions,
+    *,
+    partitioned: bool = False,
+    client: Any = None,
+    progress: Progress = silent,
+) -> Source:
+    """Return the data of a table, a file or many, with the rows that are selected."""
+    title = options.title or ("table" if not is_path(data) else str(data))
+    if is_path(data):
+        path = Path(data)
+        title = options.title or readable_title(path)
+        if partitioned or is_partitioned(path):
+            if is_partitioned(path):
+                list_partitions(path)
+            options.refuse_partitions(reading)
+            source = read_partitions(path, reading, progress, client)
+            if source.files is not None:
+                _refuse_for_items(source.data, options)
+            return replace(source, title=title)
+        progress(f"reading {path.name}")
+    read = in_time(read_file(data, options.with_columns(reading)))
+    return select_rows(read, options, title)
+
+
+def in_time(read: ReadResult) -> ReadResult:
+    """Return comparisons in order of time, where it is known; rows of a time stay."""
+    data = read.data
+    if not isinstance(data, Comparisons) or "period" not in data.columns:
+        return read
+    period = data.columns["period"]
+    if bool((period[1:] >= period[:-1]).all()):
+        return read
+    sentence = "The rows, which are not in order of time, were sorted."
+    return replace(
+        read,
+        data=data.take(np.argsort(period, kind="stable")),
+        sentences=[*read.sentences, sentence],
+    )

@@ -1,0 +1,787 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The result of a ranking: page, terminal, documents and JSON read it.
+
+What takes time and only reports show, such as ratings over time or what features
+matter, is computed when it is first read.
+"""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import io
+import math
+import os
+import platform
+import warnings
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from importlib.metadata import version
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from rich.console import Console, ConsoleOptions
+from rich.table import Table
+from rich.text import Text
+
+from tiebreak import BradleyTerry, Leaderboard, __version__, ratings
+from tiebreak.data import Comparisons, Data, Grades, ItemTable, Lists, Pairs
+from tiebreak.data.columns import factorize
+from tiebreak.data.markup import isolate, results_html
+from tiebreak.data.validation import pairs_within_groups
+from tiebreak.io.result import plural, printable
+from tiebreak.options import RankOptions
+from tiebreak.pipeline.held_out import OrderQuality
+from tiebreak.pipeline.leaderboard import (
+    feature_dependence,
+    feature_importance,
+    find_disagreements,
+    item_utilities,
+    last_step,
+)
+from tiebreak.pipeline.models import Choice
+from tiebreak.pipeline.source import Source
+from tiebreak.ratings.checks.pairs_report import PairsReport, count_text
+from tiebreak.ratings.leaderboard import RatingScale, ResultsMatrix
+from tiebreak.ratings.leaderboard_table import draw_leaderboard
+from tiebreak.report import draw_level_curves, write_report
+from tiebreak.report.history import rate_spans
+from tiebreak.report.tables import p_text, plain, text_table
+from tiebreak.selection.results import ForwardResult, TuneResult
+
+_DRAWN = 20  # items in the chart of ratings over time
+_CONSIDERED = 2 * _DRAWN  # the best, of which those with enough results are drawn
+_PAIRS_IN_PLANE = 60  # more would hide each other
+_CLEAR_GAIN = 0.05
+_SHOWN_WEIGHTS = _SHOWN_MOVES = _SHOWN_OF_CATEGORY = 10
+_SHOWN_SETTINGS = 12
+_NARROW = 100  # columns: without the picture of intervals
+# Judges and votes up to which the report compares judges, within seconds.
+_MOST_JUDGES, _MOST_VOTES, _SHOWN_JUDGES = 1_000, 200_000, 30
+_LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba", "polars")
+_CITATION = """The tiebreak developers ({year}). tiebreak: learning to rank and to
+compare, ties included. Version {version}.
+
+@software{{tiebreak,
+  author = {{{{The tiebreak developers}}}},
+  title = {{tiebreak: learning to rank and to compare, ties included}},
+  version = {{{version}}},
+  year = {{{year}}}
+}}"""
+
+
+def _now() -> str:
+    return datetime.datetime.now().astimezone().isoformat(timespec="minutes")
+
+
+@dataclass(frozen=True, eq=False)
+class RankResult:
+    """The result of `tiebreak.rank`; ``print`` it, or show it in a notebook.
+
+    Attributes
+    ----------
+    choice : Choice
+        The model with its ``name`` and the ``reason`` for it.
+    checks : PairsReport or None
+        What the data can support, see :func:`~tiebreak.check_pairs`; None without
+        names.
+    leaderboard : Leaderboard or None
+        Of items that have only names, with ``categories`` if asked for.
+    weights : list of (str, float) or None
+        Features and their weights, the largest first.
+    quality : ForwardResult, OrderQuality or None
+        How well held-out results were predicted, or items put in order.
+    source : Source
+        The data, with their title and what was detected in them.
+    warnings : list of str
+        What to distrust.
+    items, utility : polars.DataFrame or None, ndarray or None
+        Items with features and names, in the columns of a leaderboard; of graded rows
+        their ranks within the query. Utilities of items with features.
+    notes : list of str
+        What intervals rest on.
+    tuning, tuning_notes : TuneResult or None, list of str
+        How settings were chosen.
+    effects, moves : polars.DataFrame or None
+        Effects of covariates and position, in rating points, and how many ranks each
+        item moves because covariates are taken into account.
+    category_notes : dict of str to list of str
+        What to know about each category: who won or lost everything in it, or why it
+        has no leaderboard.
+    options : RankOptions
+        What was asked for.
+    audit : dict or None
+        The result of ``tiebreak audit --json``, which the report shows.
+    command, date : str
+        What to type to get the report again, and when it was made.
+    """
+
+    __module__ = "tiebreak"  # where users find it
+
+    choice: Choice
+    checks: PairsReport | None
+    leaderboard: Leaderboard | None
+    weights: list[tuple[str, float]] | None
+    quality: ForwardResult | OrderQuality | None
+    source: Source
+    warnings: list[str] = field(default_factory=list)
+    items: pl.DataFrame | None = None
+    utility: NDArray[Any] | None = None
+    notes: list[str] = field(default_factory=list)
+    tuning: TuneResult | None = None
+    tuning_notes: list[str] = field(default_factory=list)
+    effects: pl.DataFrame | None = None
+    moves: pl.DataFrame | None = None
+    category_notes: dict[str, list[str]] = field(default_factory=dict)
+    options: RankOptions = field(default_factory=RankOptions)
+    audit: dict[str, Any] | None = None
+    command: str = ""
+    date: str = field(default_factory=_now)
+
+    @property
+    def data(self) -> Data:
+        """The comparisons, graded items or lists that were ranked."""
+        return self.source.data
+
+    @property
+    def title(self) -> str:
+        """The name of the data."""
+        return self.source.title
+
+    @property
+    def model(self) -> Any:
+        """The fitted model."""
+        return self.choice.model
+
+    @property
+    def table(self) -> pl.DataFrame | None:
+        """The table of the leaderboard, also of items with features; None without."""
+        if self.leaderboard is not None:
+            return self.leaderboard.table
+        ranked = self.items is not None and "rating" in self.items.columns
+        return self.items if ranked else None
+
+    @property
+    def categories(self) -> dict[str, pl.DataFrame]:
+        """Leaderboards of parts of the results, by name."""
+        boards = {} if self.leaderboard is None else self.leaderboard.categories
+        return {name: board.table for name, board in boards.items()}
+
+    @property
+    def recognized(self) -> list[str]:
+        """What was read, and what was done."""
+        model = f"Model: {self.choice.name}, {self.choice.reason}"
+        return [*self.source.detected, model, *self.notes]
+
+    @cached_property
+    def compare(self) -> dict[str, Any] | None:
+        """What predicts the outcome of any two items, see `compare_by_model`."""
+        names = self.data.names
+        if self.table is None or self.utility is None or names is None:
+            return compare_by_model(self.model)
+        return compare_by_utility(self.model, names, self.utility)
+
+    @cached_property
+    def matrix(self) -> ResultsMatrix | None:
+        """Results between the best items, at most 30."""
+        if self.leaderboard is None or not isinstance(self.model, BradleyTerry):
+            return None
+        return self.leaderboard.matrix()
+
+    @cached_property
+    def history(self) -> tuple[pl.DataFrame | None, str]:
+        """Ratings over time, where time is known, and what a point is."""
+        if self.leaderboard is None:
+            return None, ""
+        return ratings_over_time(self.model, self.leaderboard.table, self.source.whole)
+
+    @cached_property
+    def importance(self) -> pl.DataFrame | None:
+        """How many outcomes fewer are predicted without a feature."""
+        return feature_importance(self.model, self.data)
+
+    @cached_property
+    def dependence(self) -> dict[str, pl.DataFrame]:
+        """The mean utility by value of the two strongest features."""
+        if self.importance is None:
+            return {}
+        strongest = self.importance["feature"].head(2).to_list()
+        return feature_dependence(self.model, self.data, strongest)
+
+    @cached_property
+    def disagreements(self) -> pl.DataFrame | None:
+        """The outcomes that the model holds for the least probable."""
+        return find_disagreements(self.model, self.data)
+
+    @cached_property
+    def level_curves(self) -> bytes | None:
+        """The utility of exactly two features as a picture (PNG)."""
+        return draw_plane(self.model, self.data)
+
+    @cached_property
+    def judges(self) -> dict[str, Any] | None:
+        """How well judges agree; None without judges, or with too many."""
+        return compare_judges(self.source, self.options.level)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """The SHA-256 of items, sides, outcomes and features, as they were read."""
+        return fingerprint(self.data)
+
+    @property
+    def methods(self) -> str:
+        """Every choice, in one paragraph for a paper."""
+        return say_methods(self)
+
+    @property
+    def citation(self) -> str:
+        """How to cite the program."""
+        return _CITATION.format(version=__version__, year=self.date[:4])
+
+    @property
+    def versions(self) -> dict[str, str]:
+        """Programs and their versions."""
+        ours = {"tiebreak": __version__, "Python": platform.python_version()}
+        return ours | {name: version(name) for name in _LIBRARIES}
+
+    def summary(self) -> list[str]:
+        """Return the result in sentences.
+
+        Returns
+        -------
+        list of str
+        """
+        return [*about_items(self), *about_quality(self)]
+
+    def report(self, path: str | os.PathLike[str]) -> None:
+        """Write the report, one page that opens offline.
+
+        Parameters
+        ----------
+        path : str or path
+            The file, usually ``report.html``; replaced if it exists.
+        """
+        write_report(self, path)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything but the picture as plain values, ready for JSON.
+
+        Returns
+        -------
+        dict
+            Tables as lists of rows; of `quality` no single predictions.
+        """
+        quality: dict[str, Any] | None = None
+        tuning = matrix = None
+        if self.quality is not None:
+            if isinstance(self.quality, OrderQuality):
+                rows, note = self.quality.table.drop("n_test"), self.quality.sentence()
+            else:
+                columns = ("model", "accuracy", "log_loss", "brier", "rps")
+                rows = self.quality.table.select(columns)
+                note = " ".join(self.quality.heading())
+            quality = {"rows": rows, "model": self.choice.name}
+            quality |= {"baseline": "baseline", "note": note}
+        if self.tuning is not None:
+            names = ("scoring", "best_params_", "best_score_", "corrected_score")
+            parts = (*names, "table")
+            tuning = {name.rstrip("_"): getattr(self.tuning, name) for name in parts}
+        if self.matrix is not None:
+            matrix = {n: getattr(self.matrix, n) for n in ("items", "wins", "ties")}
+        same = (
+            *("title", "weights", "tuning_notes", "effects", "moves", "categories"),
+            *("category_notes", "recognized", "warnings", "compare", "command"),
+            *("versions", "date", "fingerprint", "methods", "citation", "importance"),
+            *("dependence", "disagreements", "audit", "judges"),
+        )
+        history, note = self.history
+        parts_of = {name: getattr(self, name) for name in same} | {
+            "leaderboard": [] if self.table is None else self.table,
+            "level": self.options.level,
+            "summary": self.summary(),
+            "checks": None if self.checks is None else self.checks.to_dict(),
+            "quality": quality,
+            "tuning": tuning,
+            "matrix": matrix,
+            "history": history,
+            "history_note": note,
+        }
+        return plain(parts_of)
+
+    def __rich_console__(
+        self, console: Console, options: ConsoleOptions
+    ) -> Iterator[Any]:
+        for part in show(self, options.max_width):
+            yield Text(printable(part)) if isinstance(part, str) else part
+
+    def __str__(self) -> str:
+        file = io.StringIO()
+        Console(file=file, width=100, color_system=None).print(self)
+        return "\n".join(line.rstrip() for line in file.getvalue().splitlines())
+
+    def __repr__(self) -> str:
+        items = plural(self.source.n_items, "item")
+        return f"RankResult({items}, {self.choice.name})"
+
+    def _repr_html_(self) -> str:
+        return results_html(*show(self, _NARROW))
+
+
+def show(result: RankResult, width: int) -> Iterator[Any]:
+    """Give all that the terminal shows: sentences as text, and tables."""
+    level, board = result.options.level, result.leaderboard
+    if result.checks is not None:
+        yield result.checks.__rich__()
+    yield f"Model: {result.choice.name}, {result.choice.reason}"
+    if result.tuning is not None:
+        yield _settings(result.tuning)
+    if result.table is not None:
+        yield draw_leaderboard(result.table, level, width)
+    yield from result.notes
+    if result.effects is not None:
+        yield _effects(result.effects, level)
+        yield from about_effects(result.effects, result.options)
+    if result.moves is not None:
+        yield from _moves(result.moves)
+    for name, notes in result.category_notes.items():
+        part = None if board is None else board.categories.get(name)
+        if part is not None:
+            yield f"{name}: {_count(part.table)}"
+            yield draw_leaderboard(part.table, part.level, width, _SHOWN_OF_CATEGORY)
+        yield from (f"{name}: {note}" for note in notes)
+    for name, weight in (result.weights or [])[:_SHOWN_WEIGHTS]:
+        yield f"{weight:+8.3f}  {name}"
+    if result.quality is not None:
+        yield result.quality.__rich__()
+    yield from (f"Warning: {warning}" for warning in result.warnings)
+    yield from (*result.summary(), *result.tuning_notes)
+
+
+def _count(table: pl.DataFrame) -> str:
+    if table["wins"].is_null().any():
+        return plural(len(table), "item")
+    games = (table["wins"] + table["losses"] + table["ties"]).sum() / 2
+    return f"{games:,.0f} comparisons of {plural(len(table), 'item')}"
+
+
+def _effects(effects: pl.DataFrame, level: float) -> Table:
+    scaled = effects["standard_deviation"].is_not_null().any()
+    heads = ["effect", "points", f"{100 * level:g} % interval", "p"]
+    rows = []
+    for row in effects.iter_rows(named=True):
+        size = row["standard_deviation"]
+        interval = f"{row['lower']:+.1f} … {row['upper']:+.1f}"
+        cells = [row["effect"], f"{row['points']:+.1f}", interval]
+        cells.append(p_text(row["p_value"]))
+        rows.append(cells + ["" if size is None else f"{size:.3g}"] * scaled)
+    return text_table(heads + ["per"] * scaled, rows)
+
+
+def about_effects(effects: pl.DataFrame, options: RankOptions) -> list[str]:
+    """Say what the effects of position and covariates mean."""
+    said = []
+    for row in effects.filter(pl.col("effect") == "advantage").iter_rows(named=True):
+        what = "Being shown first" if options.position else "The advantage"
+        interval = f"{row['lower']:+.0f} … {row['upper']:+.0f}"
+        said.append(f"{what} is worth {row['points']:+.0f} points ({interval}).")
+    if effects["standard_deviation"].is_not_null().any():
+        said.append(
+            "An effect is the rating points that a side gains by one standard "
+            "deviation more of it (per). Ratings are those of items equal in it."
+        )
+    return said
+
+
+def _moves(moves: pl.DataFrame) -> Iterator[Any]:
+    moved = moves.filter(pl.col("moved") != 0)
+    yield (
+        f"With these covariates {len(moved)} of {plural(len(moves), 'item')} have "
+        f"another rank{':' if len(moved) else '.'}"
+    )
+    if not len(moved):
+        return
+    most = moved.sort(pl.col("moved").abs(), descending=True, maintain_order=True)
+    heads = ("item", "rank", "without", "moved", "rating", "without")
+    columns = ("item", "rank", "rank_without", "moved", "rating", "rating_without")
+    first = most.head(_SHOWN_MOVES).sort("rank").select(columns)
+    yield text_table(
+        heads,
+        (
+            (item, rank, before, f"{change:+d}", f"{rating:.0f}", f"{without:.0f}")
+            for item, rank, before, change, rating, without in first.iter_rows()
+        ),
+    )
+    if len(moved) > _SHOWN_MOVES:
+        yield f"These {_SHOWN_MOVES} moved most."
+
+
+def _settings(tuning: TuneResult) -> Table:
+    """Return a table of the best settings that were tried, in the order of the grid."""
+    n, names = len(tuning.table), list(tuning.best_params_)
+    some = f"The best {_SHOWN_SETTINGS} of {n}" if n > _SHOWN_SETTINGS else f"The {n}"
+    expected = None
+    if math.isfinite(tuning.corrected_score):
+        expected = f"Expect {-tuning.corrected_score:.4f} of the choice on new results."
+    best = tuning.table.filter(pl.col("place") <= _SHOWN_SETTINGS)
+    rows = best.head(_SHOWN_SETTINGS).select(*names, "score", "spread").rows()
+    chosen = tuple(tuning.best_params_.values())
+    return text_table(
+        [*names, tuning.scoring.replace("_", " "), "spread over splits"],
+        (
+            [*(f"{value:.4g}" for value in values), f"{-score:.4f}", f"{spread:.4f}"]
+            for *values, score, spread in rows
+        ),
+        names=(),
+        bold=[place for place, row in enumerate(rows) if row[:-2] == chosen],
+        title=f"{some} settings that were tried",
+        caption=expected,
+    )
+
+
+def about_items(result: RankResult) -> list[str]:
+    """Say who is best, or what the features say."""
+    table, data, said = result.table, result.data, []
+    if table is not None:
+        findings = () if result.checks is None else result.checks.findings
+        problems = {each.code for each in findings if each.level == "problem"}
+        said.append(who_is_best(table, result.options.level, problems))
+        unseen = 0 if data.items is None else len(data.items) - len(data.touched())
+        if unseen:
+            said.append(
+                f"{plural(unseen, 'item')} {'was' if unseen == 1 else 'were'} never "
+                "compared, and rated by features alone."
+            )
+    elif data.items is not None:
+        said.append(
+            f"It rates items by {plural(data.items.n_features, 'feature')}, so also "
+            "items that nobody has graded yet."
+        )
+    if result.weights:
+        strongest = ", ".join(name for name, _ in result.weights[:3])
+        said.append(f"What matters most: {strongest}.")
+    return said
+
+
+def who_is_best(
+    table: pl.DataFrame, level: float, problems: Collection[str | None] = ()
+) -> str:
+    """Say who is best, and how sure that is.
+
+    Of items that never meet, who is best among most of them. An item of another set may
+    always be above, so it stands in every `rank_worst`, and in no `rank_best`.
+    """
+    if problems:
+        inside = table.clear()
+        if set(problems) == {"disconnected"} and "set" in table.columns:
+            inside = table.filter(pl.col("set") == table["set"].mode().min())
+        others = len(table) - len(inside)
+        if others >= len(inside):
+            return (
+                "No item is called the best, because of a problem in the data; see the "
+                "data checks."
+            )
+        inside = inside.with_columns(pl.col("rank_worst") - others)
+        items, these = ("item", "was") if others == 1 else ("items", "were")
+        return (
+            f"{who_is_best(inside, level)[:-1]}; {others} other {items} {these} never "
+            "compared with these, not even through others."
+        )
+    placed = table.filter(~pl.col("provisional"))
+    if not len(placed):
+        return "No item has enough results to be placed, so none is called the best."
+    best = placed.row(0, named=True)
+    name, confident = isolate(str(best["item"])), f"with {100 * level:g} % confidence"
+    if best["rank_worst"] is None:
+        return f"{name} has the highest rating."
+    if best["rank_worst"] == 1:
+        return f"{name} is best, {confident}."
+    # Of items with few results nothing is said: many of them could be best.
+    few = len(table) - len(placed)
+    unsure = len(table.filter(pl.col("rank_best") == 1))
+    rivals = len(placed.filter(pl.col("rank_best") == 1))
+    known = " that have enough results" if few else ""
+    if best["rank_worst"] == 1 + unsure - rivals:
+        return f"{name} is best of the {len(placed)} items{known}, {confident}."
+    some = f"{rivals} of {len(placed)} items"
+    if rivals == len(placed):
+        some = f"each of the {len(placed)} items"
+    return f"{name} is ahead, but {some}{known} could be best, {confident}."
+
+
+def about_quality(result: RankResult) -> list[str]:
+    """Say how well held-out results were predicted."""
+    if result.quality is None:
+        return []
+    if isinstance(result.quality, OrderQuality):
+        return [result.quality.sentence()]
+    ours, base = result.quality.table.rows(named=True)[:2]
+    said = [
+        f"It predicted {ours['accuracy']:.0%} of held-out results; always saying "
+        f"the most common outcome is right in {base['accuracy']:.0%}."
+    ]
+    gain = ours["accuracy"] - base["accuracy"]
+    if ours["log_loss"] is None:
+        return said
+    if ours["log_loss"] < base["log_loss"]:
+        if gain <= 0:
+            said.append(
+                "That is not more often, but it predicts better how likely each "
+                "outcome is."
+            )
+    elif gain > _CLEAR_GAIN:
+        what_to_try = "" if result.tuning else "; tuning makes them more careful"
+        said.append(
+            "Its probabilities are too sure, and worse than knowing how often each "
+            f"outcome occurs{what_to_try}."
+        )
+    else:
+        said.append(
+            "Its probabilities are no better than knowing how often each outcome "
+            "occurs: there are too few results to learn from."
+        )
+    return said
+
+
+_MODELS = {
+    "bradley-terry": "the model of Bradley and Terry",
+    "judge-bradley-terry": "a model of Bradley and Terry for judges that differ",
+    "plackett-luce": "the model of Plackett and Luce",
+    "elo": "Elo's ratings",
+    "glicko": "Glickman's ratings (Glicko)",
+    "glicko2": "Glickman's ratings (Glicko-2)",
+    "logistic-compare": "a logistic model of the features",
+    "rank-svm": "a ranking support vector machine",
+}
+_TIES = {
+    "davidson": ", with ties after Davidson",
+    "rao-kupper": ", with ties after Rao and Kupper",
+    "half": ", a tie counting as half a win for each side",
+}
+
+
+def say_methods(result: RankResult) -> str:
+    """Say in one paragraph, for a paper, what was done."""
+    options, model, table = result.options, result.model, result.table
+    name = result.choice.name
+    n_items = len(table) if table is not None else result.source.n_items
+    said = [
+        f"We ranked {plural(n_items, 'item')} from {_say_data(result)} with "
+        f"{_MODELS.get(name, name)}"
+        f"{' and of each item' * hasattr(last_step(model), 'item_effect_')}"
+        f"{_TIES.get(getattr(model, 'tie_model_', ''), '')}.",
+        *result.notes,
+    ]
+    if result.leaderboard is not None and hasattr(model, "strength_"):
+        said.append("A difference of 400 rating points means odds of ten to one.")
+        said.append(
+            f"Intervals of ratings have {100 * options.level:g} % confidence each; "
+            "what is said of ranks and groups has it for all items at once."
+        )
+    if result.effects is not None:
+        effects = ", ".join(result.effects["effect"].to_list())
+        said.append(f"The model takes into account: {effects}.")
+    if isinstance(result.quality, OrderQuality):
+        said.append(result.quality.sentence())
+    elif result.quality is not None:
+        note = " ".join(result.quality.heading())
+        share = result.quality.table["accuracy"][0]
+        said.append(f"{note} It predicted {100 * share:.1f} % of outcomes.")
+    said.append(f"Computed with tiebreak {__version__}.")
+    return " ".join(said)
+
+
+def _say_data(result: RankResult) -> str:
+    data, checks = result.source.whole, result.checks
+    if isinstance(data, Lists):
+        return plural(len(data), "ranked list")
+    if isinstance(data, Grades):
+        return f"their grades in {plural(data.n_groups, 'group')}"
+    rows = checks.n_comparisons if checks else len(data)
+    ties = 100 * (checks.tie_rate if checks else np.mean(data.y == 0))
+    return f"{count_text(rows)} comparisons ({ties:.1f} % ties)"
+
+
+def compare_by_model(model: Any) -> dict[str, Any] | None:
+    """Return what predicts any two items of a model of names; None of another model.
+
+    With d = strength of right - strength of left (- ``advantage``, if left has it),
+    divided by √(1 + doubt of left + doubt of right) where there are doubts, the
+    ``link`` is one of
+
+    * ``"davidson"``: P(left) : P(tie) : P(right) = exp(-d/2) : tie : exp(d/2);
+    * ``"cumulative"``: P(right) = 1 / (1 + tie exp(-d)) and P(left) =
+      1 / (1 + tie exp(d));
+    * ``"threshold"``: a tie if abs(d) ≤ tie, else the better one; no probabilities.
+
+    A doubt is 3 (D ln 10 / (400 π))² for the deviation D of Glicko's systems, whose
+    g(√(D²left + D²right)) the divisor is the inverse of.
+    """
+    doubts, link = None, "davidson"
+    if isinstance(model, BradleyTerry):
+        strengths, advantage = model.strength_, getattr(model, "advantage_", None)
+        if model.tie_model_ == "rao-kupper":
+            link = "cumulative"
+    elif isinstance(model, ratings.Elo | ratings.Glicko | ratings.Glicko2):
+        scale = model.scale if isinstance(model, ratings.Elo) else 400.0
+        per_point = math.log(10.0) / scale
+        strengths = model.rating_ * (model.slope_ * per_point)
+        advantage = model.advantage_ * model.slope_ * per_point or None
+        if not isinstance(model, ratings.Elo):
+            doubts = 3.0 * (model.deviation_ * per_point / math.pi) ** 2
+    else:
+        return None
+    tied = {"link": link, "tie": model.tie_, "advantage": advantage}
+    return _best_first(model.items_, strengths, doubts) | tied
+
+
+def compare_by_utility(
+    model: Any, names: NDArray[Any], utility: NDArray[np.float64]
+) -> dict[str, Any] | None:
+    """Return what predicts any two items by their utilities, as `compare_by_model`.
+
+    None if the model says neither how probable ties are nor where they end.
+    """
+    last = last_step(model)
+    link, tie = getattr(last, "link", None), getattr(last, "tie_", None)
+    if link not in ("davidson", "cumulative") or tie is None:
+        link, tie = "threshold", getattr(last, "threshold_", None)
+    if tie is None:
+        return None
+    tied = {"link": link, "tie": float(tie), "advantage": None}
+    return _best_first(names, utility, None) | tied
+
+
+def _best_first(
+    names: NDArray[Any], strengths: NDArray[np.float64], doubts: Any
+) -> dict[str, Any]:
+    best = np.argsort(-strengths, kind="stable")
+    doubts = None if doubts is None else doubts[best]
+    return {"names": names[best].tolist(), "strengths": strengths[best]} | {
+        "doubts": doubts
+    }
+
+
+def ratings_over_time(
+    model: Any, table: pl.DataFrame, data: Data
+) -> tuple[pl.DataFrame | None, str]:
+    """Return ratings over time, where time is known, and what a point is."""
+    if not isinstance(data, Comparisons):
+        return None, ""
+    best = table["item"].head(_CONSIDERED)
+    period = data.columns.get("period")
+    if isinstance(model, BradleyTerry):
+        if period is None:
+            return None, ""
+        unit = RatingScale().unit
+        place = np.flatnonzero(model.items_ == best[0])[0]
+        zero = table["rating"][0] - unit * model.strength_[place]
+        columns = data.arguments()[1]
+        of_rows = [n for n in ("advantage", "sample_weight") if n in columns]
+        return rate_spans(
+            model,
+            data.pairs,
+            data.y,
+            period,
+            best.to_list(),
+            top=_DRAWN,
+            unit=unit,
+            zero=zero,
+            **{name: columns[name] for name in of_rows},
+        )
+    if not hasattr(model, "history_"):
+        return None, ""
+    history = model.history_.filter(pl.col("item").is_in(best.head(_DRAWN).implode()))
+    if "deviation" in history.columns:
+        reach = 1.96 * pl.col("deviation")
+        ends = {"lower": pl.col("rating") - reach, "upper": pl.col("rating") + reach}
+        history = history.with_columns(**ends)
+    if "period" not in history.columns:
+        return history, "The ratings after every result, in the order of the file."
+    if period is not None and period.dtype.kind not in "iuf":
+        # The model was given the numbers of the dates; see `columns_for`.
+        dates = pl.Series("period", np.unique(period))
+        history = history.with_columns(dates.gather(history["period"]))
+    return history, "The ratings after every period."
+
+
+def draw_plane(model: Any, data: Data) -> bytes | None:
+    """Return level curves as PNG, if items have exactly two features."""
+    if data.items is None or data.items.n_features != 2 or isinstance(data, Lists):
+        return None
+    if isinstance(data, Comparisons):
+        pairs, y = data.pairs, data.y
+    else:
+        some = pairs_within_groups(data.group, data.y, limit=_PAIRS_IN_PLANE)
+        pairs, y = Pairs(data.items, some.left, some.right), some.y
+    import matplotlib
+
+    names = pairs.table.feature_names
+    learned = SimpleNamespace(
+        utility=lambda points: item_utilities(model, ItemTable(points, names)),
+        threshold_=getattr(last_step(model), "threshold_", None),
+    )
+    file = io.BytesIO()
+    with matplotlib.rc_context(), warnings.catch_warnings():
+        # The same picture whatever the settings of the user are; names are plain text.
+        matplotlib.rcdefaults()
+        matplotlib.rcParams["text.parse_math"] = False
+        warnings.filterwarnings("ignore", message=".*[Gg]lyph.*")
+        figure = draw_level_curves(
+            {"what was learned": learned},
+            pairs,
+            y,
+            resolution=81,
+            most_pairs=_PAIRS_IN_PLANE,
+            title="what was compared",
+        )
+        figure.savefig(file, format="png", metadata={"Software": None})
+    return file.getvalue()
+
+
+def compare_judges(source: Source, level: float) -> dict[str, Any] | None:
+    """Return what the report says of judges; None without judges, or with too many."""
+    whole = source.whole
+    if not isinstance(whole, Comparisons) or not source.sided:
+        return None
+    named, rater = whole.by_name(), whole.columns.get("rater")
+    if rater is None or named is None or len(rater) > _MOST_VOTES:
+        return None
+    codes, names = factorize(rater)
+    if not 1 < len(names) <= _MOST_JUDGES:
+        return None
+    judge = np.array([str(name) for name in names])[codes]
+    report = ratings.check_judges(named.pairs, whole.y, judge, level=level)
+    first = report.table.sort(pl.col("advice") == "", maintain_order=True)
+    shown = first.head(_SHOWN_JUDGES).rename({"judge": "name"})
+    columns = ("name", "votes", "agreement", "lower", "upper", "ties", "left")
+    notes = str(report).splitlines()
+    if len(first) > len(shown):
+        notes.append(
+            f"{len(shown)} of {len(first):,} judges are shown, those with an advice "
+            "first; tiebreak judges FILE lists all as JSON."
+        )
+    return {"judges": shown.select(columns).to_dicts(), "notes": notes}
+
+
+def fingerprint(data: Data) -> str:
+    """Return the SHA-256 of items, sides, outcomes and features, as they were read."""
+    digest = hashlib.sha256()
+    names = [] if data.names is None else data.names.tolist()
+    digest.update("\n".join(map(str, names)).encode("utf-8", "replace"))
+    parts: list[Any] = []
+    if isinstance(data, Comparisons):
+        parts = [data.pairs.left, data.pairs.right, data.y]
+    elif isinstance(data, Lists):
+        parts = [data.orders.flat, data.orders.position, data.orders.indptr]
+    columns = map(np.asarray, data.arguments()[1].values())
+    parts += [c.astype(str) if c.dtype == object else c for c in columns]
+    if data.items is not None:
+        values = data.items.values
+        parts += (values.data, values.indices) if data.items.is_sparse else (values,)
+    for part in parts:
+        digest.update(np.ascontiguousarray(part).tobytes())
+    return digest.hexdigest()

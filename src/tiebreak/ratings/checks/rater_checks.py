@@ -1,0 +1,548 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Who judges well: agreement with others, consistency, and what leaving out changes.
+
+Boundary conventions: a vote is compared with the others if it is no tie and if the
+others' strengths of its two items differ; equal strengths favor nobody. A majority of a
+judge's own votes needs more votes for one item than for the other.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+from rich import box
+from rich.table import Table
+from rich.text import Text
+from scipy.special import betainc
+
+from tiebreak.data import Pairs
+from tiebreak.data.columns import as_column_of, factorize, plain_values, refuse_missing
+from tiebreak.data.markup import results_html
+from tiebreak.io.result import first_of, plural
+from tiebreak.metrics import Alpha, kendall_tau_b, krippendorff_alpha
+from tiebreak.models.covariates import check_level
+from tiebreak.ratings.checks.check_pairs import wilson_interval
+from tiebreak.ratings.named_results import Results, check_results
+from tiebreak.ratings.strengths.bradley_terry import BradleyTerry
+from tiebreak.ratings.strengths.existence import label_components
+from tiebreak.solvers import minimize_newton
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+VERSION = 1
+# With more judges than this they are left out in so many groups.
+_GROUPS = 100
+_ENOUGH = 10  # votes from which copies and judges who only tie are named
+_SHOWN = 20  # judges in the terminal
+
+
+@dataclass(frozen=True, eq=False)
+class JudgesReport:
+    """What `check_judges` found.
+
+    Attributes
+    ----------
+    table : polars.DataFrame
+        One row per judge, most votes first: ``judge``, ``votes``, shares of ``ties``
+        and, among decided votes, of ``left``; ``compared`` votes and the share
+        ``agreement`` of them that sides with the others, its interval ``lower`` to
+        ``upper``, and what is ``expected`` of a judge like the others; ``care`` =
+        (agreement - ½) / (expected - ½), from 0 to 1; ``same``, the share of other
+        judges' votes on the same question that say the same; ``repeats`` and
+        ``reversals``, pairs of answers to the same question with the same and with
+        exchanged sides, and the shares ``repeats_equal`` and ``reversals_equal``;
+        ``triads`` of items and how many are ``cycles``; ``advice``: "drop",
+        "down-weight" or "". What is not known is null.
+    alpha : Alpha or None
+        Krippendorff's alpha of all judges; None if no question has two judges.
+    confusion : polars.DataFrame or None
+        With `people`: for each other judge with questions in common, how its votes
+        compare with theirs on the same questions; the shares ``same``, ``both_tie``,
+        ``judge_ties``, ``people_tie`` and ``opposite`` add up to 1.
+    change : dict or None
+        What following the advice changes: ``tau`` (Kendall's, of both rankings),
+        ``moved`` (items with another rank), ``first`` and ``first_before``.
+    level : float
+    notes : list of str
+    """
+
+    table: pl.DataFrame
+    alpha: Alpha | None
+    confusion: pl.DataFrame | None
+    change: dict[str, Any] | None
+    level: float
+    notes: list[str]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give what can be written as JSON.
+
+        Returns
+        -------
+        dict
+        """
+        return {
+            "version": VERSION,
+            "level": self.level,
+            "alpha": None if self.alpha is None else vars(self.alpha),
+            "judges": self.table.to_dicts(),
+            "confusion": None if self.confusion is None else self.confusion.to_dicts(),
+            "change": self.change,
+            "notes": self.notes,
+        }
+
+    def __str__(self) -> str:
+        return "\n".join(self._sentences())
+
+    def _repr_html_(self) -> str:
+        return results_html(*self.__rich_console__())
+
+    def __rich_console__(self, *_: Any) -> Iterator[Any]:
+        """Show tables and sentences, the judges with advice first."""
+        order = (pl.col("advice") == "").cast(pl.Int8)
+        rows = self.table.sort(order, pl.col("votes"), descending=[False, True])
+        level = f"{self.level:.0%}"
+        shown = _table(["judge", "votes", "agreement", level, "expected", "advice"])
+        for row in rows.head(_SHOWN).iter_rows(named=True):
+            interval = "–"
+            if row["agreement"] is not None:
+                interval = f"{100 * row['lower']:.0f}–{row['upper']:.0%}"
+            cells = [str(row["judge"]), f"{row['votes']:,}", _percent(row["agreement"])]
+            cells += [interval, _percent(row["expected"]), row["advice"]]
+            shown.add_row(*map(Text, cells))
+        yield shown
+        if self.confusion is not None:
+            against = _table(
+                [name.replace("_", " ") for name in self.confusion.columns]
+            )
+            most = self.confusion.sort("votes", descending=True).head(_SHOWN)
+            for judge, votes, *shares in most.iter_rows():
+                texts = [str(judge), f"{votes:,}", *[_percent(one) for one in shares]]
+                against.add_row(*map(Text, texts))
+            yield from (Text("Against people, on the same questions:"), against)
+        yield from map(Text, self._sentences())
+
+    def _sentences(self) -> list[str]:
+        said = []
+        if self.alpha is not None:
+            a = self.alpha
+            said.append(
+                f"Krippendorff's alpha is {a.alpha:.2f} ({a.low:.2f} to {a.high:.2f}) "
+                f"on {plural(a.n_units, 'question')} with two judges or more."
+            )
+        for advice, verb in (("drop", "Drop"), ("down-weight", "Down-weight")):
+            rows = self.table.filter(pl.col("advice") == advice)
+            if len(rows):
+                said.append(f"{verb} {_list(rows['judge'].to_list())}.")
+        if self.change is not None:
+            after = self.change
+            first = f"{after['first']} is first"
+            if after["first"] != after["first_before"]:
+                first += f" instead of {after['first_before']}"
+            said.append(
+                f"Then {plural(after['moved'], 'item')} of {after['items']} would have "
+                f"another rank (Kendall's tau {after['tau']:.3f}), and {first}."
+            )
+        elif self.table["agreement"].is_not_null().any():
+            said.append("No judge agrees less with the others than expected.")
+        return said + self.notes
+
+
+def check_judges(
+    X: Any,
+    y: ArrayLike,
+    rater: ArrayLike,
+    *,
+    people: Sequence[Any] = (),
+    question: ArrayLike | None = None,
+    level: float = 0.95,
+) -> JudgesReport:
+    """Say of each judge how well it agrees with the others and with itself.
+
+    *Agreement* with the others is the share of a judge's decided votes for the item
+    that is stronger by a `BradleyTerry` model of the other judges' votes (of more than
+    100 judges, 100 groups are left out in turn), with Wilson's interval. A judge like
+    the others would reach the *expected* share, the mean of P(stronger item | no tie).
+    A judge who is like them in a share c of votes and tosses a coin otherwise has
+    agreement = c·expected + (1 - c)/2; this c is its *care*. A judge whose agreement is
+    improbably low (binomial p, which is a bound by Hoeffding 1956, below ``1 - level``
+    divided by the number of judges) is advised to be dropped if the interval reaches
+    down to ½, and else to be weighted by its care. Rows count once.
+
+    Parameters
+    ----------
+    X : Pairs
+        Comparisons of items known by name.
+    y, rater : array-like of shape (n,)
+        Outcomes -1 (left), 0 (tie), +1 (right), and who judged.
+    people : sequence, optional
+        Raters whom the other judges, such as models, are compared with.
+    question : array-like of shape (n,), optional
+        What was asked about the two items, such as a prompt; without it every vote on
+        the same two items answers the same question.
+    level : float, default=0.95
+        Confidence of intervals.
+
+    Returns
+    -------
+    JudgesReport
+
+    Examples
+    --------
+    >>> from tiebreak import Pairs
+    >>> from tiebreak.ratings import check_judges
+    >>> pairs = Pairs(left=list("ABCABC") * 20, right=list("BCABCA") * 20)
+    >>> y = [-1, -1, 1] * 20 + [-1, -1, 1] * 10 + [1, 1, -1] * 10
+    >>> rater = ["ann", "bo"] * 30 + ["cy"] * 30 + ["eve"] * 30
+    >>> report = check_judges(pairs, y, rater)
+    >>> report.table.select("judge", "votes", "agreement", "advice").rows()[3]
+    ('eve', 30, 0.0, 'drop')
+    """
+    check_level(level)
+    results = check_results(X, y, None, "check_judges")
+    votes = _Votes.read(results, rater, question)
+    names, n = votes.names, len(votes.names)
+    unknown = [one for one in people if one not in names]
+    if unknown:
+        raise ValueError(
+            f"people has {unknown[0]!r}, who is not among the {plural(n, 'judge')}: "
+            f"{_list(names)}. Give names as they are in rater."
+        )
+    decided = results.outcome != 0
+    table: dict[str, Any] = {"votes": np.bincount(votes.rater)}
+    table["ties"] = _mean_by(votes.rater, ~decided, n)
+    left = results.outcome[decided] == -1
+    table["left"] = _mean_by(votes.rater[decided], left, n)
+    notes, model, found = _notes(votes, table), None, _unknown(n)
+    if n > 1 and decided.any():
+        with warnings.catch_warnings():
+            # Only votes on items that the others compared, too, are looked at.
+            warnings.filterwarnings("ignore", ".*comparable only by the penalty")
+            pairs = Pairs._of(None, results.left, results.right, results.names)
+            model = BradleyTerry().fit(pairs, results.outcome, rater=votes.rater)
+        found = _agreement(model, level)
+        apart = np.flatnonzero((found["compared"] == 0) & (table["ties"] < 1))
+        if len(apart):
+            notes.append(
+                "The others decided nothing on the items of "
+                f"{_list([names[k] for k in apart])}, not even through other items, so "
+                "there is nothing to agree on."
+            )
+    table |= found | votes.consistency() | votes.triads()
+    advice = _advise(found, level)
+    frame = pl.DataFrame({"judge": names} | {name: table[name] for name in _COLUMNS})
+    frame = frame.with_columns(
+        pl.col(pl.Float64).fill_nan(None), advice=pl.Series(advice)
+    )
+    change = None
+    if model is not None and (advice != "").any():
+        weight = np.where(advice == "down-weight", found["care"], advice == "")
+        change = _change(model, weight)
+    if people:
+        human = np.array([name in set(people) for name in names])
+    return JudgesReport(
+        frame.sort("votes", descending=True, maintain_order=True),
+        votes.alpha(level),
+        votes.confusion(human) if people else None,
+        change,
+        level,
+        notes,
+    )
+
+
+_COLUMNS = (
+    *("votes", "ties", "left", "compared", "agreement", "lower", "upper", "expected"),
+    *("care", "same", "repeats", "repeats_equal", "reversals", "reversals_equal"),
+    *("triads", "cycles"),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class _Votes:
+    """Who said what about which question, the item of the lower number left."""
+
+    names: list[Any]  # (J,) judges
+    rater: Ints  # (n,)
+    low: Ints  # (n,) the two items
+    high: Ints
+    question: Ints  # (n,) items and what was asked
+    value: Ints  # (n,) outcome, with sides exchanged where turned
+    turned: NDArray[np.bool_]
+
+    @classmethod
+    def read(
+        cls, results: Results, rater: ArrayLike, question: ArrayLike | None
+    ) -> _Votes:
+        codes, names = _factorize(rater, "rater", results.n_rows)
+        turned = results.left > results.right
+        low = np.minimum(results.left, results.right)
+        high = np.maximum(results.left, results.right)
+        asked = low * len(results.names) + high
+        if question is not None:
+            kind, kinds = _factorize(question, "question", results.n_rows)
+            asked = factorize(asked)[0] * len(kinds) + kind
+        value = np.where(turned, -results.outcome, results.outcome).astype(np.int64)
+        return cls(names, codes, low, high, factorize(asked)[0], value, turned)
+
+    def alpha(self, level: float) -> Alpha | None:
+        """Return alpha, or None if no question has two judges or all answers agree."""
+        try:
+            columns = self.question, self.rater, self.value
+            return krippendorff_alpha(
+                *columns, level="ordinal", symmetric=True, confidence=level,
+                n_resamples=200,
+            )  # fmt: skip
+        except ValueError:
+            return None
+
+    def consistency(self) -> dict[str, NDArray[Any]]:
+        """Return agreement with others' and with own answers to the same question."""
+        n = len(self.names)
+        own = factorize(self.question * n + self.rater)[0]
+        given = np.zeros((own.max() + 1, 2, 3))  # by judge and question; turned; value
+        np.add.at(given, (own, self.turned.astype(int), self.value + 1), 1)
+        rater, question = (np.zeros(len(given), dtype=np.int64) for _ in range(2))
+        rater[own], question[own] = self.rater, self.question
+        repeats = _pairs(given.sum(axis=2)).sum(axis=1)
+        repeats_equal = _pairs(given).sum(axis=(1, 2))
+        reversals = given[:, 0].sum(axis=1) * given[:, 1].sum(axis=1)
+        reversals_equal = (given[:, 0] * given[:, 1]).sum(axis=1)
+        mine = given.sum(axis=1)
+        all_votes = np.zeros((question.max() + 1, 3))
+        np.add.at(all_votes, question, mine)
+        others = all_votes[question] - mine
+        shared = others.sum(axis=1) > 0
+        share = others[shared] / others[shared].sum(axis=1, keepdims=True)
+        weight = mine[shared].sum(axis=1)
+        with np.errstate(invalid="ignore"):  # 0/0 is not known
+            same = np.bincount(rater[shared], (share * mine[shared]).sum(axis=1), n)
+            out: dict[str, Any] = {"same": same / np.bincount(rater[shared], weight, n)}
+            for name, count, equal in (
+                ("repeats", repeats, repeats_equal),
+                ("reversals", reversals, reversals_equal),
+            ):
+                total = np.bincount(rater, count, n)
+                out[name] = total.astype(np.int64)
+                out[f"{name}_equal"] = np.bincount(rater, equal, n) / total
+        return out
+
+    def triads(self) -> dict[str, Ints]:
+        """Count, by judge, three items with a majority each, and those in a circle."""
+        n_items, n = int(self.high.max()) + 1, len(self.names)
+        pair = (self.rater * n_items + self.low) * n_items + self.high
+        keys, cell = np.unique(pair, return_inverse=True)
+        net = np.bincount(cell, self.value)
+        keys, net = keys[net != 0], net[net != 0]
+        owner = keys // n_items**2
+        first, second = keys // n_items % n_items, keys % n_items
+        better = np.where(net < 0, first, second)
+        worse = np.where(net < 0, second, first)
+        # A node is an item as a judge sees it, so that all judges are one graph.
+        nodes, ends = np.unique(
+            np.concatenate([owner * n_items + better, owner * n_items + worse]),
+            return_inverse=True,
+        )
+        shape = (len(nodes), len(nodes))
+        beats = sp.csr_array((np.ones(len(keys)), np.split(ends, 2)), shape=shape)
+        met = beats + beats.T
+        judge = nodes // n_items
+        out = {}
+        for name, paths, closed, times in (
+            ("triads", met @ met, met, 6),
+            ("cycles", beats @ beats, beats.T, 3),
+        ):
+            count = np.asarray(paths.multiply(closed).sum(axis=1)).ravel()
+            out[name] = np.rint(np.bincount(judge, count, n) / times).astype(np.int64)
+        return out
+
+    def confusion(self, human: NDArray[np.bool_]) -> pl.DataFrame:
+        """Compare other judges' votes with those of people on the same questions."""
+        of_people = np.zeros((int(self.question.max()) + 1, 3))
+        by_people = human[self.rater]
+        np.add.at(of_people, (self.question[by_people], self.value[by_people] + 1), 1)
+        rows = ~by_people & (of_people.sum(axis=1) > 0)[self.question]
+        share = of_people[self.question[rows]]
+        share /= share.sum(axis=1, keepdims=True)
+        vote, judge = self.value[rows] + 1, self.rater[rows]
+        every, tie = np.arange(len(vote)), vote == 1
+        same, tied = share[every, vote], share[:, 1]
+        cells = {
+            "same": np.where(tie, 0, same),
+            "both_tie": np.where(tie, tied, 0),
+            "judge_ties": np.where(tie, 1 - tied, 0),
+            "people_tie": np.where(tie, 0, tied),
+            "opposite": np.where(tie, 0, share[every, 2 - vote]),
+        }
+        counts = np.bincount(judge, minlength=len(human))
+        order = np.flatnonzero(counts)
+        table: dict[str, Any] = {"judge": [self.names[k] for k in order]}
+        table["votes"] = counts[order]
+        for name, values in cells.items():
+            table[name] = _mean_by(judge, values, len(human))[order]
+        return pl.DataFrame(table)
+
+
+def _factorize(values: ArrayLike, name: str, n_rows: int) -> tuple[Ints, list[Any]]:
+    column = as_column_of(values, name, n_rows)
+    refuse_missing(column, name)
+    codes, names = factorize(column)
+    return codes, names
+
+
+def _pairs(count: Floats) -> Floats:
+    return count * (count - 1) / 2
+
+
+def _mean_by(code: Ints, values: NDArray[Any], n: int) -> Floats:
+    """Return the mean of values per code; NaN where there are none."""
+    with np.errstate(invalid="ignore"):
+        mean = np.bincount(code, values, n) / np.bincount(code, minlength=n)
+    return mean.astype(np.float64)
+
+
+def _unknown(n: int) -> dict[str, NDArray[Any]]:
+    """Return the columns of agreement, of which nothing is known."""
+    names = ("agreement", "lower", "upper", "expected", "care")
+    empty: dict[str, NDArray[Any]] = {name: np.full(n, np.nan) for name in names}
+    return empty | {"compared": np.zeros(n, dtype=np.int64)}
+
+
+def _agreement(model: BradleyTerry, level: float) -> dict[str, NDArray[Any]]:
+    """Compare each judge's decided votes with a model of the others' votes."""
+    by_rater = model.rater_counts_
+    n, n_items = by_rater.shape[0], len(model.items_)
+    compared, agreed, hoped = (np.zeros(n) for _ in range(3))
+    groups = np.array_split(np.random.default_rng(0).permutation(n), min(n, _GROUPS))
+    for group in groups:
+        own = by_rater[group]
+        rest = model.pair_counts_ - own.sum(axis=0).reshape(-1, 3)
+        rest = np.where(rest > 0.5, rest, 0.0)
+        if not rest[:, ::2].any():
+            continue  # the others only tie
+        met = rest.sum(axis=1) > 0
+        left, right = model.pair_left_, model.pair_right_
+        part = label_components(n_items, left[met], right[met])
+        share = _predict(model, rest)
+        known = (part[left] == part[right]) & (share != 0.5)
+        decided = np.array([1, 0, 1]) * known[:, None]
+        favored = np.stack([share < 0.5, 0 * share, share > 0.5], axis=1) * decided
+        hope = np.maximum(share, 1 - share)[:, None] * decided
+        compared[group] = own @ decided.ravel()
+        agreed[group], hoped[group] = own @ favored.ravel(), own @ hope.ravel()
+    found = _unknown(n)
+    found["compared"] = np.rint(compared).astype(np.int64)
+    some = compared > 0
+    found["agreement"][some] = agreed[some] / compared[some]
+    found["expected"][some] = hoped[some] / compared[some]
+    for j in np.flatnonzero(some):
+        ends = wilson_interval(agreed[j], compared[j], level)
+        found["lower"][j], found["upper"][j] = ends
+    with np.errstate(invalid="ignore", divide="ignore"):
+        care = (found["agreement"] - 0.5) / (found["expected"] - 0.5)
+    found["care"] = np.clip(care, 0.0, 1.0)
+    return found
+
+
+def _predict(model: BradleyTerry, counts: Floats) -> Floats:
+    """Return P(right | no tie) of each pair by a model of other counts."""
+    objective = model._problem.objective(model.alpha_, counts)
+    x = minimize_newton(objective, model._solution(), tol=1e-6).x
+    beta, t = objective.split(x)
+    share = model._link.probabilities(objective.design.apply(beta), t)
+    return np.asarray(share[:, 2] / (share[:, 0] + share[:, 2]))
+
+
+def _advise(found: dict[str, NDArray[Any]], level: float) -> NDArray[np.str_]:
+    """Return "drop", "down-weight" or "" for each judge."""
+    advice = np.full(len(found["care"]), "", dtype="<U11")
+    known = np.flatnonzero(found["compared"])
+    total, share = found["compared"][known], found["expected"][known]
+    agreed = np.rint(found["agreement"][known] * total)
+    p_value = betainc(total - agreed + (total == agreed), agreed + 1, 1 - share)
+    p_value[total == agreed] = 1.0
+    low = known[p_value * len(known) < 1 - level]
+    advice[low] = np.where(found["lower"][low] > 0.5, "down-weight", "drop")
+    return advice
+
+
+def _change(model: BradleyTerry, weight: Floats) -> dict[str, Any] | None:
+    """Say how the ranking changes with weights of judges; None if nothing is left."""
+    counts = (sp.diags_array(weight) @ model.rater_counts_).sum(axis=0).reshape(-1, 3)
+    kept = counts.any(axis=1)
+    seen = np.zeros(len(model.items_), dtype=bool)
+    seen[model.pair_left_[kept]] = seen[model.pair_right_[kept]] = True
+    if not counts[:, ::2].any() or seen.sum() < 2:
+        return None
+    objective = model._problem.objective(model.alpha_, counts)
+    x = minimize_newton(objective, model._solution()).x
+    before, after = model.strength_[seen], x[: len(seen)][seen]
+    ranks = [np.argsort(np.argsort(-one, kind="stable")) for one in (before, after)]
+    names = plain_values(model.items_[seen])
+    return {
+        "items": int(seen.sum()),
+        "moved": int((ranks[0] != ranks[1]).sum()),
+        "tau": kendall_tau_b(before, after),
+        "first_before": names[int(before.argmax())],
+        "first": names[int(after.argmax())],
+    }
+
+
+def _notes(votes: _Votes, table: dict[str, NDArray[Any]]) -> list[str]:
+    """Say what stands in the way of comparing judges."""
+    notes, names = [], votes.names
+    if len(names) == 1:
+        notes.append(
+            f"All {len(votes.rater):,} votes are of one judge, {names[0]}, so there is "
+            "nobody to agree with; only its consistency is known."
+        )
+    single = int((table["votes"] == 1).sum())
+    if single:
+        notes.append(f"{plural(single, 'judge')} gave one vote, which says little.")
+    tying = [
+        names[k]
+        for k in np.flatnonzero((table["ties"] == 1) & (table["votes"] >= _ENOUGH))
+    ]
+    if tying:
+        notes.append(f"Only ties were given by {_list(tying)}.")
+    for copies in _find_copies(votes):
+        notes.append(
+            f"{_list(copies)} gave the same answers to the same questions; count them "
+            "as one judge if they are copies."
+        )
+    return notes
+
+
+def _find_copies(votes: _Votes) -> list[list[Any]]:
+    """Find judges with the same questions and answers throughout."""
+    order = np.lexsort((votes.value, votes.turned, votes.question, votes.rater))
+    said = np.stack([votes.question, votes.value, votes.turned], axis=1)[order]
+    ends = np.cumsum(np.bincount(votes.rater))
+    seen: dict[bytes, list[Any]] = {}
+    for name, mine in zip(votes.names, np.split(said, ends[:-1]), strict=True):
+        if len(mine) >= _ENOUGH:
+            seen.setdefault(mine.tobytes(), []).append(name)
+    return [judges for judges in seen.values() if len(judges) > 1]
+
+
+def _table(heads: list[str]) -> Table:
+    shown = Table(header_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
+    for head in heads:
+        justify: Any = "left" if head in ("judge", "advice") else "right"
+        wraps = head == "judge"
+        shown.add_column(head, justify=justify, no_wrap=not wraps, overflow="fold")
+    return shown
+
+
+def _percent(share: float | None) -> str:
+    return "–" if share is None else f"{share:.0%}"
+
+
+def _list(names: list[Any]) -> str:
+    return first_of([str(name) for name in names], 5)

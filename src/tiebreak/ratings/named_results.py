@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Check what models of items by name receive: results and row-aligned columns.
+
+Rows of weight 0 are absent.
+"""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tiebreak.data import Pairs, as_pairs, check_comparisons
+from tiebreak.data.columns import factorize, plain_values
+from tiebreak.data.comparison_graph import list_items
+from tiebreak.data.messages import list_rows
+from tiebreak.models.covariates import check_row_column
+
+Floats = NDArray[np.float64]
+
+# Units of dates that polars has; coarser ones become the next finer of these.
+_DATE_UNITS = {"D", "ms", "us", "ns"}
+_COARSE_UNITS = dict.fromkeys(["Y", "M", "W"], "D") | dict.fromkeys("hms", "ms")
+
+
+@dataclass(frozen=True, eq=False)
+class Results:
+    """Results of items known by name, rows of weight 0 left out."""
+
+    names: NDArray[Any]  # (N,), of the items that occur
+    left: NDArray[np.int64]  # (m,), numbers of the items
+    right: NDArray[np.int64]
+    outcome: NDArray[np.int8]
+    weight: Floats  # all positive
+    kept: NDArray[np.bool_] | None  # (n,), which rows are among the m; None: all
+    n_rows: int  # n
+
+    def take(self, column: NDArray[Any]) -> NDArray[Any]:
+        """Take the rows of a row-aligned array that have a positive weight."""
+        return column if self.kept is None else column[self.kept]
+
+
+def named_pairs(X: Any, model: str) -> Pairs:
+    """Give comparisons whose items have names."""
+    pairs = as_pairs(X)
+    if pairs.names is None:
+        raise TypeError(
+            f"{model} rates items by name, and these comparisons have features but no "
+            "names. Give Pairs(None, left_names, right_names) or Pairs(items, left, "
+            "right, names=names), or learn with LogisticCompare."
+        )
+    if len(pairs) == 0:
+        raise ValueError(
+            "There are no comparisons: 0 sample(s) while a minimum of 1 is required."
+        )
+    return pairs
+
+
+def refuse_self_comparisons(
+    left: NDArray[np.int64], right: NDArray[np.int64], names: NDArray[Any]
+) -> None:
+    """Refuse comparisons of an item with itself, which no rating can follow from."""
+    same = np.flatnonzero(left == right)
+    if len(same):
+        shown = plain_values(names[left[same[:5]]])
+        raise ValueError(
+            f"{len(same)} comparison(s) are of an item with itself: "
+            f"{list_rows(same, shown)}. They say nothing about strengths; remove them: "
+            "pairs[keep] and y[keep] with keep = pairs.left != pairs.right."
+        )
+
+
+def check_results(
+    X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None, model: str
+) -> Results:
+    """Check results of items known by name."""
+    pairs = named_pairs(X, model)
+    assert pairs.names is not None
+    refuse_self_comparisons(pairs.left, pairs.right, pairs.names)
+    pairs, outcome, weight = check_comparisons(pairs, y, sample_weight)
+    n_rows, kept = len(pairs), None
+    if sample_weight is not None and not weight.all():
+        kept = weight > 0
+        pairs, outcome, weight = pairs[kept], outcome[kept], weight[kept]
+    pairs = pairs.compact()
+    assert pairs.names is not None
+    return Results(pairs.names, pairs.left, pairs.right, outcome, weight, kept, n_rows)
+
+
+def check_row_periods(period: ArrayLike, n_rows: int) -> NDArray[Any]:
+    """Check a period per row: finite numbers, text or dates, in any order."""
+    column = _sortable(check_row_column(period, "period", n_rows))
+    if column.dtype.kind == "f" and not np.isfinite(column).all():
+        rows = np.flatnonzero(~np.isfinite(column))
+        raise ValueError(
+            f"period must be finite, got {len(rows)} other value(s): "
+            f"{list_rows(rows, column[rows[:5]])}."
+        )
+    return column
+
+
+def _sortable(column: NDArray[Any]) -> NDArray[Any]:
+    kinds = set(map(type, column)) if column.dtype.kind == "O" else set()
+    if kinds and all(issubclass(kind, str) for kind in kinds):
+        column = column.astype(np.str_)
+    elif kinds and all(issubclass(kind, datetime.date) for kind in kinds):
+        # A date is at midnight when there are times among the dates.
+        times = any(issubclass(kind, datetime.datetime) for kind in kinds)
+        column = column.astype("datetime64[us]" if times else "datetime64[D]")
+    if column.dtype.kind == "M":
+        unit = np.datetime_data(column.dtype)[0]
+        if unit not in _DATE_UNITS:
+            column = column.astype(f"datetime64[{_COARSE_UNITS.get(unit, 'us')}]")
+    if column.dtype.kind not in "iufUM":
+        raise TypeError(
+            f"period must hold numbers, text or dates, got {column.dtype} values, for "
+            f"example {plain_values(column[:1])[0]!r} at row 0."
+        )
+    return column
+
+
+def find_item(items: NDArray[Any], name: Any, what: str = "") -> int:
+    """Give the number of an item; an unknown one is an error that lists them."""
+    found = np.flatnonzero(items == name)
+    if len(found) != 1:
+        known = list_items(np.arange(len(items)), items)
+        raise ValueError(f"{what}{name!r} is not among the items, which are {known}.")
+    return int(found[0])
+
+
+def check_rater(rater: ArrayLike | None, n_rows: int) -> NDArray[np.int64] | None:
+    """Check who compared, one rater per row, and number them."""
+    column = None if rater is None else check_row_column(rater, "rater", n_rows)
+    return None if column is None else factorize(column)[0]

@@ -1,0 +1,715 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The base of rating systems over time: Elo, Glicko and Glicko-2.
+
+A new rating system is a subclass of `SequentialRating`, in a file of its own. It names
+the columns of an item's state (``_columns``, ``_n_traced``) and implements `_new_item`
+(the state before the first game) and `_play` (update the state by games); `elo.py` is
+the shortest example. The history and the tie model are found by playing the log again,
+when they are first asked for.
+
+Boundary conventions: row order is time; rows of one period see the ratings before it;
+a row of weight 0 is absent, but has its place in ``before_``. The advantage of left
+counts in every comparison, so differences are r(right) - r(left) - advantage; one
+exactly at the threshold is a tie.
+
+*Advantage learned.* With ``advantage="auto"`` the points a of one unit of advantage
+minimize the log loss of the expected scores E of left, with scores s (a tie is ½), ::
+
+    -Σᵢ wᵢ (sᵢ ln Eᵢ(a) + (1 - sᵢ) ln(1 - Eᵢ(a))),
+
+a sum over the games of one pass through `fit`, each predicted from the ratings before
+it, which depend on a too. No unit may be worth more than odds of a hundred to one.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import polars as pl
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import minimize_scalar
+from scipy.special import expit
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from tiebreak.data import check_outcomes, is_pairs
+from tiebreak.data.columns import as_column, as_names, plain_values
+from tiebreak.data.messages import DataWarning, warn_user
+from tiebreak.data.parameters import check_parameters
+from tiebreak.models.base import (
+    UtilityMixin,
+    accuracy,
+    fits_outcomes,
+    outcome_scores,
+)
+from tiebreak.models.covariates import check_row_numbers
+from tiebreak.ratings.named_results import named_pairs
+from tiebreak.ratings.over_time.games import (
+    Games,
+    check_games,
+    fit_ties,
+    number_sides,
+    outcome_probabilities,
+)
+
+Floats = NDArray[np.float64]
+Settings = dict[str, Any]
+
+_SHOWN_NAMES = 10
+_ODDS = 2.0  # a learned advantage of at most so many scales: a hundred to one
+_ROWS = ("sides", "outcome", "weight", "advantage")
+
+
+class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
+    """A model that learns game after game, or period after period."""
+
+    _columns: ClassVar[tuple[str, ...]]  # of the state; "rating" first, "games" too
+    _n_traced: ClassVar[int]  # how many of them before_ and the history show
+    _measures_time: ClassVar[bool] = False  # whether periods must be numbers
+    _fitted_arrays: ClassVar = {
+        "items_": "n: any",
+        "_before": "b 2 *",
+        "_log.sides": "r 2: index n+2*r",
+        "_log.outcome": "r",
+        "_log.weight": "r",
+        "_log.advantage": "r",
+        "_log.starts": "u: index r, rising, from 0",
+        "_log.period": "u: any",
+    }
+
+    unseen: str
+    _settings: Settings  # the parameters at fit, and the "points" of the advantage
+    _state: Floats  # (N, len(_columns))
+    _log: dict[str, Any]  # the fields of Games, since fit
+    _later: list[Games]  # what is to be added to the log
+    _before: Floats  # (n, 2, _n_traced), of the last call
+    _cache: dict[str, Any]  # what is found when first asked for
+
+    def _read_settings(self) -> Settings:
+        """Check the parameters and give those that ratings depend on."""
+        check_parameters(self)
+        values = {name: getattr(self, name) for name in self._parameters}
+        del values["unseen"]
+        out = {k: v if isinstance(v, str) else float(v) for k, v in values.items()}
+        return out | {"points": out["advantage"]}
+
+    @staticmethod
+    def _new_item(settings: Settings) -> tuple[float, ...]:
+        """Give the state of an item before its first game."""
+        raise NotImplementedError
+
+    @staticmethod
+    def _play(
+        settings: Settings, games: Games, state: Floats, before: Floats, after: Floats
+    ) -> None:
+        """Update a state by games, and write down what was before and after."""
+        raise NotImplementedError
+
+    @fits_outcomes
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        period: ArrayLike | None = None,
+        advantage: ArrayLike | float | None = None,
+        rater: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Rate the items from the beginning, in the order of the rows.
+
+        Parameters
+        ----------
+        X, y : Pairs, array-like of shape (n,)
+            Games of items by name, in the order of time: -1 left won, 0 tie, +1 right.
+        period : array-like of shape (n,), optional
+            Period of each game, not decreasing. All games of a period are rated
+            together, from the ratings before it. None: ratings change after every row.
+        advantage : float or array-like of shape (n,), optional
+            Rating points added to left in each row, instead of the parameter. If that
+            is "auto": how many times the points to be learned count for left, such as 1
+            at home, 0 on neutral ground, -1 if right has it; None: 1 in every row.
+        rater, sample_weight : array-like of shape (n,), optional
+            Who judged, which has no influence; a game of weight w counts w times.
+
+        Returns
+        -------
+        self
+        """
+        columns = {"period": period, "advantage": advantage, "rater": rater}
+        settings = self._read_settings()
+        pairs = named_pairs(X, type(self).__name__)
+        games = self._check_games(y, len(pairs), sample_weight, columns)
+        sides, names, n_present = number_sides(pairs, games.weight)
+        games, state = (
+            games._replace(sides=sides),
+            self._new_state(settings, len(names)),
+        )
+        if settings["advantage"] == "auto":
+            settings["points"] = self._learn_advantage(settings, games, state)
+        games = _in_points(settings, games)
+        before = self._played(settings, games, state)
+        log = {name: getattr(games, name) for name in _ROWS}
+        if games.starts is not None:
+            log |= {"starts": games.starts[:-1], "period": games.period}
+        return self._keep(
+            {
+                "items_": as_names(plain_values(names[:n_present])),
+                "_settings": settings,
+                "_state": state[:n_present],
+                "_before": before,
+                "_log": log,
+                "_later": [],
+                "_cache": {},
+            }
+        )
+
+    def partial_fit(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        period: ArrayLike | None = None,
+        advantage: ArrayLike | float | None = None,
+        rater: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Rate further games, from the ratings as they are; on a new model, fit.
+
+        Parameters are those at `fit`, and an advantage that it learned is kept. Games
+        of the period that was last are a further update in it: they see the ratings
+        after the earlier ones.
+
+        Parameters
+        ----------
+        X : Pairs
+            Games, after all earlier ones in time.
+        y, period : array-like of shape (n,)
+            As in `fit`; periods not before earlier ones, in every call or in none.
+        advantage, rater, sample_weight : optional
+            As in `fit`.
+
+        Returns
+        -------
+        self
+        """
+        columns = {"period": period, "advantage": advantage, "rater": rater}
+        pairs = named_pairs(X, type(self).__name__)
+        if not self.__sklearn_is_fitted__():
+            if self._read_settings()["advantage"] == "auto":
+                raise ValueError(
+                    f"{type(self).__name__} got advantage='auto', and partial_fit "
+                    "learns none. Call fit with earlier games first, or set advantage "
+                    "to a number of points."
+                )
+            y = check_outcomes(y, len(pairs), some=True)
+            return self.fit(pairs, y, sample_weight=sample_weight, **columns)
+        games = self._check_games(y, len(pairs), sample_weight, columns, few=True)
+        last = self._later[-1].period if self._later else self._log.get("period")
+        _check_continues(last, games.period)
+        sides, names, n_present = number_sides(pairs, games.weight)
+        row_of = self._row_of()
+        new: list[Any] = []
+        rows = np.empty(len(names), dtype=np.uint32)
+        entered = 0
+        for i, name in enumerate(plain_values(names)):
+            if name in row_of:
+                rows[i] = row_of[name]
+            else:
+                rows[i] = len(row_of) + len(new)
+                new.append(name)
+                entered += i < n_present
+        settings = self._settings
+        games = _in_points(settings, games._replace(sides=rows[sides]))
+        state = np.concatenate([self._state, self._new_state(settings, len(new))])
+        before = self._played(settings, games, state)
+        self._later.append(games)
+        self._before, self._cache = before, {}
+        self._state = state[: len(row_of) + entered]
+        if entered:
+            self.items_ = as_names([*row_of, *new[:entered]])
+        else:
+            self._cache["row_of"] = row_of
+        return self
+
+    def _check_games(
+        self,
+        y: ArrayLike | None,
+        n_rows: int,
+        sample_weight: ArrayLike | None,
+        columns: dict[str, Any],
+        few: bool = False,
+    ) -> Games:
+        games = check_games(y, n_rows, sample_weight=sample_weight, few=few, **columns)
+        period = games.period
+        if (
+            period is not None
+            and self._measures_time
+            and period.dtype.kind not in "iuf"
+        ):
+            raise TypeError(
+                f"{type(self).__name__} needs numbers as period, because deviations "
+                f"grow with the time between them; got {plain_values(period[:1])[0]!r} "
+                "at row 0. For months try np.asarray(dates, "
+                "dtype='datetime64[M]').astype(int)."
+            )
+        return games
+
+    def _new_state(self, settings: Settings, n_items: int) -> Floats:
+        return np.tile(np.array(self._new_item(settings)), (n_items, 1))
+
+    def _played(self, settings: Settings, games: Games, state: Floats) -> Floats:
+        """Play games, which updates the state; give what was before each."""
+        before = np.empty((len(games.outcome), 2, self._n_traced))
+        self._play(settings, games, state, before, before[:0])
+        return before
+
+    def _learn_advantage(
+        self, settings: Settings, games: Games, state: Floats
+    ) -> float:
+        """Find the points of a unit of advantage that predict games best, forward."""
+        given, weight = games.advantage, games.weight
+        weight = np.ones(len(games.outcome)) if weight is None else weight
+        largest = 1.0 if given is None else float(np.abs(given[weight > 0]).max())
+        if largest == 0.0:
+            raise ValueError(
+                "advantage is 0 in every row, so its size cannot be learned. Give 1 "
+                "where left has it and -1 where right has, or set it to a number."
+            )
+        score = 0.5 + 0.5 * games.outcome  # of right
+
+        def loss(points: float) -> float:
+            trial = settings | {"points": points}
+            played = _in_points(trial, games)
+            before = self._played(trial, played, state.copy())
+            added = points if played.advantage is None else played.advantage
+            logit = self._effective_difference(before, added) * _per_point(trial)
+            return float(weight @ (np.logaddexp(0.0, logit) - score * logit))
+
+        bound = _ODDS * settings["scale"] / largest
+        found = minimize_scalar(
+            loss, bounds=(-bound, bound), options={"xatol": 1e-7 * bound}
+        )
+        if abs(found.x) > 0.999 * bound:
+            side = "left" if found.x > 0 else "right"
+            warn_user(
+                f"The {side} side wins so often that no advantage is large enough; it "
+                f"is set to the largest, {found.x:.0f} points. Are sides in the data "
+                "sorted by outcome?",
+                DataWarning,
+            )
+        return float(found.x)
+
+    @property
+    def advantage_(self) -> float:
+        """Rating points of left's advantage, the parameter or learned."""
+        check_is_fitted(self)
+        return self._settings["points"]
+
+    def _row_of(self) -> dict[Any, int]:
+        """Numbers of the items by name."""
+        if "row_of" not in self._cache:
+            names = plain_values(self.items_)
+            self._cache["row_of"] = {name: row for row, name in enumerate(names)}
+        return self._cache["row_of"]
+
+    def _games(self) -> Games:
+        """Give the games of all calls since fit."""
+        if self._later:
+            self._log = _append(self._log, self._later, self._settings["points"])
+            self._later = []
+        log: dict[str, Any] = dict.fromkeys(Games._fields) | self._log
+        if log["starts"] is not None:
+            log["starts"] = np.append(log["starts"], len(log["outcome"]))
+        return Games(**log)
+
+    def _replay(self, games: Games) -> tuple[Floats, Floats]:
+        """Play the games again from the beginning; give before and after."""
+        state = self._new_state(self._settings, int(games.sides.max()) + 1)
+        before = np.empty((len(games.outcome), 2, self._n_traced))
+        after = np.empty_like(before)
+        self._play(self._settings, games, state, before, after)
+        return before, after
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_log" in vars(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Give the state with one log, and without what can be found again."""
+        if not self.__sklearn_is_fitted__():
+            return super().__getstate__()
+        self._games()
+        state = dict(super().__getstate__())
+        del state["_cache"], state["_later"]
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        if self.__sklearn_is_fitted__():
+            self._cache, self._later = {}, []
+
+    @staticmethod
+    def _effective_difference(values: Floats, advantage: float | Floats) -> Floats:
+        """Give the difference that expected scores depend on, in rating points."""
+        return values[:, 1, 0] - values[:, 0, 0] - advantage
+
+    def _fitted_column(self, name: str) -> Floats:
+        check_is_fitted(self)
+        return self._state[:, self._columns.index(name)]
+
+    @property
+    def rating_(self) -> Floats:
+        """Rating of every item."""
+        return self._fitted_column("rating")
+
+    @property
+    def coef_(self) -> Floats:  # type: ignore[override]
+        """The ratings, under the name that all models share."""
+        return self.rating_
+
+    @property
+    def n_games_(self) -> Floats:
+        """Number of games of every item, counted by their weights."""
+        return self._fitted_column("games")
+
+    @property
+    def wins_(self) -> Floats:
+        """Summed weights of the games each item won."""
+        return self._tally()[0]
+
+    @property
+    def ties_(self) -> Floats:
+        """Summed weights of the games each item tied."""
+        return self._tally()[1]
+
+    @property
+    def losses_(self) -> Floats:
+        """Summed weights of the games each item lost."""
+        return self._tally()[2]
+
+    def _tally(self) -> Floats:
+        check_is_fitted(self)
+        if "tally" not in self._cache:
+            games, n = self._games(), len(self.items_)
+            left, right = games.sides.T.astype(np.int64)
+            # From the side of left, 0 is a win; from the side of right, a loss.
+            result, weight = games.outcome.astype(np.int64) + 1, games.weight
+            if weight is not None:  # absent rows may have items that are not known
+                present = weight > 0
+                left, right, result = left[present], right[present], result[present]
+                weight = np.tile(weight[present], 2)
+            key = np.concatenate([result * n + left, (2 - result) * n + right])
+            counts = np.bincount(key, weight, 3 * n)
+            self._cache["tally"] = counts.reshape(3, n).astype(np.float64)
+        return self._cache["tally"]
+
+    @property
+    def before_(self) -> Floats:
+        """Ratings of left and right before each row of the last call."""
+        return self._trace("rating")
+
+    def _trace(self, name: str) -> Floats:
+        check_is_fitted(self)
+        return self._before[:, :, self._columns.index(name)]
+
+    @property
+    def history_(self) -> pl.DataFrame:
+        """Ratings after every update of an item, over all calls since fit."""
+        check_is_fitted(self)
+        if "history" not in self._cache:
+            self._cache["history"] = self._make_history()
+        return self._cache["history"]
+
+    def _make_history(self) -> pl.DataFrame:
+        games = self._games()
+        after = self._replay(games)[1].reshape(-1, self._n_traced)
+        item = games.sides.ravel()
+        kept = np.arange(len(item))
+        if games.weight is not None:
+            kept = np.flatnonzero(np.repeat(games.weight > 0, 2))
+        if games.starts is None or games.period is None:
+            time = pl.Series("row", kept // 2)
+        else:
+            update = np.arange(len(games.period))
+            update = np.repeat(update, 2 * np.diff(games.starts))
+            # An item with several games in a period has one rating after it.
+            key = update[kept] * len(self.items_) + item[kept]
+            kept = kept[np.sort(np.unique(key, return_index=True)[1])]
+            time = _gather("period", games.period, update[kept])
+        columns = [time, _gather("item", self.items_, item[kept])]
+        for i, name in enumerate(self._columns[: self._n_traced]):
+            columns.append(pl.Series(name, after[kept, i]))
+        return pl.DataFrame(columns)
+
+    @property
+    def slope_(self) -> float:
+        """Slope of the logit in the tie model."""
+        return self._tie_model()[0]
+
+    @property
+    def tie_(self) -> float:
+        """Davidson's ν of the tie model."""
+        return self._tie_model()[1]
+
+    def _tie_model(self) -> tuple[float, float]:
+        check_is_fitted(self)
+        if "tie" not in self._cache:
+            games, before = self._games(), self._before
+            if len(before) != len(games.outcome):
+                before = self._replay(games)[0]
+            advantage = games.advantage
+            points = self._settings["points"] if advantage is None else advantage
+            logit = self._effective_difference(before, points)
+            logit = logit * _per_point(self._settings)
+            self._cache["tie"] = fit_ties(logit, games.outcome, games.weight)
+        return self._cache["tie"]
+
+    @property
+    def threshold_(self) -> float:
+        """Largest difference, in rating points, for which a tie is most likely."""
+        check_is_fitted(self)
+        if "threshold" not in self._cache:
+            slope, tie = self._tie_model()
+            logit = 2.0 * math.log(tie) / slope if tie > 1.0 else 0.0
+            self._cache["threshold"] = logit / _per_point(self._settings)
+        return self._cache["threshold"]
+
+    @threshold_.setter
+    def threshold_(self, value: float) -> None:
+        self._cache["threshold"] = value
+
+    def _values_of(self, names: NDArray[Any]) -> Floats:
+        """Give the first columns of the state of items, the prior's for unseen ones."""
+        asked, row_of = plain_values(names), self._row_of()
+        rows = np.array([row_of.get(name, -1) for name in asked], dtype=np.intp)
+        if self.unseen != "prior" and (rows < 0).any():
+            unseen = list(dict.fromkeys(asked[i] for i in np.flatnonzero(rows < 0)))
+            more = len(unseen) - _SHOWN_NAMES
+            shown = ", ".join(map(repr, unseen[:_SHOWN_NAMES]))
+            raise ValueError(
+                f"{len(unseen)} item(s) have no rating, because no game of theirs was "
+                f"seen: {shown}{f' and {more} more' if more > 0 else ''}. Known names "
+                "are in items_; unseen='prior' rates others as new items."
+            )
+        values = self._state[rows, : self._n_traced]
+        values[rows < 0] = self._new_item(self._settings)[: self._n_traced]
+        return values
+
+    def _utility_of_names(self, names: Any) -> Floats:
+        return self._values_of(as_column(names, "names"))[:, 0]
+
+    def _sides_of(
+        self, X: Any, advantage: ArrayLike | float | None
+    ) -> tuple[Floats, float | Floats]:
+        """Give the state of both sides of games, and the advantage of left."""
+        check_is_fitted(self)
+        pairs = named_pairs(X, type(self).__name__).compact()
+        assert pairs.names is not None
+        values = self._values_of(pairs.names)
+        points: float | Floats = self._settings["points"]
+        if advantage is not None:
+            unit = points if self._settings["advantage"] == "auto" else 1.0
+            points = unit * check_row_numbers(advantage, "advantage", len(pairs))
+        return np.stack([values[pairs.left], values[pairs.right]], axis=1), points
+
+    def difference(
+        self, X: Any, *, advantage: ArrayLike | float | None = None
+    ) -> Floats:
+        """Difference of ratings, r(right) - r(left) - advantage.
+
+        Parameters
+        ----------
+        X : Pairs
+            Games of items with names.
+        advantage : float or array-like of shape (n,), optional
+            Points added to left, or multiples of a learned advantage, as in `fit`;
+            None: ``advantage_``.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        values, points = self._sides_of(X, advantage)
+        return values[:, 1, 0] - values[:, 0, 0] - points
+
+    def decision_function(
+        self, X: Any, *, advantage: ArrayLike | float | None = None
+    ) -> Floats:
+        """Scores of left, tie and right for games, or ratings of items.
+
+        The columns are -d - τ, ``τ - |d|`` and d - τ, where τ is ``threshold_`` and d
+        is `difference`, which Glicko's models multiply by a discount for uncertain
+        ratings. The largest is that of `predict`.
+
+        Parameters
+        ----------
+        X, advantage
+            As in `predict`.
+
+        Returns
+        -------
+        ndarray of shape (n, 3), or (n,) for items
+        """
+        check_is_fitted(self)
+        if not is_pairs(X):
+            return self.utility(X)
+        difference = self._effective_difference(*self._sides_of(X, advantage))
+        return outcome_scores(difference, self.threshold_)
+
+    def expected_score(
+        self, X: Any, *, advantage: ArrayLike | float | None = None
+    ) -> Floats:
+        """Score that left can expect: its chance to win plus half that of a tie.
+
+        Parameters
+        ----------
+        X, advantage
+            As in `difference`.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        return expit(-self._right_logit(X, advantage))
+
+    def _right_logit(self, X: Any, advantage: ArrayLike | float | None) -> Floats:
+        difference = self._effective_difference(*self._sides_of(X, advantage))
+        return difference * _per_point(self._settings)
+
+    def predict_proba(
+        self, X: Any, *, advantage: ArrayLike | float | None = None
+    ) -> Floats:
+        """Probabilities of left, tie and right.
+
+        A tie model is added to the expected scores: P(left) : P(tie) : P(right) =
+        exp(-d/2) : ν : exp(d/2), where d is ``slope_`` times the logit of right's
+        expected score and ν is ``tie_``. Both are fitted, when first asked for, to all
+        games since fit, each predicted from the ratings before it.
+
+        Parameters
+        ----------
+        X, advantage
+            As in `difference`.
+
+        Returns
+        -------
+        ndarray of shape (n, 3)
+        """
+        logit = self._right_logit(X, advantage)
+        return outcome_probabilities(logit, *self._tie_model())
+
+    def predict(
+        self, X: Any, *, advantage: ArrayLike | float | None = None
+    ) -> NDArray[Any]:
+        """Most likely outcomes of games, or ratings of items.
+
+        Parameters
+        ----------
+        X : Pairs, or names of items
+            Dispatch is by type.
+        advantage : float or array-like of shape (n,), optional
+            As in `difference`.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        check_is_fitted(self)
+        if not is_pairs(X):
+            return self.utility(X)
+        difference = self._effective_difference(*self._sides_of(X, advantage))
+        return self._to_classes(difference)
+
+    def score(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        advantage: ArrayLike | float | None = None,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> float:
+        """Accuracy on games; 1 - swapped-pair fraction on graded items.
+
+        Parameters
+        ----------
+        X, y
+            Pairs and outcomes, Orders, or names of items and their grades.
+        advantage : float or array-like of shape (n,), optional
+            As in `difference`.
+        qid, sample_weight : array-like of shape (n,), optional
+            Groups of graded items, and weights of the rows.
+
+        Returns
+        -------
+        float
+        """
+        check_is_fitted(self)
+        if not is_pairs(X) or y is None or advantage is None:
+            return super().score(X, y, qid=qid, sample_weight=sample_weight)
+        found = self.predict(X, advantage=advantage)
+        return accuracy(self, y, found, sample_weight)
+
+
+def _gather(name: str, values: NDArray[Any], codes: NDArray[Any]) -> pl.Series:
+    """Repeat values in a column; mixed ones stay Python objects."""
+    if values.dtype.kind == "O":
+        return pl.Series(name, values[codes].tolist(), dtype=pl.Object)
+    if values.dtype.kind == "U":
+        return pl.Series(name, values.tolist()).gather(codes)
+    return pl.Series(name, values[codes])
+
+
+def _per_point(settings: Settings) -> float:
+    """Logit of the expected score per rating point."""
+    return math.log(10.0) / settings["scale"]
+
+
+def _in_points(settings: Settings, games: Games) -> Games:
+    """Turn multiples of a learned advantage into rating points."""
+    if settings["advantage"] != "auto" or games.advantage is None:
+        return games
+    return games._replace(advantage=settings["points"] * games.advantage)
+
+
+def _append(log: dict[str, Any], later: list[Games], points: float) -> dict[str, Any]:
+    """Give the log with further games; None stands for the usual value."""
+    parts = [log, *(games._asdict() for games in later)]
+    n_rows = [len(part["outcome"]) for part in parts]
+    usual, out = {"weight": 1.0, "advantage": points}, dict(log)
+    for name in _ROWS:
+        if any(part[name] is not None for part in parts):
+            out[name] = np.concatenate(
+                [
+                    np.full(n, usual[name]) if part[name] is None else part[name]
+                    for n, part in zip(n_rows, parts, strict=True)
+                ]
+            )
+    if "starts" in log:
+        first = np.cumsum(n_rows[:-1])
+        starts = [
+            games["starts"][:-1] + n for n, games in zip(first, parts[1:], strict=True)
+        ]
+        out["starts"] = np.concatenate([log["starts"], *starts])
+        out["period"] = np.concatenate([part["period"] for part in parts])
+    return out
+
+
+def _check_continues(earlier: NDArray[Any] | None, period: NDArray[Any] | None) -> None:
+    """Refuse periods that do not come after those of earlier calls."""
+    if earlier is None and period is None:
+        return
+    if earlier is None or period is None:
+        now, then = ("with", "without") if earlier is None else ("without", "with")
+        raise ValueError(
+            f"These games come {now} period and the earlier ones came {then}; give "
+            "it in every call or in none, or start again with fit."
+        )
+    if period[0] < earlier[-1]:
+        raise ValueError(
+            f"period {plain_values(period[:1])[0]!r} at row 0 is before "
+            f"{plain_values(earlier[-1:])[0]!r}, the last one of earlier calls. Row "
+            "order is time here; call fit with all games, sorted by period."
+        )

@@ -1,0 +1,841 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Strengths from the votes of judges who differ in care, in ties and in sides.
+
+Boundary convention: a tie is predicted where it is the most probable outcome, also
+where it is as probable as another.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+import polars as pl
+import scipy.linalg as la
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import minimize
+from scipy.special import ndtri
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from tiebreak.data import ItemTable, Pairs, as_pairs, is_pairs
+from tiebreak.data.columns import factorize
+from tiebreak.data.messages import DataWarning, warn_user
+from tiebreak.data.parameters import FLAG, check_parameters, one_of, refuse_parameter
+from tiebreak.data.threads import one_blas_thread
+from tiebreak.data.validation import feature_attributes
+from tiebreak.losses import OutcomeLink
+from tiebreak.losses.comparison_covariance import cholesky
+from tiebreak.losses.judge_likelihood import JudgeCells, JudgeObjective
+from tiebreak.models.base import fits_outcomes
+from tiebreak.models.covariates import check_level, check_row_column
+from tiebreak.ratings.named_results import check_results
+from tiebreak.ratings.strengths.bradley_terry import BradleyTerry
+from tiebreak.ratings.strengths.distribution import StrengthDistribution
+from tiebreak.ratings.strengths.inference import (
+    FEWEST_RATERS,
+    StrengthModel,
+)
+from tiebreak.ratings.strengths.prior import learn_prior
+from tiebreak.solvers import NewtonSolution, minimize_newton
+
+Floats = NDArray[np.float64]
+
+_VARY = ("discrimination", "tie", "side")
+_START = 0.5  # standard deviations with which the search begins
+# Cells times variables up to which the exact Hessian, by differences of gradients, is
+# affordable (a few seconds). With more, its expectation is as good.
+_EXACT = 1_000_000
+# With more, one penalty, found in so many rounds, stands for all that are plausible.
+_PLENTY, _ROUNDS = 10_000_000, 2
+_SAMPLE = 1000  # judges from whom the search for standard deviations begins
+# With more judges the standard deviation of discriminations is known well enough.
+_UNSURE, _LEAST_KNOWN = 200, 0.8
+_NODES = 7  # of Gauss and Hermite's quadrature, in d and in ln ν
+_ROWS, _JUDGES = 20_000, 4096  # at a time
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """A fit of the model: whose judges differ, or of equal ones."""
+
+    evidence: float  # ln of the probability of the votes, up to a constant
+    objective: JudgeObjective  # of the most probable penalty
+    solution: NewtonSolution
+    x: Floats  # (n,), mean over penalties
+    inverse: Floats  # (n, n), covariance of x
+    weights: Floats  # (K,), of the nodes
+    centers: Floats  # (K, N), their strengths
+    covariances: Floats  # (K, N, N)
+
+
+class JudgeBradleyTerry(StrengthModel):
+    r"""Strengths of items from votes of judges, each with an own way of voting.
+
+    A judge j has a discrimination a_j (0: coin tosses, negative: reversed), a tie width
+    ν_j and a side bias b_j. With d = a_j (θ_right - θ_left) - b_j the outcome has
+    probabilities
+
+    * ``ties="davidson"``: P(left) : P(tie) : P(right) = exp(-d/2) : ν_j : exp(d/2);
+    * ``ties="rao-kupper"``: P(right) = σ(d - ν_j), P(left) = σ(-d - ν_j).
+
+    a_j, ln ν_j and b_j are normal around means of all judges, with standard deviations
+    that are learned, so that a judge with few votes is near the mean. Strengths and
+    means minimize ::
+
+        -Σⱼ ln ∫ Πᵢ P(yᵢ) p(a_j, ln ν_j, b_j) + α Σ θ²,
+
+    a sum over the votes i of judges j, integrals by Laplace's approximation.
+    Strengths have mean 0 and discriminations mean 1, so strengths are those that an
+    average judge sees. Up to 200 judges may also be all equal, as in
+    :class:`BradleyTerry`: strengths are averaged over both, weighted by the marginal
+    likelihood. With features x of the items θ = w·x, and the penalty is α ‖w‖².
+
+    Parameters
+    ----------
+    ties : {"davidson", "rao-kupper"}, default="davidson"
+        How ties come about.
+    alpha : float or "auto", default="auto"
+        Penalty α, as in :class:`BradleyTerry`; ``"auto"`` learns it.
+    vary : collection of {"discrimination", "tie", "side"}, optional
+        What judges differ in; None: all three. Without ``"side"`` no side is favored.
+    features : bool, default=False
+        Whether strengths are a linear function of the items' features, so that items
+        without votes have one too. X then has features; names are not needed.
+    tol, max_iter : float and int, default=1e-6 and 100
+        Stop when the Newton decrement is this small, relative to √(2 objective), or
+        after so many steps.
+
+    Attributes
+    ----------
+    items_, strength_ : ndarray of shape (N,)
+        Names of the items, and θ, natural logarithms, mean 0; also ``coef_``.
+    feature_coef_ : ndarray of shape (n_features,)
+        With features: w, and this is ``coef_``. Utilities are w·x, not of mean 0.
+    judges_ : ndarray of shape (R,)
+        Names of the judges.
+    discrimination_, tie_width_, side_bias_ : ndarray of shape (R,)
+        a_j, with mean 1, ν_j and b_j, in favor of left; see `judges` for a table.
+    judge_covariance_ : ndarray of shape (R, 3, 3)
+        Of a_j, ln ν_j and b_j.
+    tie_, side_ : float
+        exp of the mean of ln ν (with Rao and Kupper's ties exp of that, as in
+        :class:`BradleyTerry`), and the mean of b.
+    spread_ : ndarray of shape (3,)
+        Standard deviations of a, ln ν and b between judges.
+    equal_ : float
+        Probability that judges differ in nothing, ½ before the votes; 0 above 200.
+    alpha_ : float
+        The penalty α, or the most probable one.
+    threshold_ : float
+        Largest difference at which an average judge most probably ties.
+    plain_ : BradleyTerry
+        The same votes, all judges taken as one; the start of the search.
+    prior_weights_, node_strengths_, node_covariances_ : ndarray
+        Distribution of the strengths, a mixture, equal judges last. With features
+        ``node_coefs_``, ``node_coef_covariances_`` and ``item_features_`` instead.
+    excess_ : float
+        By how much judges disagree more than the model says; a factor on covariances.
+    objective_, gap_ : float
+        Value reached, and how far it may be above the minimum, as a share of it.
+    n_iter_, converged_, classes_ : int, bool, ndarray
+        Newton steps, whether `tol` was reached, and the outcomes -1, 0, 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tiebreak import JudgeBradleyTerry, Pairs
+    >>> rng = np.random.default_rng(0)
+    >>> left, right = rng.permuted(np.tile(np.arange(4), (600, 1)), axis=1)[:, :2].T
+    >>> judge = rng.choice(["careful", "careless"], 600)
+    >>> p = 1 / (1 + np.exp((left - right) * 2.0 * (judge == "careful")))
+    >>> y = np.where(rng.random(600) < p, 1, -1)
+    >>> model = JudgeBradleyTerry().fit(Pairs(None, left, right), y, rater=judge)
+    >>> model.judges()["judge"].to_list()
+    ['careful', 'careless']
+    >>> model.discrimination_[model.judges_ == "careful"] > 1.5
+    array([ True])
+    """
+
+    __module__ = "tiebreak"  # where users find it
+
+    __metadata_request__fit: ClassVar = {"rater": True}
+
+    _parameters: ClassVar = {
+        **StrengthModel._parameters,
+        "ties": one_of("davidson", "rao-kupper"),
+        "features": FLAG,
+    }
+    _fitted_arrays: ClassVar = {
+        "judges_": "j: any",
+        "discrimination_": "j",
+        "tie_width_": "j",
+        "side_bias_": "j",
+        "judge_covariance_": "j 3 3",
+        "spread_": "3",
+        "prior_weights_": "a",
+        "node_strengths_": "a n",
+        "node_covariances_": "a n n",
+        "item_features_": "n f",
+        "feature_coef_": "f",
+        "node_coefs_": "a f",
+        "node_coef_covariances_": "a f f",
+    }
+
+    def __init__(
+        self,
+        ties: Literal["davidson", "rao-kupper"] = "davidson",
+        *,
+        alpha: Any = "auto",
+        vary: Collection[str] | None = None,
+        features: bool = False,
+        tol: float = 1e-6,
+        max_iter: int = 100,
+    ) -> None:
+        self.ties, self.alpha, self.vary, self.features = ties, alpha, vary, features
+        self.tol, self.max_iter = tol, max_iter
+
+    @fits_outcomes
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        rater: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Find the strengths, and how each judge votes.
+
+        Parameters
+        ----------
+        X : Pairs
+            Comparisons of items known by name, ``Pairs(None, left, right)``, or with
+            features, ``Pairs(items, left, right)``.
+        y : array-like of shape (n,)
+            Outcomes -1 (left), 0 (tie), +1 (right).
+        rater : array-like of shape (n,)
+            Who judged. With one judge, or without, this is the plain model.
+        sample_weight : array-like of shape (n,), optional
+            Weights; 2 is as two rows.
+
+        Returns
+        -------
+        JudgeBradleyTerry
+        """
+        self._check_parameters()
+        X, table = self._items_of(X)
+        results = check_results(X, y, sample_weight, "JudgeBradleyTerry")
+        judge, judges = np.zeros(results.n_rows, np.int64), ["everyone"]
+        if rater is not None:
+            column = check_row_column(rater, "rater", results.n_rows)
+            judge, judges = factorize(column)
+        code, judge = np.unique(results.take(judge), return_inverse=True)
+        pairs = Pairs._of(None, results.left, results.right, results.names)
+        options: Any = {"tol": self.tol, "max_iter": int(self.max_iter)}
+        plain = BradleyTerry(self.ties, alpha=self.alpha, **options)  # type: ignore[arg-type]
+        plain.fit(pairs, results.outcome, sample_weight=results.weight)
+        names = np.asarray(judges)[code]
+        kept = {"plain_": plain, "items_": results.names, "judges_": names}
+        features = None
+        if table is not None:
+            row = {name: k for k, name in enumerate(X.names.tolist())}
+            features = table.values[[row[name] for name in results.names.tolist()]]
+            kept |= {"item_features_": features, **feature_attributes(table)}
+        free = self._free(plain)
+        if rater is not None and len(names) < 2:
+            warn_user(
+                f"All votes are those of one rater, {str(names[0])!r}, so nothing is "
+                "known of differences between raters: the strengths are those of "
+                "BradleyTerry.",
+                DataWarning,
+            )
+        if len(names) < 2:
+            free[:] = False
+        if np.isposinf(plain.tie_) or (table is None and not free.any()):
+            return self._keep(kept | _like_plain(plain, len(names)))
+        cells = JudgeCells.of(
+            judge,
+            results.left,
+            results.right,
+            results.outcome,
+            results.weight,
+            len(results.names),
+        )
+        known = cells, plain, features, self.alpha, options
+        parts = [_fit_part(*known, free)]
+        if free.any() and cells.n_judges <= _UNSURE:
+            # Perhaps all judges vote alike: few votes cannot tell, and what they seem
+            # to differ in would be noise.
+            parts.append(_fit_part(*known, np.zeros(3, bool)))
+        fitted = _average_parts(parts, features, plain._link)
+        if not fitted["converged_"]:
+            warn_user(
+                f"JudgeBradleyTerry did not converge in {fitted['n_iter_']} steps: the "
+                f"relative gap is {fitted['gap_']:.1e}. The result is kept. Try a "
+                "larger max_iter or alpha.",
+                ConvergenceWarning,
+            )
+        return self._keep(kept | fitted)
+
+    def _items_of(self, X: Any) -> tuple[Any, ItemTable | None]:
+        """Give comparisons of items with names, and the features of the names."""
+        if not self.features:
+            return X, None
+        pairs = as_pairs(X)
+        if pairs.items is None:
+            raise TypeError(
+                "JudgeBradleyTerry(features=True) needs features of the items; these "
+                "Pairs have none (items=None). Give them, Pairs(items, left, right), "
+                "or leave features out."
+            )
+        pairs = pairs.compact()
+        if pairs.names is not None:
+            return pairs, pairs.items
+        table, code = pairs.unique_items()
+        names = np.arange(table.n_items)
+        return Pairs._of(None, code[pairs.left], code[pairs.right], names), table
+
+    def _check_parameters(self) -> None:
+        check_parameters(self)
+        wrong = [name for name in self.vary or () if name not in _VARY]
+        if wrong or isinstance(self.vary, str):
+            refuse_parameter(self, "vary", f"some of {', '.join(map(repr, _VARY))}")
+        if self.features and self.alpha == 0:
+            refuse_parameter(self, "alpha", "positive or 'auto', with features")
+
+    def _free(self, plain: BradleyTerry) -> NDArray[np.bool_]:
+        """Which of a, ln ν and b differ between judges."""
+        vary = _VARY if self.vary is None else self.vary
+        free = np.array([name in vary for name in _VARY])
+        if np.isposinf(plain.tie_):
+            free[:] = False  # nothing but ties: nothing is known
+        elif not plain.ties_.any():
+            free[1] = False
+        return free
+
+    @property
+    def coef_(self) -> Floats:  # type: ignore[override]
+        """The strengths, or the weights of features."""
+        return getattr(self, "feature_coef_", self.strength_)
+
+    @property
+    def _by_name(self) -> bool:
+        return not hasattr(self, "feature_coef_")
+
+    def _utility(self, table: ItemTable) -> Floats:
+        return np.asarray(table.values @ self.feature_coef_)
+
+    # What a leaderboard shows, of the votes of all judges together.
+    wins_ = property(attrgetter("plain_.wins_"), doc="That of `plain_`.")
+    ties_ = property(attrgetter("plain_.ties_"), doc="That of `plain_`.")
+    losses_ = property(attrgetter("plain_.losses_"), doc="That of `plain_`.")
+    pair_left_ = property(attrgetter("plain_.pair_left_"), doc="That of `plain_`.")
+    pair_right_ = property(attrgetter("plain_.pair_right_"), doc="That of `plain_`.")
+    pair_counts_ = property(attrgetter("plain_.pair_counts_"), doc="That of `plain_`.")
+
+    def information(self, difference: Floats) -> Floats:
+        """Fisher information of an average judge's vote about a difference.
+
+        Parameters
+        ----------
+        difference : ndarray of shape (m,)
+            Differences d.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+            E[(∂ ln P/∂d)²].
+        """
+        check_is_fitted(self)
+        link = self.plain_._link
+        tie = link.from_parameter(self.tie_)
+        slope, _ = link.scores(difference, tie)
+        return (link.probabilities(difference, tie) * slope**2).sum(axis=1)
+
+    def _components(self) -> NDArray[np.int64]:
+        return self.plain_._components()
+
+    def _coefficient_distribution(
+        self, kind: str | None, whole: bool = False
+    ) -> StrengthDistribution:
+        check_is_fitted(self)
+        why = " Judges are in the model, so there is no kind for their clusters."
+        self._check_kind(kind, ("model",), why)
+        if not hasattr(self, "prior_weights_"):
+            return self.plain_._coefficient_distribution(kind, whole)
+        factor = 1.0 if kind == "model" else self.excess_
+        if self._by_name:
+            center, covariance = self.node_strengths_, self.node_covariances_
+        else:
+            self._refuse_matrix()
+            table, known = self.item_features_, self.node_coef_covariances_
+            center = np.stack([table @ w for w in self.node_coefs_])
+            covariance = np.stack([table @ (table @ half).T for half in known])
+        return StrengthDistribution(center, factor * covariance, self.prior_weights_)
+
+    def judges(self, level: float = 0.95) -> pl.DataFrame:
+        """How each judge votes, with intervals.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            Confidence of each interval.
+
+        Returns
+        -------
+        polars.DataFrame
+            One row per judge, the most discriminating first: ``judge``,
+            ``discrimination``, ``tie_width`` and ``side_bias``, each followed by the
+            ends of its interval, such as ``discrimination_lower`` and
+            ``discrimination_upper``.
+        """
+        check_is_fitted(self)
+        check_level(level)
+        z = ndtri(0.5 + 0.5 * level)
+        error = np.sqrt(np.diagonal(self.judge_covariance_, axis1=1, axis2=2)).T
+        columns: dict[str, Any] = {"judge": self.judges_}
+        with np.errstate(divide="ignore"):
+            width = np.log(self.tie_width_)
+        middle = (self.discrimination_, width, self.side_bias_)
+        for name, value, wide in zip(_VARY, middle, error, strict=True):
+            ends = np.stack([value, value - z * wide, value + z * wide])
+            ends = np.exp(ends) if name == "tie" else ends
+            label = {"tie": "tie_width", "side": "side_bias"}.get(name, name)
+            keys = (label, f"{label}_lower", f"{label}_upper")
+            columns |= dict(zip(keys, ends, strict=True))
+        return pl.DataFrame(columns).sort("discrimination", descending=True)
+
+    def describe_judges(self) -> str:
+        """How many judges are as good as coins, and how many reversed.
+
+        Returns
+        -------
+        str
+        """
+        table = self.judges()
+        low, high = table["discrimination_lower"], table["discrimination_upper"]
+        reversed_, careless = (high < 0).sum(), ((low <= 0) & (high >= 0)).sum()
+        verb = "votes" if reversed_ == 1 else "vote"
+        equal = f" They are equal with probability {min(self.equal_, 0.99):.0%}."
+        return (
+            f"The votes of {len(table)} judges are weighted by how well each tells "
+            f"items apart: {careless} may as well toss coins (the interval of the "
+            f"discrimination contains 0), and {reversed_} {verb} the other way round."
+            + equal
+            * (self.equal_ > 0.01)
+        )
+
+    def predict_proba(self, X: Any, *, rater: ArrayLike | None = None) -> Floats:
+        """Probabilities of left, tie and right.
+
+        Parameters
+        ----------
+        X : Pairs
+            Comparisons, without their outcomes.
+        rater : array-like of shape (n,), optional
+            Who judges. A judge with votes has the own way of voting, averaged over what
+            is plausible; a name without votes stands for any new judge. None: an
+            average judge, who favors no side.
+
+        Returns
+        -------
+        ndarray of shape (n, 3)
+            Columns left, tie, right, as ``classes_``; rows sum to 1.
+        """
+        gap, link = self.difference(X), self.plain_._link
+        if rater is None or np.isposinf(self.tie_):  # nothing but ties is known
+            return link.probabilities(gap, link.from_parameter(self.tie_))
+        names = check_row_column(rater, "rater", len(gap))
+        place = {name: k for k, name in enumerate(self.judges_.tolist())}
+        code = np.array([place.get(name, -1) for name in names.tolist()], np.int64)
+        out = np.empty((len(gap), 3))
+        for begin in range(0, len(gap), _ROWS):
+            rows = slice(begin, begin + _ROWS)
+            out[rows] = self._average(gap[rows], code[rows])
+        return out
+
+    def predict_log_proba(self, X: Any, *, rater: ArrayLike | None = None) -> Floats:
+        """Logarithms of the probabilities of left, tie and right.
+
+        Parameters
+        ----------
+        X, rater
+            As in `predict_proba`.
+
+        Returns
+        -------
+        ndarray of shape (n, 3)
+        """
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X, rater=rater))
+
+    def predict(self, X: Any, *, rater: ArrayLike | None = None) -> NDArray[Any]:
+        """Most probable outcomes of comparisons, or strengths of items.
+
+        Parameters
+        ----------
+        X : Pairs or names of items
+            Dispatch is by type.
+        rater : array-like of shape (n,), optional
+            As in `predict_proba`, for comparisons.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        if rater is None or not is_pairs(X):
+            return super().predict(X)
+        share = self.predict_proba(as_pairs(X), rater=rater)
+        tie = share[:, 1] >= np.maximum(share[:, 0], share[:, 2])
+        return np.asarray(self.classes_, np.int8)[
+            np.where(tie, 1, np.where(share[:, 2] > share[:, 0], 2, 0))
+        ]
+
+    def _average(self, gap: Floats, code: NDArray[np.int64]) -> Floats:
+        """Average over the parameters of judges; -1 is a new one."""
+        with np.errstate(divide="ignore"):
+            width = np.log(
+                np.append(self.tie_width_, _width(self.tie_, self.plain_._link))
+            )[code]
+        a = np.append(self.discrimination_, 1.0)[code]
+        side = np.append(self.side_bias_, self.side_)[code]
+        new = np.diag(self.spread_**2)[None]
+        spread = np.concatenate([self.judge_covariance_, new])[code]
+        # How d and ln ν vary: two numbers, which a and b enter through one.
+        row = np.stack([gap, np.zeros(len(gap)), -np.ones(len(gap))], axis=1)
+        var_d = np.einsum("ij,ijk,ik->i", row, spread, row)
+        both = np.einsum("ij,ij->i", row, spread[:, 1])
+        first = np.sqrt(np.maximum(var_d, 0.0))
+        slope = np.divide(both, first, out=np.zeros(len(gap)), where=first > 0.0)
+        second = np.sqrt(np.maximum(spread[:, 1, 1] - slope**2, 0.0))
+        nodes, weights = np.polynomial.hermite_e.hermegauss(_NODES)
+        weights = weights / weights.sum()
+        out = np.zeros((len(gap), 3))
+        for z, wz in zip(nodes, weights, strict=True):
+            d = a * gap - side + z * first
+            for u, wu in zip(nodes, weights, strict=True):
+                t = width + z * slope + u * second
+                t = t if self.ties == "davidson" else np.exp(t)
+                out += wz * wu * self.plain_._link.probabilities(d, t)
+        return out
+
+
+def _fit_part(
+    cells: JudgeCells,
+    plain: BradleyTerry,
+    table: Any,
+    penalty: Any,
+    options: dict[str, Any],
+    free: NDArray[np.bool_],
+) -> _Part:
+    """Fit the model whose judges differ in what is free."""
+    kind: dict[str, Any] = {"sided": bool(free[2]), "tied": bool(plain.ties_.any())}
+    kind |= {"link": plain._link.name, "features": table}
+    rest = [0.0] * kind["sided"]
+    if kind["tied"]:
+        rest.append(math.log(_width(plain.tie_, plain._link)))
+    start = np.append(plain.strength_, rest)
+    alpha = plain.alpha_
+    if table is not None:
+        alpha = 1.0 if penalty == "auto" else float(penalty)
+        equal = JudgeObjective(cells, np.zeros(3), alpha, **kind)
+        start = np.append(np.zeros(equal.n_coef), rest)
+        start = minimize_newton(equal, start, **options).x
+    n = len(start) - len(rest)
+    spread = np.where(free, _START, 0.0)
+    if free.any() and cells.n_judges > 2 * _SAMPLE:
+        # Some of many judges say nearly what all do, and where to begin.
+        some = cells.every(cells.n_judges // _SAMPLE)
+        sample = JudgeObjective(some, spread, alpha, **kind)
+        _learn_spread(sample, start, free)
+        spread = sample.spread
+    seen = JudgeObjective(cells, spread, alpha, **kind)
+    if free.any():
+        start = _learn_spread(seen, start, free)
+
+    def objective_of(alpha: float, spread: Floats = seen.spread) -> JudgeObjective:
+        out = JudgeObjective(cells, spread, alpha, **kind)
+        out.effect[:] = seen.effect
+        return out
+
+    def fit(objective: JudgeObjective, start: Floats) -> NewtonSolution:
+        return minimize_newton(objective, start, dense=True, **options)
+
+    many = len(cells.left) * n > _PLENTY
+    if penalty == "auto" and table is None and not (many or free.any()):
+        # The plain model has learned it.
+        alphas, weights = plain.prior_alphas_, plain.prior_weights_
+        coefs, mode = plain.prior_coefs_.copy(), int(weights.argmax())
+        if kind["tied"] and kind["link"] == "cumulative":
+            coefs[:, -1] = np.log(coefs[:, -1])
+        objective = objective_of(float(alphas[mode]))
+        solution = fit(objective, coefs[mode])
+    elif penalty == "auto" and not many:
+        found = learn_prior(objective_of, start, n, **options)
+        alphas, weights, coefs = found.alpha, found.weight, found.coef
+        solution, mode = found.best, found.mode
+        objective = objective_of(float(alphas[mode]))
+    else:
+        objective = objective_of(seen.alpha)
+        solution = fit(objective, start)
+        for _ in range(_ROUNDS if penalty == "auto" else 0):
+            objective = objective_of(_most_probable(objective, solution.x))
+            solution = fit(objective, solution.x)
+        alphas, weights = np.array([objective.alpha]), np.ones(1)
+        coefs, mode = solution.x[None], 0
+    nodes, evidence = [(1.0, seen.spread)], 0.0
+    if cells.n_judges <= _UNSURE:
+        nodes, evidence = _spread_nodes(objective_of, fit, objective, solution.x)
+        # The evidence of all penalties is that of one, over its probability.
+        width = np.gradient(np.log(alphas))[mode] if len(alphas) > 1 else 1.0
+        evidence -= math.log(weights[mode] / abs(width))
+    mixture, centers, covariances = [], [], []
+    for share, spread in nodes:
+        own = np.array_equal(spread, seen.spread)
+        for k, (alpha, x) in enumerate(zip(alphas, coefs, strict=True)):
+            this = objective
+            if not own or k != mode:
+                this = objective_of(float(alpha), spread)
+            x = x if own else fit(this, x).x
+            this.expand(x)
+            covariance, inverse = _strength_covariance(this, x)
+            if this is objective:
+                known = inverse
+            level = x[:n].mean() if table is None else 0.0
+            mixture.append(share * weights[k])
+            centers.append(this.mean_scale * (x[:n] - level))
+            covariances.append(covariance)
+    return _Part(
+        evidence,
+        objective,
+        solution,
+        weights @ coefs,
+        known,
+        np.array(mixture),
+        np.stack(centers),
+        np.stack(covariances),
+    )
+
+
+def _like_plain(plain: BradleyTerry, n_judges: int) -> dict[str, Any]:
+    """Give the attributes of judges who are all equal."""
+    same = (
+        *("strength_", "tie_", "alpha_", "threshold_", "objective_", "gap_"),
+        *("n_iter_", "converged_"),
+    )
+    return {name: getattr(plain, name) for name in same} | {
+        "discrimination_": np.ones(n_judges),
+        "tie_width_": np.full(n_judges, _width(plain.tie_, plain._link)),
+        "side_bias_": np.zeros(n_judges),
+        "judge_covariance_": np.zeros((n_judges, 3, 3)),
+        "side_": 0.0,
+        "spread_": np.zeros(3),
+        "equal_": 1.0,
+    }
+
+
+def _width(tie: float, link: OutcomeLink) -> float:
+    """Give the mean ν of judges for ``tie_``."""
+    return math.log(tie) if link.name == "cumulative" else tie
+
+
+def _average_parts(
+    parts: list[_Part], features: Any, link: OutcomeLink
+) -> dict[str, Any]:
+    """Give the attributes of a fit, averaged over the parts."""
+    share = np.exp([part.evidence - parts[0].evidence for part in parts])
+    share /= share.sum()
+    best = parts[int(share.argmax())]
+    weights = np.concatenate(
+        [w * part.weights for w, part in zip(share, parts, strict=True)]
+    )
+    centers = np.concatenate([part.centers for part in parts])
+    covariances = np.concatenate([part.covariances for part in parts])
+    fitted: dict[str, Any] = {
+        "equal_": float(share[1:].sum()),
+        "alpha_": best.objective.alpha,
+        "objective_": best.solution.value,
+        "gap_": best.solution.gap,
+        "n_iter_": best.solution.n_iter,
+        "converged_": all(part.solution.converged for part in parts),
+        "prior_weights_": weights,
+    }
+    if features is None:
+        fitted |= {"node_strengths_": centers, "node_covariances_": covariances}
+        fitted["strength_"] = weights @ centers
+    else:
+        fitted |= {"node_coefs_": centers, "node_coef_covariances_": covariances}
+        fitted["feature_coef_"] = weights @ centers
+        utility = np.asarray(features @ fitted["feature_coef_"])
+        fitted["strength_"] = utility - utility.mean()
+    means, spreads, ties, sides, excess = [], [], [], [], []
+    within: list[Floats] = []
+    for part in parts:
+        objective, x = part.objective, part.x
+        excess.append(_excess(objective))
+        objective.expand(x)
+        # Discriminations have mean 1, exactly.
+        unit = np.array([1.0 / objective.mean_scale, 1.0, 1.0])
+        covariance = objective.judge_covariance(part.inverse)
+        within.append(covariance * unit[:, None] * unit)
+        spreads.append(objective.spread * unit)
+        sides.append(float(x[objective.n_coef]) if objective.sided else 0.0)
+        ties.append(float(x[-1]) if objective.tied else -math.inf)
+        shift = np.array([1.0, 0.0, sides[-1]])
+        means.append((objective.mean + shift) * unit)
+    mean = np.einsum("p,prk->rk", share, means)
+    spread = np.einsum("p,prkl->rkl", share, within)
+    for w, own in zip(share, means, strict=True):
+        away = own - mean
+        spread += w * away[:, :, None] * away[:, None]
+    width = math.exp(share @ ties) if parts[0].objective.tied else 0.0
+    t = width if link.name == "cumulative" else link.from_parameter(width)
+    return fitted | {
+        "discrimination_": mean[:, 0],
+        "tie_width_": width * np.exp(mean[:, 1]),
+        "side_bias_": mean[:, 2],
+        "judge_covariance_": spread,
+        "excess_": float(share @ excess),
+        "spread_": np.sqrt(share @ np.square(spreads)),
+        "side_": float(share @ sides),
+        "tie_": link.to_parameter(t),
+        "threshold_": float(link.threshold(t)),
+    }
+
+
+def _learn_spread(
+    objective: JudgeObjective, start: Floats, free: NDArray[np.bool_]
+) -> Floats:
+    """Learn the standard deviations between judges; give x, and leave σ behind.
+
+    Each σ has a half-Cauchy prior of scale 1. Variables are (x, ln σ), in the metric of
+    the Hessian at the start.
+    """
+    n, n_judges = len(start), objective.cells.n_judges
+    objective.expand(start)
+    with one_blas_thread():
+        root = cholesky(objective.hessian())
+    unit, first = 1.0 / math.sqrt(2.0 * n_judges), objective.spread[free]
+
+    def point(z: Floats) -> tuple[Floats, Floats]:
+        step = la.solve_triangular(root, z[:n], lower=True, trans=1)
+        return start + step, first * np.exp(np.clip(unit * z[n:], -12.0, 5.0))
+
+    def value(z: Floats) -> tuple[float, Floats]:
+        x, own = point(z)
+        spread = np.zeros(3)
+        spread[free] = own
+        objective.set_spread(spread)
+        height, gradient = objective.expand(x)
+        height -= float((np.log(own) - np.log1p(own**2)).sum())
+        in_own = objective.in_spread[free] - 1.0 + 2.0 * own**2 / (1.0 + own**2)
+        in_x = la.solve_triangular(root, gradient, lower=True)
+        return height, np.append(in_x, unit * in_own)
+
+    zero = np.zeros(n + int(free.sum()))
+    options = {"maxiter": 200, "gtol": 0.05, "ftol": 1e-10}
+    found = minimize(value, zero, jac=True, method="L-BFGS-B", options=options)
+    value(found.x)  # the search may have ended elsewhere
+    return point(found.x)[0]
+
+
+def _spread_nodes(
+    objective_of: Callable[[float, Floats], JudgeObjective],
+    fit: Callable[[JudgeObjective, Floats], NewtonSolution],
+    best: JudgeObjective,
+    x: Floats,
+) -> tuple[list[tuple[float, Floats]], float]:
+    """Weights and standard deviations of judges that are plausible, and the evidence.
+
+    Three nodes of Gauss and Hermite in the logarithm of the first, which few judges say
+    little about, weighted by the evidence there. The evidence of all is Laplace's.
+    """
+    free = np.flatnonzero(best.spread)
+
+    def evidence(move: Floats) -> float:
+        spread = best.spread * np.exp(move)
+        objective = objective_of(best.alpha, spread)
+        found = fit(objective, x)
+        objective.expand(found.x)
+        # What keeps the scale in strengths is no part of the model.
+        slope = objective.scale_slope
+        hessian = objective.hessian() - objective.stiffness * np.outer(slope, slope)
+        own = np.append(spread[free], 1.0)
+        if best.alpha > 0.0:  # the width of strengths has the same prior
+            own[-1] = 1.0 / math.sqrt(2.0 * best.alpha)
+        prior = (np.log(own) - np.log1p(own**2) + math.log(2.0 / math.pi)).sum()
+        prior -= best.n_coef * math.log(own[-1])
+        return prior - found.value - 0.5 * np.linalg.slogdet(hessian)[1]
+
+    middle, step, width = evidence(np.zeros(3)), 0.4, np.zeros(3)
+    for k in free:
+        move = step * np.eye(3)[k]
+        bend = (evidence(move) + evidence(-move) - 2.0 * middle) / step**2
+        width[k] = 1.0 / math.sqrt(max(-bend, _LEAST_KNOWN**-2.0))
+    count = 0.5 * math.log(2.0 * math.pi) * (len(free) + len(x))
+    total = middle + count + float(np.log(width[free]).sum())
+    if not width[0]:
+        return [(1.0, best.spread)], total
+    moves = np.outer([-1.0, 0.0, 1.0], [math.sqrt(3.0) * width[0], 0.0, 0.0])
+    height = np.array([evidence(moves[0]), middle, evidence(moves[2])])
+    beside = math.exp(1.5) / 6.0
+    weight = np.exp(height - height.max()) * [beside, 2.0 / 3.0, beside]
+    weight /= weight.sum()
+    every = [best.spread * np.exp(move) for move in moves]
+    every[1] = best.spread
+    return list(zip(weight.tolist(), every, strict=True)), total
+
+
+def _strength_covariance(objective: JudgeObjective, x: Floats) -> tuple[Floats, Floats]:
+    """Covariance of āβ, and of x, at an expanded point."""
+    hessian, n = objective.hessian(), objective.n_coef
+    if len(objective.cells.left) * len(x) <= _EXACT:
+        exact = _exact_hessian(objective, x)
+        if np.isfinite(exact).all() and la.eigvalsh(exact)[0] > 0.0:
+            hessian = exact
+    with one_blas_thread():
+        factor = cholesky(hessian)
+        inverse = la.cho_solve((factor, True), np.eye(len(x)), check_finite=False)
+        change = objective.jacobian()
+        own = np.linalg.inv(objective.inner)[:, 0, 0]
+        apart = own.sum() / len(own) ** 2 if objective.spread[0] > 0.0 else 0.0
+        out = change @ inverse @ change.T + apart * np.outer(x[:n], x[:n])
+    return out, inverse
+
+
+def _most_probable(objective: JudgeObjective, x: Floats) -> float:
+    """The penalty under which strengths as far from 0 as these are are expected."""
+    n = objective.n_coef
+    objective.expand(x)
+    unsure = np.diag(np.linalg.inv(objective.hessian()))[:n].sum()
+    return (n - 1) / (2.0 * float(x[:n] @ x[:n] + unsure))
+
+
+def _exact_hessian(objective: JudgeObjective, x: Floats) -> Floats:
+    """Differences of gradients; the objective is expanded at x again afterwards."""
+    step, out = 1e-5, np.empty((len(x), len(x)))
+    for k in range(len(x)):
+        moved = x.copy()
+        moved[k] += step
+        out[k] = objective.expand(moved)[1]
+    out -= objective.expand(x)[1]
+    return (out + out.T) / (2.0 * step)
+
+
+def _excess(objective: JudgeObjective) -> float:
+    """How much judges differ more than the model says, on average; at least 1."""
+    scores = objective.judge_scores()
+    n_judges, n = scores.shape
+    if n_judges < FEWEST_RATERS:
+        return 1.0
+    inverse = np.linalg.inv(objective.hessian())
+    meat = 0.0
+    for start in range(0, n_judges, _JUDGES):
+        own = scores[start : start + _JUDGES].toarray()
+        meat += float(np.einsum("ij,ij->", own @ inverse, own))
+    prior = 2.0 * objective.alpha * np.diag(inverse)[: objective.n_coef].sum()
+    return max(1.0, meat * n_judges / (n_judges - 1) / (n - float(prior)))

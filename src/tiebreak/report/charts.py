@@ -1,0 +1,398 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where things stand in the charts of a page: plain numbers, which templates draw.
+
+A chart is 1,000 units wide whatever the window is: the style sheet stretches it, and
+strokes and dots keep their size.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from tiebreak.metrics import comparison_auc, comparison_roc_curve
+from tiebreak.ratings.leaderboard_table import rating_digits
+from tiebreak.report.tables import format_number, interval_text, short_number, signed
+
+WIDTH = 1000
+MOST_ROWS = 60  # of the dot plot; of more items it shows pages of FEW_ROWS
+FEW_ROWS = 40
+_MARGIN = 0.25  # of the axis, beyond the ratings: a wide interval is cut there
+
+
+def ticks(low: float, high: float, most: int = 6) -> list[float]:
+    """Round numbers from `low` to `high`, at most `most` and one more."""
+    span = high - low
+    if not (span > 0 and math.isfinite(span)):
+        return [low]
+    rough = span / most
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(power * k for k in (1, 2, 5, 10) if power * k >= rough * (1 - 1e-9))
+    first = math.ceil(low / step - 1e-9)
+    last = math.floor(high / step + 1e-9)
+    return [step * k for k in range(first, last + 1)]
+
+
+class Axis:
+    """Numbers from `low` to `high` as places from 0 to 1,000, with ticks."""
+
+    def __init__(self, low: float, high: float, most: int = 6) -> None:
+        if not high > low:
+            low, high = low - 0.5, low + 0.5
+        self.low, self.high = low, high
+        values = ticks(low, high, most)
+        step = values[1] - values[0] if len(values) > 1 else high - low
+        digits = max(0, -math.floor(math.log10(step) + 1e-9)) if step > 0 else 0
+        self.ticks = [(self.place(v), format_number(v, digits)) for v in values]
+
+    @property
+    def zero(self) -> float:
+        """Where 0 stands."""
+        return self.place(0.0)
+
+    def place(self, value: float) -> float:
+        """Where a value stands; what lies outside is put on the edge."""
+        inside = min(max(value, self.low), self.high) - self.low
+        return round(WIDTH * (inside / (self.high - self.low)), 1)
+
+    def down(self, value: float | None) -> float | None:
+        """Where a value stands from the top, if larger ones are higher."""
+        return None if value is None else round(WIDTH - self.place(value), 1)
+
+    def dot(self, value: Any, lower: Any = None, upper: Any = None) -> dict[str, Any]:
+        """Where a dot and the line around it stand; None where there is none."""
+        sure = lower is not None and upper is not None
+        return {
+            "x": None if value is None else self.place(value),
+            "from": self.place(lower) if sure else None,
+            "to": self.place(upper) if sure else None,
+        }
+
+
+def _dots(rows: Iterable[Mapping[str, Any]], axis: Axis, **more: Any) -> dict[str, Any]:
+    """Rows with a value and an interval, as dots and lines on an axis."""
+    placed = [
+        {**row, **axis.dot(row["value"], row.get("lower"), row.get("upper"))}
+        for row in rows
+    ]
+    return {"axis": axis, "rows": placed} | more
+
+
+def _around(values: Iterable[float | None], pad: float) -> tuple[float, float]:
+    """The ends of an axis that holds 0 and some values."""
+    known = [0.0, *(value for value in values if value is not None)]
+    reach = pad * (max(known) - min(known))
+    return min(known) - reach, max(known) + reach
+
+
+def rating_axis(board: pl.DataFrame) -> Axis:
+    """The axis of ratings and their intervals."""
+    values: dict[str, list[float]] = {}
+    for name in ("lower", "rating", "upper"):
+        column = board[name].cast(pl.Float64)
+        values[name] = column.filter(column.is_finite()).to_list()
+    ratings = values["rating"] or [0.0, 1.0]
+    worst, best = min(ratings), max(ratings)
+    margin = _MARGIN * (best - worst) if best > worst else math.inf
+    low = max(min([worst, *values["lower"]]), worst - margin)
+    high = min(max([best, *values["upper"]]), best + margin)
+    pad = 0.02 * (high - low)
+    return Axis(low - pad, high + pad)
+
+
+def _letters(group: str | None) -> set[str]:
+    return set((group or "").split())
+
+
+def tiers(groups: Sequence[str | None]) -> list[int]:
+    """Number tiers: items that cannot be told apart from the first of their tier."""
+    numbers: list[int] = []
+    tier, leader = -1, set[str]()
+    for group in groups:
+        if not _letters(group) & leader:
+            tier, leader = tier + 1, _letters(group)
+        numbers.append(tier)
+    return numbers
+
+
+def dot_plot(board: pl.DataFrame) -> dict[str, Any]:
+    """The plot of all items: the first rows as dots, every item as a line of a rug."""
+    digits, n = rating_digits(board), len(board)
+    shown = n if n <= MOST_ROWS else FEW_ROWS
+    part = board.head(shown)
+    whole, axis = rating_axis(board), rating_axis(part)
+    groups = board["group"].to_list()
+    known = any(group is not None for group in groups)
+    tier = tiers(groups)
+    ratings = board["rating"].to_list()
+    rows = []
+    for i, row in enumerate(part.iter_rows(named=True)):
+        joined = i + 1 < shown and _letters(groups[i]) & _letters(groups[i + 1])
+        ends = row["lower"], row["upper"]
+        rows.append(
+            row
+            | axis.dot(row["rating"], *ends)
+            | {
+                "text": format_number(row["rating"], digits),
+                "interval": interval_text(*ends, digits, ""),
+                "next": axis.place(ratings[i + 1]) if joined else None,
+                "shade": known and tier[i] % 2 == 0 and max(tier) > 0,
+            }
+        )
+    everyone = sorted({whole.place(v) for v in ratings if v is not None})
+    reach = [*part["lower"].drop_nulls(), *part["upper"].drop_nulls()]
+    return {
+        "axis": axis,
+        "span": [whole.place(axis.low), whole.place(axis.high)],
+        "rows": rows,
+        "n": n,
+        "rug": "".join(f"M{x:g} 0v8" for x in everyone) if n > shown else "",
+        "size": "roomy" if shown <= 16 else "medium" if shown <= 36 else "dense",
+        "grouped": known,
+        "cut": any(not axis.low <= v <= axis.high for v in reach),
+    }
+
+
+_MOST_PANELS = 12
+
+
+def category_panels(
+    board: pl.DataFrame, categories: Mapping[str, pl.DataFrame]
+) -> dict[str, Any] | None:
+    """Of the first items: how far their rating in each category is from that of all."""
+    panels: dict[Any, list[dict[str, Any]]] = {
+        item: [] for item in board["item"].head(_MOST_PANELS)
+    }
+    overall = board.select("item", whole="rating")
+    for name, table in categories.items():
+        both = table.join(overall, on="item")
+        # Ratings of a category are around a mean of their own.
+        shift = (both["whole"] - both["rating"]).mean() or 0.0
+        ends = pl.col("rating", "lower", "upper") + shift - pl.col("whole")
+        for row in both.with_columns(ends).iter_rows(named=True):
+            if row["item"] in panels:
+                moved = {"category": name, "value": row["rating"]}
+                panels[row["item"]].append(row | moved)
+    moves = [abs(row["value"]) for rows in panels.values() for row in rows]
+    if not moves:
+        return None
+    reach = 1.35 * max(moves) or 1.0
+    axis = Axis(-reach, reach, 4)
+    charts = [_dots(rows, axis, item=item) for item, rows in panels.items()]
+    return {"axis": axis, "panels": charts, "n": len(board)}
+
+
+def way(lower: float | None, upper: float | None) -> str:
+    """On which side of 0 an interval lies; "" on both."""
+    if lower is None or upper is None or lower <= 0 <= upper:
+        return ""
+    return "up" if lower > 0 else "down"
+
+
+def effects_chart(effects: pl.DataFrame) -> dict[str, Any]:
+    """Effects in rating points with their intervals."""
+    axis = Axis(
+        *_around([*effects["lower"], *effects["upper"], *effects["points"]], 0.05), 5
+    )
+    rows = []
+    for row in effects.iter_rows(named=True):
+        digits = 0 if max(abs(row["lower"]), abs(row["upper"])) >= 10 else 1
+        texts = {
+            name: signed(format_number(row[name], digits))
+            for name in ("points", "lower", "upper")
+        }
+        interval = f"{texts['lower']} to {texts['upper']}"
+        words = {"text": texts["points"], "interval": interval}
+        rows.append(row | words | {"value": row["points"]})
+    return _dots(rows, axis)
+
+
+_MOST_SLOPES = 20
+STEP = 20  # height of a line of text in a chart
+
+
+def slope_chart(moves: pl.DataFrame) -> dict[str, Any]:
+    """Ranks without covariates at the left, with them at the right."""
+    near = pl.min_horizontal("rank", "rank_without") <= _MOST_SLOPES
+    shown = moves.filter(near).sort("rank")
+    left = {item: i for i, item in enumerate(shown.sort("rank_without")["item"])}
+    lines = [
+        row
+        | {"from": STEP * left[row["item"]] + STEP // 2, "to": STEP * i + STEP // 2}
+        | {"way": "up" if row["moved"] > 0 else "down" if row["moved"] < 0 else ""}
+        for i, row in enumerate(shown.iter_rows(named=True))
+    ]
+    moved = int((moves["moved"] != 0).sum())
+    height = STEP * len(lines)
+    return {"lines": lines, "height": height, "moved": moved, "n": len(moves)}
+
+
+_FADE = 8.0  # games at which a cell has half its color
+_STEPS = 9  # of color, in each direction
+
+
+def matrix_rows(matrix: Any) -> list[tuple[Any, list[tuple[str, str]]]]:
+    """Cells of who beats whom; the color of a cell fades with few games."""
+    points, games = matrix.points, matrix.games
+    strength = 2.0 * (points - 0.5) * games / (games + _FADE)
+    rows = []
+    for i, item in enumerate(matrix.items):
+        cells = []
+        for j in range(len(matrix.items)):
+            if i == j or not games[i, j]:
+                cells.append(("", "self" if i == j else ""))
+                continue
+            step = round(_STEPS * float(strength[i, j]))
+            color = f"n{-step}" if step < 0 else f"p{step}"
+            cells.append((f"{100 * points[i, j]:.0f}", color))
+        rows.append((item, cells))
+    return rows
+
+
+_FEWEST_IN_BIN = 30.0
+_Z = 1.959963984540054
+
+
+class CalibrationCurve(NamedTuple):
+    """One outcome: what was predicted, in bins, and how often it happened."""
+
+    outcome: str  # "left", "tie" or "right"
+    predicted: NDArray[np.float64]  # weighted mean probability of each bin
+    happened: NDArray[np.float64]  # weighted share of rows with the outcome
+    weight: NDArray[np.float64]  # of the rows in each bin
+    lower: NDArray[np.float64]  # Wilson's 95 % interval of the share
+    upper: NDArray[np.float64]
+
+
+def calibration_curves(
+    outcome: NDArray[Any],
+    proba: NDArray[np.float64],
+    weight: NDArray[np.float64],
+    n_bins: int = 10,
+    fewest: float = _FEWEST_IN_BIN,
+) -> list[CalibrationCurve]:
+    """How often an outcome happened, against how probable it was said to be.
+
+    Bins with a weight below ``fewest`` are joined with the one before.
+    """
+    curves = []
+    for k, (name, value) in enumerate((("left", -1), ("tie", 0), ("right", 1))):
+        p, happened = proba[:, k], outcome == value
+        if not p.any() and not happened.any():
+            continue
+        # A probability on an edge belongs to the bin above it, 1 to the last.
+        place = np.minimum((n_bins * p).astype(np.int64), n_bins - 1)
+        sums = (weight, weight * p, weight * happened)
+        joined: list[NDArray[np.float64]] = []
+        for row in np.stack([np.bincount(place, w, n_bins) for w in sums], axis=1):
+            if joined and (joined[-1][0] < fewest or 0 < row[0] < fewest):
+                joined[-1] = joined[-1] + row
+            elif row[0]:
+                joined.append(row)
+        n, said, was = np.reshape(joined, (-1, 3)).T
+        share = was / n
+        middle = (share + _Z**2 / (2 * n)) / (1 + _Z**2 / n)
+        reach = _Z * np.sqrt(share * (1 - share) / n + (_Z / (2 * n)) ** 2)
+        reach /= 1 + _Z**2 / n
+        ends = np.maximum(middle - reach, 0.0), np.minimum(middle + reach, 1.0)
+        curves.append(CalibrationCurve(name, said / n, share, n, *ends))
+    return curves
+
+
+def roc_chart(quality: Any, proba: NDArray[np.float64]) -> dict[str, Any] | None:
+    """The ROC curve of ties and differences in held-out rows."""
+    outcome, weight = quality.outcome, quality.weight
+    difference = proba[:, 2] - proba[:, 0]
+    is_tie = outcome[weight > 0] == 0
+    if is_tie.all() or not is_tie.any():
+        return None
+    x, y, *_ = comparison_roc_curve(outcome, difference, sample_weight=weight)
+    kept = np.unique(np.linspace(0, len(x) - 1, min(len(x), 200)).astype(int))
+    path = "L".join(f"{100 * x[i]:.1f} {100 - 100 * y[i]:.1f}" for i in kept)
+    area = comparison_auc(outcome, difference, sample_weight=weight)
+    return {"path": f"M{path}", "auc": float(area)}
+
+
+_MOST_WEIGHTS = 20
+
+
+def weights_chart(weights: Sequence[tuple[str, float]]) -> dict[str, Any]:
+    """The largest weights."""
+    largest = sorted(weights, key=lambda pair: -abs(pair[1]))[:_MOST_WEIGHTS]
+    reach = 1.1 * max(abs(weight) for _, weight in largest) or 1.0
+    rows = [
+        {"feature": name, "value": w, "lower": 0.0, "upper": w}
+        | {"text": signed(short_number(w)), "way": "" if w >= 0 else "down"}
+        for name, w in largest
+    ]
+    return _dots(rows, Axis(-reach, reach, 4), n=len(weights))
+
+
+def importance_chart(table: pl.DataFrame) -> dict[str, Any]:
+    """How many percentage points worse predictions are without a feature."""
+    top = table.head(_MOST_WEIGHTS).with_columns(pl.col("drop", "lower", "upper") * 100)
+    axis = Axis(min(0.0, *top["lower"]), 1.05 * max(0.1, *top["upper"]), 5)
+    rows = (
+        row | {"value": row["drop"], "text": format_number(row["drop"], 1), "way": ""}
+        for row in top.iter_rows(named=True)
+    )
+    return _dots(rows, axis, n=len(table))
+
+
+def dependence_charts(
+    dependence: Mapping[str, pl.DataFrame],
+) -> list[dict[str, Any]]:
+    """The mean utility against the value of a feature, on one axis of utility."""
+    every = [u for table in dependence.values() for u in table["utility"]]
+    charts = []
+    for feature, table in dependence.items():
+        vertical = Axis(min(every), max(every), 4)
+        axis = Axis(table["value"].min(), table["value"].max(), 4)  # type: ignore[arg-type]
+        points = table.select("value", "utility").rows()
+        path = "L".join(f"{axis.place(x):g} {vertical.down(u):g}" for x, u in points)
+        ends = format_number(points[0][1], 2), format_number(points[-1][1], 2)
+        charts.append(
+            {"feature": feature, "path": f"M{path}", "x": axis, "y": vertical}
+            | {"from": ends[0], "to": ends[1]}
+        )
+    return charts
+
+
+def choice_chart(choices: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The difference under each choice of analysis in rating points, largest first."""
+    if not choices.get("each") or not choices.get("as_asked"):
+        return None
+    unit = 400.0 / math.log(10.0)
+    keys = {"value": "difference", "lower": "low", "upper": "high"}
+    rows = []
+    for one in (choices["as_asked"], *choices["each"]):
+        ends = {
+            name: None if one[key] is None else unit * one[key]
+            for name, key in keys.items()
+        }
+        interval = interval_text(ends["lower"], ends["upper"], 0, "")
+        texts = {"text": format_number(ends["value"]), "interval": interval}
+        rows.append(one | ends | texts | {"asked": one is choices["as_asked"]})
+    rows.sort(key=lambda row: -row["value"])
+    axis = Axis(*_around((row[name] for row in rows for name in keys), 0.02), 5)
+    return _dots(rows, axis)
+
+
+def judges_chart(judges: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Judges with their agreement as dots on an axis of percent."""
+    rows = []
+    for judge in judges:
+        names = {"value": "agreement", "lower": "lower", "upper": "upper"}
+        shares = {
+            name: None if judge.get(key) is None else 100.0 * judge[key]
+            for name, key in names.items()
+        }
+        interval = interval_text(shares["lower"], shares["upper"], 0, "")
+        texts = {"text": format_number(shares["value"]), "interval": interval}
+        rows.append({**judge, **shares, **texts})
+    return _dots(rows, Axis(0.0, 100.0, 5))

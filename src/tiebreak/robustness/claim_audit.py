@@ -1,0 +1,635 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Audit the claims of a leaderboard: which of them survive.
+
+Three questions of every claim: how few votes (raters, items, days) overturn it, which
+other choices of analysis do, and could it be luck? Votes are rows; strengths are those
+of `BradleyTerry`, whose tie model and penalty stay as they were found on all votes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property, partial
+from typing import Any, Literal
+
+import numpy as np
+import polars as pl
+from numpy.typing import ArrayLike, NDArray
+from rich import box
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
+from scipy.special import ndtri
+
+from tiebreak.data.columns import factorize, readable_period
+from tiebreak.data.markup import results_html
+from tiebreak.data.threads import in_threads, one_blas_thread
+from tiebreak.models.covariates import check_level, check_row_covariates
+from tiebreak.ratings import BradleyTerry
+from tiebreak.ratings.leaderboard import split_categories
+from tiebreak.ratings.named_results import (
+    check_results,
+    check_row_column,
+)
+from tiebreak.ratings.strengths.distribution import StrengthDistribution
+from tiebreak.robustness.choices import (
+    Analysis,
+    OtherChoice,
+    VoteColumns,
+    holds_under,
+    other_choices,
+)
+from tiebreak.robustness.claims import Claim, read_claim, usual_claims
+from tiebreak.robustness.fewest import (
+    Changes,
+    StrengthFit,
+    Strengths,
+    fewest,
+    fewest_apart,
+    group_changes,
+    item_changes,
+    not_found_up_to,
+    vote_changes,
+)
+from tiebreak.solvers.newton import DENSE_LIMIT
+
+VERSION = 1
+_N_DRAWS = 20_000
+_MOST_RATERS = 20_000  # and days: more take memory, and one of them decides nothing
+# A set of votes is called few if it is not more than this share of the votes on the
+# items of the claim. A difference that is significant needs about 2 √n of n votes.
+_FEW = 0.001
+_MOST_ITEMS = 5  # without more others it is another leaderboard
+_HIGHEST = 200  # others, in the probability that an item is first
+_NEAREST = 20  # rivals, in the question whether votes alone make a claim sure
+
+_LEGEND = (
+    "remove, reverse: the fewest votes found whose removal or reversal overturns the "
+    "claim, verified by fitting without them; fewer may do. choices: other choices of "
+    "analysis under which it holds. confidence: that it is not luck."
+)
+
+_LARGE = (
+    f"With more than {DENSE_LIMIT:,} items confidence is that of the model alone: "
+    "votes are taken as independent of each other."
+)
+
+Floats = NDArray[np.float64]
+Pairing = list[tuple[int, int]]
+
+
+@dataclass(frozen=True, eq=False)
+class FewestChanges:
+    """Changes after which a claim no longer holds, verified by fitting without them."""
+
+    number: int
+    members: list[Any]  # row numbers of votes, or names of raters, items or days
+    exact: bool  # no smaller number does it: all were tried
+
+
+def _changes_dict(fewest: FewestChanges | None, what: str) -> dict[str, Any]:
+    return {
+        what: fewest and fewest.number,
+        "rows" if what == "votes" else "names": _plain(
+            fewest.members if fewest else []
+        ),
+        "verified": fewest is not None,
+        "exact": fewest is not None and fewest.exact,
+    }
+
+
+def _plain(names: Iterable[Any]) -> list[Any]:
+    """Names as JSON has them."""
+    return [x if isinstance(x, (str, int, float)) else str(x) for x in names]
+
+
+@dataclass(frozen=True, eq=False)
+class UnderChoice:
+    """A claim under one choice of analysis.
+
+    The difference is that of the two strengths that are closest to overturning the
+    claim, better minus worse, with an interval of the level of the audit.
+    """
+
+    choice: str
+    holds: bool
+    difference: float
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class ClaimAudit:
+    """What was found about one claim.
+
+    Attributes
+    ----------
+    claim : Claim
+    removal, reversal, raters, items, days : FewestChanges or None
+        The fewest that were found; None where nothing was, or nothing is known of them.
+    not_found : dict of str to int
+        Of ``"removal"`` and ``"reversal"``: so many votes are not expected to overturn
+        it. Their effects, one by one, sum to less than two thirds of the margin; it is
+        no proof.
+    chosen : UnderChoice or None
+        Under the choices that were asked for.
+    others : list of UnderChoice
+        Under each other choice that can tell.
+    confidence : float or None
+        Two-sided confidence that it is no luck, 2 P(claim) - 1; None of "cannot be told
+        apart".
+    verdict : str
+    """
+
+    claim: Claim
+    removal: FewestChanges | None
+    reversal: FewestChanges | None
+    raters: FewestChanges | None
+    items: FewestChanges | None
+    days: FewestChanges | None
+    verdict: str
+    not_found: dict[str, int] = field(default_factory=dict)
+    chosen: UnderChoice | None = None
+    others: list[UnderChoice] = field(default_factory=list)
+    confidence: float | None = None
+
+    @property
+    def holds(self) -> int:
+        """Under how many of the other choices it holds."""
+        return sum(one.holds for one in self.others)
+
+    @property
+    def of(self) -> int:
+        """How many other choices can tell."""
+        return len(self.others)
+
+    @property
+    def broken_by(self) -> list[str]:
+        """Names of the choices under which it does not hold."""
+        return [one.choice for one in self.others if not one.holds]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give what can be written as JSON."""
+        out: dict[str, Any] = {
+            "claim": str(self.claim),
+            "kind": self.claim.kind,
+            "items": _plain(self.claim.items),
+            "verdict": self.verdict,
+        }
+        for name in ("removal", "reversal"):
+            found = _changes_dict(getattr(self, name), "votes")
+            out[name] = found | {"not_found_up_to": self.not_found.get(name)}
+        out["raters"] = _changes_dict(self.raters, "raters")
+        out["other_items"] = _changes_dict(self.items, "items")
+        out["days"] = _changes_dict(self.days, "days")
+        out["choices"] = {
+            "holds": self.holds,
+            "of": self.of,
+            "broken_by": self.broken_by,
+            "as_asked": None if self.chosen is None else asdict(self.chosen),
+            "each": [asdict(one) for one in self.others],
+        }
+        return out | {"confidence": self.confidence}
+
+
+@dataclass(frozen=True, eq=False)
+class Audit:
+    """Claims and what was found about each.
+
+    Attributes
+    ----------
+    claims : list of ClaimAudit
+    n_votes, n_items : int
+    level : float
+        Confidence that a claim needs to be more than luck.
+    choices : list of str
+        The other choices of analysis that the data allow.
+    complete : bool
+        False if it was interrupted; the claims there are were finished.
+    notes : list of str
+    """
+
+    claims: list[ClaimAudit]
+    n_votes: int
+    n_items: int
+    level: float
+    choices: list[str]
+    complete: bool = True
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def table(self) -> pl.DataFrame:
+        """One row per claim: verdict, votes, raters, choices and confidence."""
+        rows = [
+            {
+                "claim": str(found.claim),
+                "verdict": found.verdict,
+                "removed": found.removal.number if found.removal else None,
+                "reversed": found.reversal.number if found.reversal else None,
+                "raters": found.raters.number if found.raters else None,
+                "choices": f"{found.holds} of {found.of}",
+                "confidence": found.confidence,
+            }
+            for found in self.claims
+        ]
+        whole = dict.fromkeys(("removed", "reversed", "raters"), pl.Int64)
+        types: dict[str, Any] = whole | {"confidence": pl.Float64}
+        return pl.DataFrame(rows, schema_overrides=types)
+
+    def renumber(self, rows: NDArray[np.int64]) -> Audit:
+        """Name votes by other row numbers, ascending, shape (n,)."""
+
+        def moved(one: FewestChanges | None) -> FewestChanges | None:
+            return one and replace(one, members=rows[one.members].tolist())
+
+        claims = [
+            replace(c, removal=moved(c.removal), reversal=moved(c.reversal))
+            for c in self.claims
+        ]
+        return replace(self, claims=claims)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give what can be written as JSON."""
+        return {
+            "version": VERSION,
+            "votes": self.n_votes,
+            "items": self.n_items,
+            "level": self.level,
+            "complete": self.complete,
+            "choices": self.choices,
+            "claims": [found.to_dict() for found in self.claims],
+            "notes": self.notes,
+        }
+
+    def __str__(self) -> str:
+        claims = f"{len(self.claims)} claim{'s' * (len(self.claims) != 1)}"
+        head = f"{claims} about {self.n_items} items, {self.n_votes:,}"
+        lines = [f"- {found.claim}: {found.verdict}" for found in self.claims]
+        return "\n".join([f"{head} votes", *lines, *self.notes])
+
+    def __rich__(self) -> Group:
+        """Show the table in the terminal."""
+        shown = Table(header_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
+        table = self.table.rename({"removed": "remove", "reversed": "reverse"})
+        if table["raters"].is_null().all():
+            table = table.drop("raters")
+        for name in table.columns:
+            number = name not in ("claim", "verdict")
+            justify: Any = "right" if number else "left"
+            shown.add_column(name, justify=justify, no_wrap=number, overflow="fold")
+        for *cells, confidence in table.iter_rows():
+            # Draws do not tell more, and what is certain to them is not certain.
+            sure = "–" if confidence is None else f"{min(int(100 * confidence), 99)} %"
+            texts = ["–" if cell is None else str(cell) for cell in cells]
+            shown.add_row(*map(Text, [*texts, sure]))
+        return Group(shown, *map(Text, [_LEGEND, *self.notes]))
+
+    def _repr_html_(self) -> str:
+        return results_html(self.__rich__())
+
+
+def audit_pairs(
+    X: Any,
+    y: ArrayLike | None = None,
+    *,
+    claims: Iterable[Claim | str] | None = None,
+    top: int = 5,
+    neighbors: int = 10,
+    level: float = 0.95,
+    ties: Literal["auto", "davidson", "rao-kupper", "half"] = "auto",
+    alpha: float | Literal["auto"] = "auto",
+    advantage: ArrayLike | None = None,
+    context: Any = None,
+    rater: ArrayLike | None = None,
+    period: ArrayLike | None = None,
+    by: Any = None,
+    both_bad: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    progress: Callable[[str], None] = lambda step: None,
+) -> Audit:
+    """Ask of the claims of a leaderboard whether they would survive.
+
+    Parameters
+    ----------
+    X, y
+        `Pairs` of items known by name, and outcomes -1 (left), 0 (tie), +1 (right).
+    claims : iterable of Claim or str, optional
+        ``"A > B"``, ``"A = B"``, ``"A first"``, ``"A, B, C first"``. By default who is
+        first, who is above the next (for the first `neighbors`), and the first `top`.
+    top, neighbors : int, default=5 and 10
+        See `claims`.
+    level : float, default=0.95
+        Confidence that a claim needs to be more than luck.
+    ties, alpha
+        As in `BradleyTerry`. What is learned is learned once, on all votes.
+    advantage, context, rater, period, sample_weight : optional
+        As in `BradleyTerry.fit`.
+    by : array-like of shape (n,), or mapping of str to array-like of bool, optional
+        Categories of the votes, such as a language, as in `Leaderboard.from_results`.
+    both_bad : array-like of bool of shape (n,), optional
+        Which of the ties called both items bad.
+    progress : callable, optional
+        Is told each step.
+
+    Returns
+    -------
+    Audit
+
+    Notes
+    -----
+    Numbers of votes are upper bounds: each was verified by fitting without exactly
+    these votes, but a smaller set may exist unless ``exact`` says that all were tried.
+    That nothing was found is no proof that there is nothing.
+
+    Examples
+    --------
+    >>> from tiebreak import Pairs
+    >>> from tiebreak.robustness import audit_pairs
+    >>> votes = Pairs(left=list("AAAAABBB"), right=list("BBBBBCCC"))
+    >>> found = audit_pairs(votes, [-1, -1, -1, -1, 1, -1, -1, -1], top=1)
+    >>> print(found)
+    3 claims about 3 items, 8 votes
+    - A is first: cannot be told
+    - A is above B: cannot be told
+    - B is above C: cannot be told
+    """
+    check_level(level)
+    for name, number in (("top", top), ("neighbors", neighbors)):
+        if number < 0:
+            raise ValueError(f"{name} must not be negative; got {number}.")
+    results = check_results(X, y, sample_weight, "audit")
+    n_rows, names = results.n_rows, results.names
+    if len(names) < 2 or not results.outcome.any():
+        raise ValueError(
+            "Nobody is above anybody, so there is no claim to audit: it takes two "
+            "items and a comparison that is no tie."
+        )
+    covariates, _ = check_row_covariates(advantage, context, n_rows)
+
+    def column(values: Any, name: str) -> Any:
+        if values is None:
+            return None
+        return results.take(check_row_column(values, name, n_rows))
+
+    groups = {}
+    for name, rows in split_categories(by, n_rows).items():
+        inside = np.zeros(n_rows, dtype=bool)
+        inside[rows] = True
+        groups[name] = results.take(inside)
+    bad = column(both_bad, "both_bad")
+    known = VoteColumns(
+        column(rater, "rater"),
+        column(period, "period"),
+        groups,
+        None if bad is None else bad.astype(bool),
+    )
+    progress("fitting the strengths")
+
+    def fit(alpha: Any) -> BradleyTerry:
+        model = BradleyTerry(ties=ties, alpha=alpha)
+        columns: Any = {"advantage": advantage, "context": context, "rater": rater}
+        return model.fit(X, y, sample_weight=sample_weight, **columns)
+
+    model = fit(alpha)
+    base = Analysis(
+        names,
+        results.left.astype(np.int64),
+        results.right.astype(np.int64),
+        results.outcome,
+        results.weight,
+        results.take(covariates),
+        model.tie_model_ if (results.outcome == 0).any() else None,
+        model.alpha_,
+    )
+    rows = np.arange(n_rows) if results.kept is None else np.flatnonzero(results.kept)
+    job = _Job(base, model, rows, level, known)
+    strength = job.start.beta[: len(names)]
+    listed = usual_claims(strength, names, top, neighbors)
+    if claims is not None:
+        known_names = names.tolist()
+        listed = [
+            one if isinstance(one, Claim) else read_claim(one, known_names)
+            for one in claims
+        ]
+    for claim in listed:
+        claim.pairs(names)  # refuses unknown names
+    learned = None if alpha == "auto" else fit("auto").alpha_
+    with one_blas_thread():  # products are small, and more threads only wait
+        others = partial(other_choices, base, known, advantage is not None, learned)
+        return job.run(listed, others, progress)
+
+
+class _Job:
+    """The audit of one data set."""
+
+    def __init__(
+        self,
+        base: Analysis,
+        model: BradleyTerry,
+        rows: NDArray[np.int64],
+        level: float,
+        columns: VoteColumns,
+    ) -> None:
+        self.base, self.model, self.names = base, model, base.names
+        self.rows, self.level = rows, level
+        self.critical = float(ndtri(0.5 + 0.5 * level))
+        self.component = model._components()
+        self.votes = base.count()
+        self.strengths: Strengths = base.strengths(self.votes)
+        self.start: StrengthFit = self.strengths.fit(self.votes.counts)
+        self.removals = vote_changes(self.votes)
+        self.reversals = vote_changes(self.votes, reverse=True)
+        self.groups = {
+            "raters": self._groups(columns.rater),
+            "days": self._groups(columns.period),
+        }
+
+    def _groups(self, values: Any) -> tuple[Changes, list[Any]] | None:
+        if values is None:
+            return None
+        if values.dtype.kind == "M":
+            values = values.astype("datetime64[D]")
+        code, known = factorize(values)
+        if not 1 < len(known) <= _MOST_RATERS:
+            return None
+        return group_changes(self.votes, code), list(map(readable_period, known))
+
+    def run(
+        self,
+        claims: list[Claim],
+        list_choices: Callable[[], list[OtherChoice]],
+        progress: Callable[[str], None],
+    ) -> Audit:
+        """Look at one claim after the other; interrupted, keep what is finished."""
+        done: list[ClaimAudit] = []
+        complete, others = True, []
+        try:
+            progress("fitting under other choices")
+            listed = list_choices()
+            fits = in_threads(lambda choice: choice.analysis.fit(self.start), listed)
+            others = list(zip(listed, fits, strict=True))
+            for number, claim in enumerate(claims):
+                progress(f"claim {number + 1} of {len(claims)}: {claim}")
+                done.append(self._audit(claim, others))
+        except KeyboardInterrupt:
+            complete = False
+        names, notes = [choice.name for choice, _ in others], []
+        if len(self.names) > DENSE_LIMIT:
+            notes.append(_LARGE)
+        sizes = len(self.rows), len(self.names)
+        return Audit(done, *sizes, self.level, names, complete, notes)
+
+    @cached_property
+    def _known(self) -> StrengthDistribution | None:
+        """Distribution of the strengths; of too many items only parts are computed."""
+        large = len(self.names) > DENSE_LIMIT
+        return None if large else self.model.distribution()
+
+    def _distribution(self, items: list[int]) -> StrengthDistribution:
+        """Distribution of the strengths of some items."""
+        known = self._known
+        if known is None:
+            columns = [self.start.solve(k)[items] for k in items]
+            return StrengthDistribution.normal(
+                self.start.beta[items], np.stack(columns)
+            )
+        return known.take(items)
+
+    def _confidence(self, pairs: Pairing) -> float:
+        """2 P - 1, with P the probability that all pairs are (better, worse)."""
+        if len(pairs) == 1:
+            two = self._distribution(list(pairs[0]))
+            apart = two.differences(np.array([1]), np.array([0]))
+            return max(0.0, 1.0 - 2.0 * float(apart.below(np.zeros(1))[0]))
+        above = sorted({pair[0] for pair in pairs})
+        below = np.array(sorted({pair[1] for pair in pairs}))
+        # Of many items only those that reach high could be among the first.
+        reach = 1.0 / np.sqrt(self.start.objective.hessian_diagonal()[below])
+        high = np.argsort(-(self.start.beta[below] + 2.0 * reach), kind="stable")
+        joint = self._distribution(above + below[high[:_HIGHEST]].tolist())
+        draws = joint.mean + joint.draw(_N_DRAWS, np.random.default_rng(0))
+        n = len(above)
+        first = draws[:, :n].min(axis=1) > draws[:, n:].max(axis=1)
+        return max(0.0, 2.0 * float(np.mean(first)) - 1.0)
+
+    def _audit(
+        self, claim: Claim, others: list[tuple[OtherChoice, StrengthFit]]
+    ) -> ClaimAudit:
+        pairs = [
+            (above, below)
+            for above, below in claim.pairs(self.names)
+            if self.component[above] == self.component[below]
+        ]
+        if not pairs:
+            nothing = dict.fromkeys(("removal", "reversal", "raters", "items", "days"))
+            verdict = "cannot be told: they never met, not even through others"
+            return ClaimAudit(claim, **nothing, verdict=verdict)  # type: ignore[arg-type]
+        above = sorted({pair[0] for pair in pairs})
+        subjects = list(pairs[0]) if len(pairs) == 1 else above
+        equal = claim.kind == "equal"
+        found: dict[str, FewestChanges | None] = {
+            "removal": self._fewest(equal, pairs, self.removals),
+            "reversal": self._fewest(equal, pairs, self.reversals),
+        }
+        for what, known in self.groups.items():
+            found[what] = self._fewest(equal, pairs, *known) if known else None
+        rest = item_changes(self.votes, subjects)
+        names = self.names.tolist()
+        found["items"] = self._fewest(equal, pairs, rest, names, _MOST_ITEMS)
+        confidence = None if equal else self._confidence(pairs)
+        under, broken = [], []
+        for choice, fit in others:
+            holds = self._holds(equal, choice, fit, pairs)
+            if holds is not None:
+                there = [pair for pair in pairs if choice.present[pair[1]]]
+                under.append(self._under(choice.name, holds, fit, there))
+                broken += [] if holds else [choice]
+        not_found = {}
+        for name, changes in (("removal", self.removals), ("reversal", self.reversals)):
+            if not equal:
+                known_set = found[name]
+                lower = not_found_up_to(self.start, changes, pairs)
+                upper = lower if known_set is None else max(0, known_set.number - 1)
+                exact = known_set is not None and known_set.exact
+                not_found[name] = upper if exact else min(lower, upper)
+        on = np.isin(self.base.left, subjects) | np.isin(self.base.right, subjects)
+        few = max(1, _FEW * int(np.count_nonzero(on)))
+        verdict = self._verdict(found, broken, confidence, pairs, few)
+        is_so = verdict != "does not hold"
+        return ClaimAudit(
+            claim,
+            **found,
+            not_found=not_found,
+            chosen=self._under("as asked", is_so, self.start, pairs),
+            others=under,
+            confidence=confidence,
+            verdict=verdict,
+        )
+
+    def _under(
+        self, name: str, holds: bool, fit: StrengthFit, pairs: Pairing
+    ) -> UnderChoice:
+        pair = min(pairs, key=lambda one: fit.claim(*one))
+        middle, reach = fit.claim(*pair), self.critical * fit.error(*pair)
+        if math.isinf(reach):
+            return UnderChoice(name, holds, middle)
+        return UnderChoice(name, holds, middle, middle - reach, middle + reach)
+
+    def _fewest(
+        self,
+        equal: bool,
+        pairs: Pairing,
+        changes: Changes,
+        names: list[Any] | None = None,
+        most: float = math.inf,
+    ) -> FewestChanges | None:
+        """Find what overturns a claim; of equal items, what makes one surely better."""
+        problem = self.strengths, self.start, changes
+        if equal:
+            overturn = fewest_apart(*problem, pairs[0], self.critical, most)
+        else:
+            overturn = fewest(*problem, pairs, most)
+        if overturn is None:
+            return None
+        if names is None:
+            members = self.rows[changes.rows(overturn.chosen)].tolist()
+        else:
+            members = [names[k] for k in np.flatnonzero(overturn.chosen)]
+        return FewestChanges(overturn.number, members, overturn.exact)
+
+    def _holds(
+        self, equal: bool, choice: OtherChoice, fit: StrengthFit, pairs: Pairing
+    ) -> bool | None:
+        if not equal:
+            return holds_under(choice, fit, pairs, self.critical)
+        return None if not choice.has(pairs[0]) else not self._apart(fit, pairs[0])
+
+    def _apart(self, fit: StrengthFit, pair: tuple[int, int]) -> bool:
+        return abs(fit.claim(*pair)) > self.critical * fit.error(*pair)
+
+    def _verdict(
+        self,
+        found: dict[str, FewestChanges | None],
+        broken: list[OtherChoice],
+        confidence: float | None,
+        pairs: Pairing,
+        few: float,
+    ) -> str:
+        removal, raters = found["removal"], found["raters"]
+        if removal is not None and removal.number == 0:
+            return "does not hold"
+        if removal is not None and removal.number <= few:
+            return f"fragile: {removal.number} vote{'s' * (removal.number > 1)}"
+        # Whether votes that are independent of each other would make it sure.
+        nearest = sorted(pairs, key=lambda pair: self.start.claim(*pair))[:_NEAREST]
+        sure = all(self._apart(self.start, pair) for pair in nearest)
+        by_chance = confidence is not None and not sure
+        if not by_chance and raters is not None and raters.number == 1:
+            return f"depends on one rater: {raters.members[0]}"
+        if by_chance or (confidence is not None and confidence < self.level):
+            return "cannot be told"
+        if broken:
+            return " and ".join(dict.fromkeys(choice.depends for choice in broken))
+        return "holds"
