@@ -350,7 +350,7 @@ def _cells(
     shape = (len(rows), len(total))
     share = sp.csr_array((signed / total[cell], (row, cell)), shape=shape)
     cache_bytes = 1e6 * getattr(model, "cache_size", 200)
-    weight = total.reshape(n_kinds, m)
+    weight = total.reshape(n_kinds, m).astype(np.float64, copy=False)
     return CellProblem(data, items, ends, weight, share, rows, cache_bytes)
 
 
