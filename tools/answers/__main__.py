@@ -582,7 +582,8 @@ def differences(name, old, new):
         elif path not in a or path not in b:
             there = a if path in a else b
             other = {p[:n] for p in (b if path in a else a) for n in range(len(p) + 1)}
-            gone = next(n for n in range(len(path) + 1) if path[:n] not in other)
+            depths = (n for n in range(len(path) + 1) if path[:n] not in other)
+            gone = next(depths, len(path))
             parent_is_leaf = path[: gone - 1] in (b if path in a else a)
             if path[gone - 1].startswith("[") or parent_is_leaf:
                 found.append((where, a.get(path, "nothing"), b.get(path, "nothing")))
