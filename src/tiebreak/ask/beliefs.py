@@ -30,6 +30,7 @@ import scipy.sparse as sp
 import scipy.sparse.linalg as ssl
 from numpy.typing import NDArray
 
+from tiebreak.data.comparison_graph import count_comparisons
 from tiebreak.losses import Davidson
 
 Floats = NDArray[np.float64]
@@ -57,20 +58,6 @@ def expected_information(mean: Floats, deviation: Floats, t: float) -> Floats:
     inner = ((p * log_p).sum(axis=-1) * w).sum(axis=-1)
     overall = (p * w[:, None]).sum(axis=-2)
     return np.maximum(inner - (overall * np.log(overall)).sum(axis=-1), 0.0)
-
-
-def count_answers(answers: Ints, n_items: int) -> tuple[Ints, Ints, Floats]:
-    """Distinct pairs with left < right, and their counts, shape (m, 3).
-
-    Answers are rows of left, right and y: -1 (left is better), 0 (tie) or 1 (right).
-    """
-    left, right, y = answers.T
-    low, high = np.minimum(left, right), np.maximum(left, right)
-    y = np.where(left == low, y, -y)
-    keys, row = np.unique(low * n_items + high, return_inverse=True)
-    counts = np.zeros((len(keys), 3))
-    np.add.at(counts, (row, y + 1), 1.0)
-    return keys // n_items, keys % n_items, counts
 
 
 @dataclass(eq=False)
@@ -148,10 +135,13 @@ class Beliefs:
         return column, less
 
     def refit(self, answers: Ints) -> Beliefs:
-        """Beliefs from all answers (n, 3), the Newton steps starting here."""
-        left, right, counts = count_answers(answers, self.n_items)
-        counts = np.vstack([counts, _IMAGINED])
-        fit = self._fitted(left, right, counts)
+        """Beliefs from all answers, the Newton steps starting here.
+
+        Answers (n, 3) are rows of left, right and y: -1 (left is better), 0 or 1.
+        """
+        left, right, y = answers.T
+        cells = count_comparisons(left, right, y, np.ones(len(y)), self.n_items)
+        fit = self._fitted(cells.left, cells.right, np.vstack([cells.counts, _IMAGINED]))
         if self.precision is None:
             total = fit.mean @ fit.mean + fit.variance.sum()
         else:

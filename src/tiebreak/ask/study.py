@@ -153,7 +153,7 @@ class Study:
                 yield ask
         except BaseException:
             for pair in chosen:
-                self.chooser.close(pair.left, pair.right, counted=False)
+                self.chooser.answer(pair.left, pair.right, None)
             raise
 
     def _shown(self, question: Question) -> Shown | None:
@@ -209,9 +209,7 @@ class Study:
         self._done[question.rater] += 1
         left, right = self._rows(question)
         sign = SIGNS.get(question.outcome or "")
-        self.chooser.close(left, right, counted=sign is not None)
-        if sign is not None:
-            self.chooser.learn(left, right, sign, update=update)
+        self.chooser.answer(left, right, sign, update=update)
         return sign is not None
 
     def undo(self, rater: Rater, number: int) -> bool:
@@ -221,16 +219,13 @@ class Study:
             taken = self.store.undo(number, rater.number)
             if taken is None:
                 return False
-            assert taken.outcome is not None
-            counted = taken.outcome in SIGNS
-            if counted:
-                self.chooser.forget(left, right, SIGNS[taken.outcome])
-            self.chooser.reopen(left, right, counted=counted)
+            sign = SIGNS.get(taken.outcome or "")
+            self.chooser.undo(left, right, sign)
             again = replace(taken, outcome=None, seconds=None, answered=None)
             self._open[rater.number] = [again, *self._open[rater.number]]
             self._last.pop(rater.number, None)
             self._done[rater.number] -= 1
-            self._maybe_fit(at_once=counted)
+            self._maybe_fit(at_once=sign is not None)
             return True
 
     def last(self, rater: Rater) -> int | None:
