@@ -141,7 +141,9 @@ class Beliefs:
         """
         left, right, y = answers.T
         cells = count_comparisons(left, right, y, np.ones(len(y)), self.n_items)
-        fit = self._fitted(cells.left, cells.right, np.vstack([cells.counts, _IMAGINED]))
+        fit = self._fitted(
+            cells.left, cells.right, np.vstack([cells.counts, _IMAGINED])
+        )
         if self.precision is None:
             total = fit.mean @ fit.mean + fit.variance.sum()
         else:
