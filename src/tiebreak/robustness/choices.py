@@ -64,19 +64,15 @@ class Analysis:
         cells = number_comparisons(*sides, n_items, self.covariates)
         return VoteCounts(n_items, *cells, self.weight)
 
-    def strengths(self, votes: VoteCounts) -> Strengths:
-        """The model of these choices."""
+    def fit(self, near: StrengthFit | None = None) -> StrengthFit:
+        """Find the strengths, from those of another analysis of the same items."""
         used = self.covariates if len(self.covariates) else np.zeros((1, 0))
         weak = WEAK_EFFECT * (used**2).mean(axis=0)
-        return Strengths(votes, LINK_OF[self.ties], self.alpha, weak)
-
-    def fit(self, near: StrengthFit) -> StrengthFit:
-        """Find the strengths, from those of another analysis of the same items."""
-        votes = self.count()
-        strengths = self.strengths(votes)
+        strengths = Strengths(self.count(), LINK_OF[self.ties], self.alpha, weak)
         start = np.zeros(strengths.design.n_coef)
-        start[: len(self.names)] = near.beta[: len(self.names)]
-        return strengths.fit(votes.counts, start=start)
+        if near is not None:
+            start[: len(self.names)] = near.beta[: len(self.names)]
+        return strengths.fit(strengths.votes.counts, start=start)
 
     def has_maximum(self) -> bool:
         """Whether the likelihood has a maximum without a penalty."""

@@ -45,7 +45,6 @@ from tiebreak.robustness.claims import Claim, read_claim, usual_claims
 from tiebreak.robustness.fewest import (
     Changes,
     StrengthFit,
-    Strengths,
     fewest,
     fewest_apart,
     group_changes,
@@ -436,9 +435,8 @@ class _Job:
         self.rows, self.level = rows, level
         self.critical = float(ndtri(0.5 + 0.5 * level))
         self.component = model._components()
-        self.votes = base.count()
-        self.strengths: Strengths = base.strengths(self.votes)
-        self.start: StrengthFit = self.strengths.fit(self.votes.counts)
+        self.start: StrengthFit = base.fit()
+        self.votes = self.start.strengths.votes
         self.removals = vote_changes(self.votes)
         self.reversals = vote_changes(self.votes, reverse=True)
         self.groups = {
@@ -586,11 +584,10 @@ class _Job:
         most: float = math.inf,
     ) -> FewestChanges | None:
         """Find what overturns a claim; of equal items, what makes one surely better."""
-        problem = self.strengths, self.start, changes
         if equal:
-            overturn = fewest_apart(*problem, pairs[0], self.critical, most)
+            overturn = fewest_apart(self.start, changes, pairs[0], self.critical, most)
         else:
-            overturn = fewest(*problem, pairs, most)
+            overturn = fewest(self.start, changes, pairs, most)
         if overturn is None:
             return None
         if names is None:

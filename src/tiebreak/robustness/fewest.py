@@ -101,7 +101,6 @@ class Strengths:
         total, ties = float(table.sum()), float(table[:, 1].sum())
         share = ties / total if total else 0.0
         half = isinstance(self.link, HalfWins)
-        certain = share == 1.0  # only ties: equal items
         free = slice(0, self.votes.n_items) if self.alpha == 0 else None
         tie = None if 0.0 < share < 1.0 and not half else self.link.start(0.0)
         objective = ComparisonObjective(
@@ -110,8 +109,8 @@ class Strengths:
         x = np.zeros(objective.n_variables)
         if tie is None:
             x[-1] = self.link.start(share)
-        if certain or not total:
-            return StrengthFit(counts, x[: self.design.n_coef], None, objective)
+        if share == 1.0 or not total:  # equal items
+            return StrengthFit(self, counts, x[: self.design.n_coef], None, objective)
         if start is not None:
             x[: self.design.n_coef] = start
         if near is not None:
@@ -124,31 +123,36 @@ class Strengths:
         if factor is not None:
             best = chord_steps(objective.gradient, x, factor.solve, _ACCURACY)
         if best is None or not math.isfinite(objective.value(best)):
-            best = self._newton(objective, x, factor)
+            if factor is None or len(x) <= DENSE_LIMIT:
+                best = minimize_newton(objective, x, tol=_TOL).x
+            else:
+                best = minimize_newton(
+                    objective,
+                    x,
+                    tol=_TOL,
+                    dense=False,
+                    precondition=lambda: factor.solve,
+                ).x
         objective.expand(best)
         beta, t = objective.split(best)
-        return StrengthFit(counts, beta, t if tie is None else None, objective, factor)
-
-    @staticmethod
-    def _newton(
-        objective: ComparisonObjective, x: Floats, factor: HessianFactor | None
-    ) -> Floats:
-        if factor is None or len(x) <= DENSE_LIMIT:
-            return minimize_newton(objective, x, tol=_TOL).x
-        return minimize_newton(
-            objective, x, tol=_TOL, dense=False, precondition=lambda: factor.solve
-        ).x
+        t = t if tie is None else None
+        return StrengthFit(self, counts, beta, t, objective, factor)
 
 
 @dataclass(frozen=True, eq=False)
 class StrengthFit:
     """A minimum."""
 
+    strengths: Strengths
     counts: Floats  # (3 m,)
     beta: Floats  # strengths, then effects of covariates
     tie: float | None
     objective: ComparisonObjective
     near: HessianFactor | None = None  # of a minimum close to this one
+
+    def refit(self, counts: Floats) -> StrengthFit:
+        """Minimize for counts that are close to these."""
+        return self.strengths.fit(counts, self)
 
     def claim(self, above: int, below: int) -> float:
         """The difference of two strengths."""
@@ -290,10 +294,14 @@ def item_changes(votes: VoteCounts, kept: list[int]) -> Changes:
 class Overturn:
     """Changes after which a claim no longer holds, verified by a minimum."""
 
-    number: int
     chosen: Ints  # (U,)
     fit: StrengthFit
     exact: bool = False  # no smaller number does it
+
+    @property
+    def number(self) -> int:
+        """How many changes."""
+        return int(self.chosen.sum())
 
 
 def predicted_number(effect: Floats, limit: Ints, margin: float) -> float:
@@ -309,20 +317,18 @@ def predicted_number(effect: Floats, limit: Ints, margin: float) -> float:
     return float(limit[order[:place]].sum() + max(1.0, np.ceil(last - 1e-9)))
 
 
+@dataclass(frozen=True, eq=False)
 class OverturnSearch:
-    """Looks for the fewest changes that overturn one claim."""
+    """Looks for the fewest changes that overturn one claim.
 
-    def __init__(
-        self,
-        strengths: Strengths,
-        start: StrengthFit,
-        changes: Changes,
-        above: int,
-        below: int,
-        most: float = math.inf,
-    ) -> None:
-        self.strengths, self.start, self.changes = strengths, start, changes
-        self.items, self.most = (above, below), most
+    With a `critical` number of standard errors the first item must be surely below.
+    """
+
+    start: StrengthFit
+    changes: Changes
+    items: tuple[int, int]  # above, below
+    most: float = math.inf
+    critical: float | None = None
 
     def run(self) -> Overturn | None:
         """Give the smallest set that was found; None if none was."""
@@ -333,12 +339,14 @@ class OverturnSearch:
         return self.changes.change @ fit.effects(*self.items)
 
     def _fit(self, chosen: Ints, near: StrengthFit) -> StrengthFit:
-        counts = self.changes.apply(self.start.counts, chosen)
-        return self.strengths.fit(counts, near)
+        return near.refit(self.changes.apply(self.start.counts, chosen))
 
     def _margin(self, fit: StrengthFit) -> float:
         """What the changes must cover; not positive when the claim is overturned."""
-        return fit.claim(*self.items) - EQUAL
+        claim = fit.claim(*self.items)
+        if self.critical is None:
+            return claim - EQUAL
+        return claim + self.critical * fit.error(*self.items)
 
     def _overturns(self, fit: StrengthFit) -> bool:
         return self._margin(fit) <= 0.0
@@ -359,7 +367,7 @@ class OverturnSearch:
                 return None
             fit = self._fit(chosen, fit)
             if self._overturns(fit):
-                return Overturn(int(chosen.sum()), chosen, fit)
+                return Overturn(chosen, fit)
         return None
 
     def _shrink(self, found: Overturn) -> Overturn:
@@ -393,7 +401,7 @@ class OverturnSearch:
             chosen[unit] -= 1
             fit = self._fit(chosen, found.fit)
             if self._overturns(fit):
-                return self._drop(Overturn(found.number - 1, chosen, fit))
+                return self._drop(Overturn(chosen, fit))
         return found
 
     def _best_of_size(self, number: int, near: StrengthFit) -> Overturn | None:
@@ -407,20 +415,8 @@ class OverturnSearch:
                     break
                 before, fit = chosen, self._fit(chosen, fit)
                 if chosen.sum() == number and self._overturns(fit):
-                    return Overturn(number, chosen, fit)
+                    return Overturn(chosen, fit)
         return None
-
-
-class SeparationSearch(OverturnSearch):
-    """Looks for the fewest changes after which an item is surely above another."""
-
-    critical = 1.96  # standard errors
-
-    def _effects(self, fit: StrengthFit) -> Floats:
-        return -super()._effects(fit)
-
-    def _margin(self, fit: StrengthFit) -> float:
-        return self.critical * fit.error(*self.items) - fit.claim(*self.items)
 
 
 def _strongest(effect: Floats, room: Ints, number: int) -> Ints:
@@ -465,7 +461,6 @@ def _sets_of(limit: Ints, number: int, most: int) -> list[Ints] | None:
 
 
 def fewest(
-    strengths: Strengths,
     start: StrengthFit,
     changes: Changes,
     pairs: list[tuple[int, int]],
@@ -476,28 +471,26 @@ def fewest(
     Above `most` changes are not looked for.
     """
     if any(start.claim(*pair) <= EQUAL for pair in pairs):
-        zero = np.zeros(len(changes.limit), dtype=np.int64)
-        return Overturn(0, zero, start, exact=True)
+        return Overturn(np.zeros(len(changes.limit), dtype=np.int64), start, exact=True)
     needs = []
     # Of many rivals only the nearest could come first.
-    for above, below in sorted(pairs, key=lambda pair: start.claim(*pair))[:_RIVALS]:
-        effect = changes.change @ start.effects(above, below)
-        margin = start.claim(above, below)
-        needs.append((predicted_number(effect, changes.limit, margin), above, below))
+    for pair in sorted(pairs, key=lambda pair: start.claim(*pair))[:_RIVALS]:
+        effect = changes.change @ start.effects(*pair)
+        need = predicted_number(effect, changes.limit, start.claim(*pair))
+        needs.append((need, pair))
     best: Overturn | None = None
-    for need, above, below in sorted(needs):
+    for need, pair in sorted(needs):
         if need > _SAFETY * (most if best is None else best.number):
             break
-        found = OverturnSearch(strengths, start, changes, above, below, most).run()
-        if found is not None and (best is None or found.number < best.number):
-            best = found
-    if strengths.votes.n_items > DENSE_LIMIT:
+        result = OverturnSearch(start, changes, pair, most).run()
+        if result is not None and (best is None or result.number < best.number):
+            best = result
+    if start.strengths.votes.n_items > DENSE_LIMIT:
         return best
-    return _try_all(strengths, start, changes, pairs, best)
+    return _try_all(start, changes, pairs, best)
 
 
 def fewest_apart(
-    strengths: Strengths,
     start: StrengthFit,
     changes: Changes,
     pair: tuple[int, int],
@@ -505,18 +498,14 @@ def fewest_apart(
     most: float = math.inf,
 ) -> Overturn | None:
     """Give the fewest changes after which one of two items is surely better."""
-    best: Overturn | None = None
-    for above, below in (pair, pair[::-1]):
-        search = SeparationSearch(strengths, start, changes, above, below, most)
-        search.critical = critical
-        found = search.run()
-        if found is not None and (best is None or found.number < best.number):
-            best = found
-    return best
+    results = [
+        OverturnSearch(start, changes, items, most, critical).run()
+        for items in (pair[::-1], pair)
+    ]
+    return min(filter(None, results), key=lambda one: one.number, default=None)
 
 
 def _try_all(
-    strengths: Strengths,
     start: StrengthFit,
     changes: Changes,
     pairs: list[tuple[int, int]],
@@ -531,7 +520,7 @@ def _try_all(
             return best
         budget -= len(sets)
         for chosen in sets:
-            fit = strengths.fit(changes.apply(start.counts, chosen), start)
+            fit = start.refit(changes.apply(start.counts, chosen))
             if any(fit.claim(*pair) <= EQUAL for pair in pairs):
-                return Overturn(number, chosen, fit, exact=True)
+                return Overturn(chosen, fit, exact=True)
     return None if best is None else replace(best, exact=True)
