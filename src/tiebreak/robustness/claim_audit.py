@@ -88,14 +88,14 @@ class FewestChanges:
     exact: bool  # no smaller number does it: all were tried
 
 
-def _changes_dict(fewest: FewestChanges | None, what: str) -> dict[str, Any]:
+def _changes_dict(changes: FewestChanges | None, unit: str) -> dict[str, Any]:
     return {
-        what: fewest and fewest.number,
-        "rows" if what == "votes" else "names": _plain(
-            fewest.members if fewest else []
+        unit: changes and changes.number,
+        "rows" if unit == "votes" else "names": _plain(
+            changes.members if changes else []
         ),
-        "verified": fewest is not None,
-        "exact": fewest is not None and fewest.exact,
+        "verified": changes is not None,
+        "exact": changes is not None and changes.exact,
     }
 
 
@@ -143,12 +143,12 @@ class ClaimAudit:
     """
 
     claim: Claim
-    removal: FewestChanges | None
-    reversal: FewestChanges | None
-    raters: FewestChanges | None
-    items: FewestChanges | None
-    days: FewestChanges | None
     verdict: str
+    removal: FewestChanges | None = None
+    reversal: FewestChanges | None = None
+    raters: FewestChanges | None = None
+    items: FewestChanges | None = None
+    days: FewestChanges | None = None
     not_found: dict[str, int] = field(default_factory=dict)
     chosen: UnderChoice | None = None
     others: list[UnderChoice] = field(default_factory=list)
@@ -171,26 +171,30 @@ class ClaimAudit:
 
     def to_dict(self) -> dict[str, Any]:
         """Give what can be written as JSON."""
-        out: dict[str, Any] = {
+
+        def votes(name: str) -> dict[str, Any]:
+            changes = _changes_dict(getattr(self, name), "votes")
+            return changes | {"not_found_up_to": self.not_found.get(name)}
+
+        return {
             "claim": str(self.claim),
             "kind": self.claim.kind,
             "items": _plain(self.claim.items),
             "verdict": self.verdict,
+            "removal": votes("removal"),
+            "reversal": votes("reversal"),
+            "raters": _changes_dict(self.raters, "raters"),
+            "other_items": _changes_dict(self.items, "items"),
+            "days": _changes_dict(self.days, "days"),
+            "choices": {
+                "holds": self.holds,
+                "of": self.of,
+                "broken_by": self.broken_by,
+                "as_asked": None if self.chosen is None else asdict(self.chosen),
+                "each": [asdict(one) for one in self.others],
+            },
+            "confidence": self.confidence,
         }
-        for name in ("removal", "reversal"):
-            found = _changes_dict(getattr(self, name), "votes")
-            out[name] = found | {"not_found_up_to": self.not_found.get(name)}
-        out["raters"] = _changes_dict(self.raters, "raters")
-        out["other_items"] = _changes_dict(self.items, "items")
-        out["days"] = _changes_dict(self.days, "days")
-        out["choices"] = {
-            "holds": self.holds,
-            "of": self.of,
-            "broken_by": self.broken_by,
-            "as_asked": None if self.chosen is None else asdict(self.chosen),
-            "each": [asdict(one) for one in self.others],
-        }
-        return out | {"confidence": self.confidence}
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,15 +227,15 @@ class Audit:
         """One row per claim: verdict, votes, raters, choices and confidence."""
         rows = [
             {
-                "claim": str(found.claim),
-                "verdict": found.verdict,
-                "removed": found.removal.number if found.removal else None,
-                "reversed": found.reversal.number if found.reversal else None,
-                "raters": found.raters.number if found.raters else None,
-                "choices": f"{found.holds} of {found.of}",
-                "confidence": found.confidence,
+                "claim": str(claim.claim),
+                "verdict": claim.verdict,
+                "removed": claim.removal and claim.removal.number,
+                "reversed": claim.reversal and claim.reversal.number,
+                "raters": claim.raters and claim.raters.number,
+                "choices": f"{claim.holds} of {claim.of}",
+                "confidence": claim.confidence,
             }
-            for found in self.claims
+            for claim in self.claims
         ]
         whole = dict.fromkeys(("removed", "reversed", "raters"), pl.Int64)
         types: dict[str, Any] = whole | {"confidence": pl.Float64}
@@ -240,12 +244,12 @@ class Audit:
     def renumber(self, rows: NDArray[np.int64]) -> Audit:
         """Name votes by other row numbers, ascending, shape (n,)."""
 
-        def moved(one: FewestChanges | None) -> FewestChanges | None:
-            return one and replace(one, members=rows[one.members].tolist())
+        def moved(votes: FewestChanges | None) -> FewestChanges | None:
+            return votes and replace(votes, members=rows[votes.members].tolist())
 
         claims = [
-            replace(c, removal=moved(c.removal), reversal=moved(c.reversal))
-            for c in self.claims
+            replace(claim, removal=moved(claim.removal), reversal=moved(claim.reversal))
+            for claim in self.claims
         ]
         return replace(self, claims=claims)
 
@@ -258,14 +262,14 @@ class Audit:
             "level": self.level,
             "complete": self.complete,
             "choices": self.choices,
-            "claims": [found.to_dict() for found in self.claims],
+            "claims": [claim.to_dict() for claim in self.claims],
             "notes": self.notes,
         }
 
     def __str__(self) -> str:
         claims = f"{len(self.claims)} claim{'s' * (len(self.claims) != 1)}"
         head = f"{claims} about {self.n_items} items, {self.n_votes:,}"
-        lines = [f"- {found.claim}: {found.verdict}" for found in self.claims]
+        lines = [f"- {claim.claim}: {claim.verdict}" for claim in self.claims]
         return "\n".join([f"{head} votes", *lines, *self.notes])
 
     def __rich__(self) -> Group:
@@ -372,24 +376,27 @@ def audit_pairs(
             return None
         return results.take(check_row_column(values, name, n_rows))
 
-    groups = {}
-    for name, rows in split_categories(by, n_rows).items():
-        inside = np.zeros(n_rows, dtype=bool)
-        inside[rows] = True
-        groups[name] = results.take(inside)
     bad = column(both_bad, "both_bad")
-    known = VoteColumns(
+    columns = VoteColumns(
         column(rater, "rater"),
         column(period, "period"),
-        groups,
+        {
+            name: results.take(np.isin(np.arange(n_rows), rows))
+            for name, rows in split_categories(by, n_rows).items()
+        },
         None if bad is None else bad.astype(bool),
     )
     progress("fitting the strengths")
 
     def fit(alpha: Any) -> BradleyTerry:
-        model = BradleyTerry(ties=ties, alpha=alpha)
-        columns: Any = {"advantage": advantage, "context": context, "rater": rater}
-        return model.fit(X, y, sample_weight=sample_weight, **columns)
+        return BradleyTerry(ties=ties, alpha=alpha).fit(
+            X,
+            y,
+            advantage=advantage,
+            context=context,
+            rater=rater,
+            sample_weight=sample_weight,
+        )
 
     model = fit(alpha)
     base = Analysis(
@@ -403,20 +410,19 @@ def audit_pairs(
         model.alpha_,
     )
     rows = np.arange(n_rows) if results.kept is None else np.flatnonzero(results.kept)
-    job = _Job(base, model, rows, level, known)
-    strength = job.start.beta[: len(names)]
-    listed = usual_claims(strength, names, top, neighbors)
-    if claims is not None:
-        known_names = names.tolist()
+    job = _Job(base, model, rows, level, columns)
+    if claims is None:
+        listed = usual_claims(job.start.beta[: len(names)], names, top, neighbors)
+    else:
         listed = [
-            one if isinstance(one, Claim) else read_claim(one, known_names)
-            for one in claims
+            claim if isinstance(claim, Claim) else read_claim(claim, names.tolist())
+            for claim in claims
         ]
     for claim in listed:
         claim.pairs(names)  # refuses unknown names
     learned = None if alpha == "auto" else fit("auto").alpha_
     with one_blas_thread():  # products are small, and more threads only wait
-        others = partial(other_choices, base, known, advantage is not None, learned)
+        others = partial(other_choices, base, columns, advantage is not None, learned)
         return job.run(listed, others, progress)
 
 
@@ -480,20 +486,15 @@ class _Job:
         return Audit(done, *sizes, self.level, names, complete, notes)
 
     @cached_property
-    def _known(self) -> StrengthDistribution | None:
-        """Distribution of the strengths; of too many items only parts are computed."""
-        large = len(self.names) > DENSE_LIMIT
-        return None if large else self.model.distribution()
+    def _all_strengths(self) -> StrengthDistribution:
+        return self.model.distribution()
 
     def _distribution(self, items: list[int]) -> StrengthDistribution:
         """Distribution of the strengths of some items."""
-        known = self._known
-        if known is None:
-            columns = [self.start.solve(k)[items] for k in items]
-            return StrengthDistribution.normal(
-                self.start.beta[items], np.stack(columns)
-            )
-        return known.take(items)
+        if len(self.names) <= DENSE_LIMIT:
+            return self._all_strengths.take(items)
+        covariance = np.stack([self.start.solve(k)[items] for k in items])
+        return StrengthDistribution.normal(self.start.beta[items], covariance)
 
     def _confidence(self, pairs: Pairing) -> float:
         """2 P - 1, with P the probability that all pairs are (better, worse)."""
@@ -521,21 +522,21 @@ class _Job:
             if self.component[above] == self.component[below]
         ]
         if not pairs:
-            nothing = dict.fromkeys(("removal", "reversal", "raters", "items", "days"))
-            verdict = "cannot be told: they never met, not even through others"
-            return ClaimAudit(claim, **nothing, verdict=verdict)  # type: ignore[arg-type]
+            return ClaimAudit(
+                claim, "cannot be told: they never met, not even through others"
+            )
         above = sorted({pair[0] for pair in pairs})
         subjects = list(pairs[0]) if len(pairs) == 1 else above
         equal = claim.kind == "equal"
-        found: dict[str, FewestChanges | None] = {
+        smallest: dict[str, FewestChanges | None] = {
             "removal": self._fewest(equal, pairs, self.removals),
             "reversal": self._fewest(equal, pairs, self.reversals),
         }
-        for what, known in self.groups.items():
-            found[what] = self._fewest(equal, pairs, *known) if known else None
+        for unit, groups in self.groups.items():
+            smallest[unit] = self._fewest(equal, pairs, *groups) if groups else None
         rest = item_changes(self.votes, subjects)
         names = self.names.tolist()
-        found["items"] = self._fewest(equal, pairs, rest, names, _MOST_ITEMS)
+        smallest["items"] = self._fewest(equal, pairs, rest, names, _MOST_ITEMS)
         confidence = None if equal else self._confidence(pairs)
         under, broken = [], []
         for choice, fit in others:
@@ -545,26 +546,35 @@ class _Job:
                 under.append(self._under(choice.name, holds, fit, there))
                 broken += [] if holds else [choice]
         not_found = {}
-        for name, changes in (("removal", self.removals), ("reversal", self.reversals)):
-            if not equal:
-                known_set = found[name]
-                lower = not_found_up_to(self.start, changes, pairs)
-                upper = lower if known_set is None else max(0, known_set.number - 1)
-                exact = known_set is not None and known_set.exact
-                not_found[name] = upper if exact else min(lower, upper)
+        if not equal:
+            for name, changes in (
+                ("removal", self.removals),
+                ("reversal", self.reversals),
+            ):
+                not_found[name] = self._not_found(pairs, changes, smallest[name])
         on = np.isin(self.base.left, subjects) | np.isin(self.base.right, subjects)
         few = max(1, _FEW * int(np.count_nonzero(on)))
-        verdict = self._verdict(found, broken, confidence, pairs, few)
-        is_so = verdict != "does not hold"
+        verdict = self._verdict(smallest, broken, confidence, pairs, few)
+        holds = verdict != "does not hold"
         return ClaimAudit(
             claim,
-            **found,
+            verdict,
+            **smallest,
             not_found=not_found,
-            chosen=self._under("as asked", is_so, self.start, pairs),
+            chosen=self._under("as asked", holds, self.start, pairs),
             others=under,
             confidence=confidence,
-            verdict=verdict,
         )
+
+    def _not_found(
+        self, pairs: Pairing, changes: Changes, smallest: FewestChanges | None
+    ) -> int:
+        """So many changes are not expected to overturn a claim."""
+        lower = not_found_up_to(self.start, changes, pairs)
+        if smallest is None:
+            return lower
+        upper = max(0, smallest.number - 1)
+        return upper if smallest.exact else min(lower, upper)
 
     def _under(
         self, name: str, holds: bool, fit: StrengthFit, pairs: Pairing
@@ -608,13 +618,13 @@ class _Job:
 
     def _verdict(
         self,
-        found: dict[str, FewestChanges | None],
+        smallest: dict[str, FewestChanges | None],
         broken: list[OtherChoice],
         confidence: float | None,
         pairs: Pairing,
         few: float,
     ) -> str:
-        removal, raters = found["removal"], found["raters"]
+        removal, raters = smallest["removal"], smallest["raters"]
         if removal is not None and removal.number == 0:
             return "does not hold"
         if removal is not None and removal.number <= few:

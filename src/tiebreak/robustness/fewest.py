@@ -19,7 +19,7 @@ are tried, and the number is exact.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations_with_replacement
 
@@ -149,6 +149,7 @@ class StrengthFit:
     tie: float | None
     objective: ComparisonObjective
     near: HessianFactor | None = None  # of a minimum close to this one
+    _columns: dict[int, Floats] = field(default_factory=dict)
 
     def refit(self, counts: Floats) -> StrengthFit:
         """Minimize for counts that are close to these."""
@@ -177,10 +178,6 @@ class StrengthFit:
         if free or not hasattr(objective, "local") or not factor_fits(objective):
             return None
         return HessianFactor(objective)
-
-    @cached_property
-    def _columns(self) -> dict[int, Floats]:
-        return {}
 
     def solve(self, item: int) -> Floats:
         """The column of an item in the inverse of the Hessian."""
