@@ -63,6 +63,8 @@ UNSEEN = make_comparisons(5, n_items=10)
 # can then differ by about 1e-4; what is left of 1e-9 is rounding in the sums.
 TIGHT: dict[str, Any] = {"tol": 1e-10}
 
+LINEAR, GAUSS, POLY = 7.0, 1.5, 10.0  # diameters
+
 
 @dataclass(frozen=True)
 class Model:
@@ -98,6 +100,29 @@ class Model:
     one_group: bool = False
     same_as: Callable[[], Any] | None = None
     without: dict[str, str] = field(default_factory=dict)
+
+
+def of_gram(
+    name: str,
+    machine: type,
+    shapes: tuple[Shape, ...],
+    *,
+    atol: float = 1e-9,
+    one_group: bool = False,
+    without: dict[str, str] | None = None,
+    **parameters: Any,
+) -> Model:
+    """Register a machine of Gram matrices, which learns as with a Gaussian kernel."""
+    return Model(
+        name,
+        lambda: machine(kernel="precomputed", **parameters),
+        shapes,
+        diameter=GAUSS,
+        atol=atol,
+        one_group=one_group,
+        same_as=lambda: machine(kernel="rbf", gamma=GAUSSIAN, **parameters),
+        without=without or {},
+    )
 
 
 # Few items, and leaves of about one; differences should be all different.
@@ -143,7 +168,6 @@ DISCOUNTED = {
 }
 
 ALL = (*OF_FEATURES, NAMES)
-LINEAR, GAUSS, POLY = 7.0, 1.5, 10.0
 POLYNOMIAL = {"kernel": "poly", "degree": 2, "gamma": 0.3, "coef0": 1.0}
 
 MODELS = [
@@ -164,13 +188,7 @@ MODELS = [
         without=NOT_INVARIANT,
     ),
     Model("SVMCompare(rbf)", lambda: SVMCompare(C=3.0, **TIGHT), OF_FEATURES, GAUSS),
-    Model(
-        "SVMCompare(precomputed)",
-        lambda: SVMCompare(kernel="precomputed", **TIGHT),
-        (GRAM,),
-        GAUSS,
-        same_as=lambda: SVMCompare(gamma=GAUSSIAN, **TIGHT),
-    ),
+    of_gram("SVMCompare(precomputed)", SVMCompare, (GRAM,), **TIGHT),
     Model(
         "SVMCompare(callable)",
         lambda: SVMCompare(kernel=gaussian, **TIGHT),
@@ -194,22 +212,10 @@ MODELS = [
         (SPARSE, NAMES),
         LINEAR,
     ),
-    Model(
-        "RankSVM(precomputed)",
-        lambda: RankSVM(kernel="precomputed", **TIGHT),
-        (GRAM,),
-        GAUSS,
-        same_as=lambda: RankSVM(gamma=GAUSSIAN, **TIGHT),
-    ),
+    of_gram("RankSVM(precomputed)", RankSVM, (GRAM,), **TIGHT),
     Model("RankRLS(linear)", lambda: RankRLS(0.5, kernel="linear"), ALL, LINEAR),
     Model("RankRLS(rbf)", lambda: RankRLS(0.5), OF_FEATURES, GAUSS),
-    Model(
-        "RankRLS(precomputed)",
-        lambda: RankRLS(0.5, kernel="precomputed"),
-        (GRAM,),
-        GAUSS,
-        same_as=lambda: RankRLS(0.5, gamma=GAUSSIAN),
-    ),
+    of_gram("RankRLS(precomputed)", RankRLS, (GRAM,), alpha=0.5),
     Model("RankingPursuit(rbf)", lambda: RankingPursuit(5), OF_FEATURES),
     Model(
         "RankingPursuit(linear, plain)",
@@ -217,12 +223,7 @@ MODELS = [
         (DENSE, SPARSE),
         without={"translation": "columns x_i·x move with the origin"},
     ),
-    Model(
-        "RankingPursuit(precomputed)",
-        lambda: RankingPursuit(5, kernel="precomputed"),
-        (GRAM,),
-        same_as=lambda: RankingPursuit(5, gamma=GAUSSIAN),
-    ),
+    of_gram("RankingPursuit(precomputed)", RankingPursuit, (GRAM,), n_basis=5),
     Model("RankBoost(feature)", lambda: RankBoost(20), OF_FEATURES),
     Model("RankBoost(stump)", lambda: RankBoost(20, weak="stump"), OF_FEATURES),
     Model(
@@ -326,12 +327,8 @@ MODELS = [
         OF_FEATURES,
         atol=1e-6,
     ),
-    Model(
-        "LogisticCompare(precomputed)",
-        lambda: LogisticCompare(0.1, kernel="precomputed"),
-        (GRAM,),
-        atol=1e-6,
-        same_as=lambda: LogisticCompare(0.1, kernel="rbf", gamma=GAUSSIAN),
+    of_gram(
+        "LogisticCompare(precomputed)", LogisticCompare, (GRAM,), atol=1e-06, alpha=0.1
     ),
     Model(
         "BradleyTerry(davidson)",

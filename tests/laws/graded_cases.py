@@ -22,6 +22,7 @@ from tests.laws.cases import (
     TREES,
     UNSEEN,
     Model,
+    of_gram,
 )
 from tests.laws.comparisons import GAUSSIAN, comparisons_of, gaussian
 from tests.laws.graded import (
@@ -140,6 +141,7 @@ PER_ITEM = ONE_FOR_ALL | {
 }
 
 ALL = (*TABLES, *LISTS)
+GRAMS = (GRAM, GRAM_ORDERS)
 
 MODELS = [
     Model("RankSVM(linear)", lambda: RankSVM(kernel="linear", **NEWTON), ALL, LINEAR),
@@ -151,13 +153,7 @@ MODELS = [
         POLY,
         without=NOT_INVARIANT,
     ),
-    Model(
-        "RankSVM(precomputed)",
-        lambda: RankSVM(kernel="precomputed", **NEWTON),
-        (GRAM, GRAM_ORDERS),
-        GAUSS,
-        same_as=lambda: RankSVM(gamma=GAUSSIAN, **NEWTON),
-    ),
+    of_gram("RankSVM(precomputed)", RankSVM, GRAMS, **NEWTON),
     Model(
         "RankSVM(callable)",
         lambda: RankSVM(kernel=gaussian, **NEWTON),
@@ -192,13 +188,14 @@ MODELS = [
         (DENSE, PANDAS, ORDERS),
         GAUSS,
     ),
-    Model(
+    of_gram(
         "RankSVM(hinge, precomputed, mean)",
-        lambda: RankSVM(C=10.0, kernel="precomputed", per_group="mean", **TIGHT),
-        (GRAM, GRAM_ORDERS),
-        GAUSS,
-        same_as=lambda: RankSVM(C=10.0, gamma=GAUSSIAN, per_group="mean", **TIGHT),
+        RankSVM,
+        GRAMS,
         without=MEAN,
+        C=10.0,
+        per_group="mean",
+        **TIGHT,
     ),
     Model(
         "RankSVM(drawn)",
@@ -216,17 +213,14 @@ MODELS = [
         GAUSS,
         without=DRAWN,
     ),
-    Model(
+    of_gram(
         "RankSVM(drawn, precomputed)",
-        lambda: RankSVM(
-            kernel="precomputed", pairs_per_item=2, random_state=0, **NEWTON
-        ),
-        (GRAM, GRAM_ORDERS),
-        GAUSS,
-        same_as=lambda: RankSVM(
-            gamma=GAUSSIAN, pairs_per_item=2, random_state=0, **NEWTON
-        ),
+        RankSVM,
+        GRAMS,
         without=DRAWN,
+        pairs_per_item=2,
+        random_state=0,
+        **NEWTON,
     ),
     Model("L1Ranker", lambda: L1Ranker(1.5, tol=1e-9), ALL, **PROGRAM),
     Model(
@@ -257,14 +251,7 @@ MODELS = [
         GAUSS,
         without=NO_PAIRS,
     ),
-    Model(
-        "SwapSVM(precomputed)",
-        lambda: SwapSVM(kernel="precomputed", **TIGHT),
-        (GRAM, GRAM_ORDERS),
-        GAUSS,
-        same_as=lambda: SwapSVM(gamma=GAUSSIAN, **TIGHT),
-        without=NO_PAIRS,
-    ),
+    of_gram("SwapSVM(precomputed)", SwapSVM, GRAMS, without=NO_PAIRS, **TIGHT),
     Model(
         "RankRLS(linear)",
         lambda: RankRLS(kernel="linear"),
@@ -280,14 +267,7 @@ MODELS = [
         POLY,
         without=SQUARES | MEAN | NOT_INVARIANT,
     ),
-    Model(
-        "RankRLS(precomputed)",
-        lambda: RankRLS(kernel="precomputed"),
-        (GRAM, GRAM_ORDERS),
-        GAUSS,
-        same_as=lambda: RankRLS(gamma=GAUSSIAN),
-        without=SQUARES,
-    ),
+    of_gram("RankRLS(precomputed)", RankRLS, GRAMS, without=SQUARES),
     Model(
         "RankRLS(cg)",
         lambda: RankRLS(0.5, solver="cg", tol=1e-16),
@@ -314,13 +294,14 @@ MODELS = [
         (DENSE, PANDAS, ORDERS),
         without=PURSUIT | NOT_INVARIANT,
     ),
-    Model(
+    of_gram(
         "RankingPursuit(precomputed)",
-        lambda: RankingPursuit(5, kernel="precomputed", alpha=0),
-        (GRAM, GRAM_ORDERS),
-        same_as=lambda: RankingPursuit(5, gamma=GAUSSIAN, alpha=0),
+        RankingPursuit,
+        GRAMS,
         without=PURSUIT
         | {"refit_after_pairs": "the linear kernel of these pairs has two columns"},
+        n_basis=5,
+        alpha=0,
     ),
     Model(
         "RankingPursuit(callable)",
@@ -335,12 +316,12 @@ MODELS = [
         (DENSE, SPARSE, PANDAS, ORDERS),
         without=PURSUIT | NO_PAIRS | SINGLE_GRADES,
     ),
-    Model(
+    of_gram(
         "MatchingPursuit(precomputed)",
-        lambda: MatchingPursuit(5, kernel="precomputed"),
-        (GRAM, GRAM_ORDERS),
-        same_as=lambda: MatchingPursuit(5, gamma=GAUSSIAN),
+        MatchingPursuit,
+        GRAMS,
         without=PURSUIT | NO_PAIRS | SINGLE_GRADES,
+        n_basis=5,
     ),
     Model(
         "CoRankingPursuit",
@@ -412,21 +393,13 @@ MODELS = [
         GAUSS,
         without=OF_CUT_ROWS,
     ),
-    Model(
-        "OrderSVM(precomputed)",
-        lambda: OrderSVM(kernel="precomputed", **TIGHT),
-        (GRAM,),
-        GAUSS,
-        same_as=lambda: OrderSVM(gamma=GAUSSIAN, **TIGHT),
-        without=OF_CUT_ROWS,
-    ),
-    Model(
+    of_gram("OrderSVM(precomputed)", OrderSVM, (GRAM,), without=OF_CUT_ROWS, **TIGHT),
+    of_gram(
         "OrderSVM(precomputed, lists)",
-        lambda: OrderSVM(kernel="precomputed", **TIGHT),
+        OrderSVM,
         (GRAM_ORDERS,),
-        GAUSS,
-        same_as=lambda: OrderSVM(gamma=GAUSSIAN, **TIGHT),
         without=OF_CUTS,
+        **TIGHT,
     ),
     Model(
         "OrdinalSVM(linear)",
@@ -444,14 +417,13 @@ MODELS = [
         without=OF_ITEMS,
         one_group=True,
     ),
-    Model(
+    of_gram(
         "OrdinalSVM(precomputed)",
-        lambda: OrdinalSVM(kernel="precomputed", **TIGHT),
+        OrdinalSVM,
         (GRAM,),
-        GAUSS,
-        same_as=lambda: OrdinalSVM(gamma=GAUSSIAN, **TIGHT),
         without=OF_ITEMS,
         one_group=True,
+        **TIGHT,
     ),
 ]
 

@@ -39,8 +39,6 @@ from tiebreak import (
     SVMCompare,
     ThresholdCompare,
     WithoutTies,
-    load,
-    save,
     tune,
 )
 from tiebreak.metrics import get_scorer, swapped_pairs
@@ -253,19 +251,6 @@ def test_a_binary_classifier_decides_by_the_difference():
         WithoutTies(LOGISTIC).fit(PAIRS, Y)
     with pytest.raises(ValueError, match=r"got -1\. Exchange the sides"):
         WithoutTies(LOGISTIC).fit(PAIRS, np.full(len(Y), -1))
-
-
-def test_a_binary_classifier_is_saved_as_others_are(tmp_path):
-    """A file that holds no code, and the same answers; renumbered models too."""
-    pairs, y = PAIRS[DECIDED], Y[DECIDED]
-    model = WithoutTies(LOGISTIC).fit(pairs, y)
-    save(model, tmp_path / "model.tiebreak")
-    loaded = load(tmp_path / "model.tiebreak")
-    assert_array_equal(loaded.predict_proba(pairs), model.predict_proba(pairs))
-    (inner,) = VotingClassifier([("one", LOGISTIC)]).fit(PAIRS, Y).estimators_
-    save(inner, tmp_path / "inner.tiebreak")
-    loaded = load(tmp_path / "inner.tiebreak")
-    assert_array_equal(loaded.predict(PAIRS), inner.predict(PAIRS))
 
 
 def test_zero_and_one_can_be_declared():
