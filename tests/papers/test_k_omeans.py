@@ -130,24 +130,3 @@ def test_clusters_are_numbered_by_size_and_none_is_empty():
     assert_array_equal(alone.labels, np.zeros(6))
     each = cluster_orders(Orders(np.eye(4), [up, down, odd]), 3, random_state=0)
     assert_array_equal(np.sort(each.labels), [0, 1, 2])
-
-
-def test_the_seed_decides():
-    orders, _, _ = planted(np.random.default_rng(0), 3, 10, noise=4.0)
-    one, two = (cluster_orders(orders, 3, random_state=4) for _ in range(2))
-    assert_array_equal(one.labels, two.labels)
-
-
-@pytest.mark.parametrize(
-    ("k", "options", "message"),
-    [
-        (0, {}, "n_clusters must be from 1 to the number of lists, 2, got 0"),
-        (3, {}, "n_clusters must be from 1 to the number of lists, 2, got 3"),
-        (1, {"n_init": 0}, "n_init must be at least 1"),
-        (1, {"max_iter": 0}, "max_iter must be at least 1"),
-    ],
-)
-def test_numbers_that_make_no_sense_are_refused(k, options, message):
-    orders = Orders(None, [["a", "b"], ["b", "a"]])
-    with pytest.raises(ValueError, match=message):
-        cluster_orders(orders, k, **options)
