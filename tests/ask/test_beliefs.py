@@ -53,7 +53,7 @@ def test_features_tell_of_items_that_nobody_saw():
     before = Beliefs.prior(4, features)
     answers = np.tile([0, 2, 1], (6, 1))
     fitted = before.refit(answers)
-    theta, _, cov = asking_plain.posterior(*answers.T, before.precision)
+    theta, _, cov = asking_plain.posterior(*answers.T, np.linalg.inv(before.cov))
     np.testing.assert_allclose(fitted.mean, theta, atol=1e-4)
     np.testing.assert_allclose(fitted.cov, cov, atol=1e-4)
     assert fitted.mean[3] > fitted.mean[1] + 0.1  # never asked about
