@@ -1,29 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 r"""Which pair to ask about next, how certain the goal is, and when to stop.
 
-A goal wants to know differences θ_l - θ_k, and how much is a weight w_kl:
-
-* ``ranking``: the probability that the order of the two is wrong now, over the variance
-  of their difference;
-* ``top:K`` (``best`` is ``top:1``): q_k q_l, where q_k is the density of θ_k at the
-  border between the best K and the others;
-* ``scale``: 1.
-
-The value of a pair is the decrease of Σ w_kl Var(θ_l - θ_k) that is expected from its
-answer. With c = e_right - e_left, s² = cᵀVc, the Laplacian L of the weights and the
-mutual information I of the answer and d = cᵀθ it is
+A goal has weights w_kl of the differences θ_l - θ_k that it wants to know, and a
+certainty between 0 and 1; docs/ask.md has a table of both. The value of a pair is the
+decrease of Σ w_kl Var(θ_l - θ_k) that is expected from its answer. With
+c = e_right - e_left, s² = cᵀVc, the Laplacian L of the weights and the mutual
+information I of the answer and d = cᵀθ it is
 
     (1 - exp(-2 I)) cᵀVLVc / s².
 
-How certain a goal is, between 0 and 1, is a posterior expectation:
-
-* ``ranking``: the share of pairs whose order is right;
-* ``top:K``: the probability that the K items with the largest means are the best K;
-* ``scale``: the share of the variance of the utilities that the means explain.
-
-Two items within the tie threshold of the model are in the right order either way. The
-goal is reached when this number is at least the level and every item was compared
-often enough.
+Two items within the tie threshold of the model are in the right order either way.
 """
 
 from __future__ import annotations

@@ -312,51 +312,11 @@ def audit_pairs(
     sample_weight: ArrayLike | None = None,
     progress: Callable[[str], None] = lambda step: None,
 ) -> Audit:
-    """Ask of the claims of a leaderboard whether they would survive.
+    """Audit the claims of a leaderboard of named `Pairs`; see `tiebreak.audit`.
 
-    Parameters
-    ----------
-    X, y
-        `Pairs` of items known by name, and outcomes -1 (left), 0 (tie), +1 (right).
-    claims : iterable of Claim or str, optional
-        ``"A > B"``, ``"A = B"``, ``"A first"``, ``"A, B, C first"``. By default who is
-        first, who is above the next (for the first `neighbors`), and the first `top`.
-    top, neighbors : int, default=5 and 10
-        See `claims`.
-    level : float, default=0.95
-        Confidence that a claim needs to be more than luck.
-    ties, alpha
-        As in `BradleyTerry`. What is learned is learned once, on all votes.
-    advantage, context, rater, period, sample_weight : optional
-        As in `BradleyTerry.fit`.
-    by : array-like of shape (n,), or mapping of str to array-like of bool, optional
-        Categories of the votes, such as a language, as in `Leaderboard.from_results`.
-    both_bad : array-like of bool of shape (n,), optional
-        Which of the ties called both items bad.
-    progress : callable, optional
-        Is told each step.
-
-    Returns
-    -------
-    Audit
-
-    Notes
-    -----
-    Numbers of votes are upper bounds: each was verified by fitting without exactly
-    these votes, but a smaller set may exist unless ``exact`` says that all were tried.
-    That nothing was found is no proof that there is nothing.
-
-    Examples
-    --------
-    >>> from tiebreak import Pairs
-    >>> from tiebreak.robustness import audit_pairs
-    >>> votes = Pairs(left=list("AAAAABBB"), right=list("BBBBBCCC"))
-    >>> found = audit_pairs(votes, [-1, -1, -1, -1, 1, -1, -1, -1], top=1)
-    >>> print(found)
-    3 claims about 3 items, 8 votes
-    - A is first: cannot be told
-    - A is above B: cannot be told
-    - B is above C: cannot be told
+    Rows have an `advantage`, `context`, `rater`, `period` and weight as in
+    `BradleyTerry.fit`, categories `by` as in `Leaderboard.from_results`, and
+    `both_bad` says which of the ties called both items bad.
     """
     check_level(level)
     for name, number in (("top", top), ("neighbors", neighbors)):

@@ -135,8 +135,8 @@ class Strengths:
                 ).x
         objective.expand(best)
         beta, t = objective.split(best)
-        t = t if tie is None else None
-        return StrengthFit(self, counts, beta, t, objective, factor)
+        free_tie = t if tie is None else None
+        return StrengthFit(self, counts, beta, free_tie, objective, factor)
 
 
 @dataclass(frozen=True, eq=False)
