@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -37,8 +37,8 @@ from tiebreak.ratings.strengths.distribution import StrengthDistribution
 from tiebreak.robustness.choices import (
     Analysis,
     OtherChoice,
+    Pairing,
     VoteColumns,
-    holds_under,
     other_choices,
 )
 from tiebreak.robustness.claims import Claim, read_claim, usual_claims
@@ -74,9 +74,6 @@ _LARGE = (
     f"With more than {DENSE_LIMIT:,} items confidence is that of the model alone: "
     "votes are taken as independent of each other."
 )
-
-Floats = NDArray[np.float64]
-Pairing = list[tuple[int, int]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -382,7 +379,7 @@ def audit_pairs(
         claim.pairs(names)  # refuses unknown names
     learned = None if alpha == "auto" else fit("auto").alpha_
     with one_blas_thread():  # products are small, and more threads only wait
-        others = partial(other_choices, base, columns, advantage is not None, learned)
+        others = other_choices(base, columns, advantage is not None, learned)
         return job.run(listed, others, progress)
 
 
@@ -423,27 +420,30 @@ class _Job:
     def run(
         self,
         claims: list[Claim],
-        list_choices: Callable[[], list[OtherChoice]],
+        choices: list[OtherChoice],
         progress: Callable[[str], None],
     ) -> Audit:
         """Look at one claim after the other; interrupted, keep what is finished."""
         done: list[ClaimAudit] = []
-        complete, others = True, []
+        complete = True
         try:
             progress("fitting under other choices")
-            listed = list_choices()
-            fits = in_threads(lambda choice: choice.analysis.fit(self.start), listed)
-            others = list(zip(listed, fits, strict=True))
+            fits = in_threads(lambda choice: choice.analysis.fit(self.start), choices)
+            others = list(zip(choices, fits, strict=True))
             for number, claim in enumerate(claims):
                 progress(f"claim {number + 1} of {len(claims)}: {claim}")
                 done.append(self._audit(claim, others))
         except KeyboardInterrupt:
             complete = False
-        names, notes = [choice.name for choice, _ in others], []
-        if len(self.names) > DENSE_LIMIT:
-            notes.append(_LARGE)
-        sizes = len(self.rows), len(self.names)
-        return Audit(done, *sizes, self.level, names, complete, notes)
+        return Audit(
+            done,
+            len(self.rows),
+            len(self.names),
+            self.level,
+            [choice.name for choice in choices],
+            complete,
+            [_LARGE] if len(self.names) > DENSE_LIMIT else [],
+        )
 
     @cached_property
     def _all_strengths(self) -> StrengthDistribution:
@@ -500,11 +500,16 @@ class _Job:
         confidence = None if equal else self._confidence(pairs)
         under, broken = [], []
         for choice, fit in others:
-            holds = self._holds(equal, choice, fit, pairs)
-            if holds is not None:
-                there = [pair for pair in pairs if choice.present[pair[1]]]
-                under.append(self._under(choice.name, holds, fit, there))
-                broken += [] if holds else [choice]
+            there = choice.pairs_with_votes(pairs)
+            if not there:
+                continue
+            holds = (
+                not self._apart(fit, there[0])
+                if equal
+                else choice.keeps(fit, there, self.critical)
+            )
+            under.append(self._under(choice.name, holds, fit, there))
+            broken += [] if holds else [choice]
         not_found = {}
         if not equal:
             for name, changes in (
@@ -565,13 +570,6 @@ class _Job:
         else:
             members = [names[k] for k in np.flatnonzero(overturn.chosen)]
         return FewestChanges(overturn.number, members, overturn.exact)
-
-    def _holds(
-        self, equal: bool, choice: OtherChoice, fit: StrengthFit, pairs: Pairing
-    ) -> bool | None:
-        if not equal:
-            return holds_under(choice, fit, pairs, self.critical)
-        return None if not choice.has(pairs[0]) else not self._apart(fit, pairs[0])
 
     def _apart(self, fit: StrengthFit, pair: tuple[int, int]) -> bool:
         return abs(fit.claim(*pair)) > self.critical * fit.error(*pair)
