@@ -83,13 +83,13 @@ def test_the_pair_of_most_value_is_chosen(goal):
 @pytest.mark.parametrize("goal", ["ranking", "top:2", "scale"])
 def test_an_answer_changes_what_the_others_can_tell(goal):
     beliefs = beliefs_of(7, seed=3)
-    found = aim(Goal.read(goal, 7), beliefs)
-    np.testing.assert_allclose(found.weights.sum(axis=0), 0, atol=1e-12)
-    before = found.reach.copy()
+    result = aim(Goal.read(goal, 7), beliefs)
+    np.testing.assert_allclose(result.weights.sum(axis=0), 0, atol=1e-12)
+    before = result.reach.copy()
     for answer in ((4, 1, 1), (0, 4, 0), (2, 6, -1)):
-        found.learn(beliefs, *beliefs.learn(*answer))
-    expected = beliefs.cov @ found.weights @ beliefs.cov
-    _, _, reach = found.among(beliefs, np.arange(7))
+        result.learn(beliefs, *beliefs.learn(*answer))
+    expected = beliefs.cov @ result.weights @ beliefs.cov
+    _, _, reach = result.among(beliefs, np.arange(7))
     np.testing.assert_allclose(reach, expected, atol=1e-10)
     assert np.abs(reach - before).max() > 1e-3
 
@@ -208,12 +208,12 @@ def test_a_goal_that_cannot_be_is_refused(text):
 
 
 @pytest.mark.parametrize(
-    "given", [{"level": 1.0}, {"level": 0.0}, {"strategy": "x"}, {"repeat": 0.7},
+    "options", [{"level": 1.0}, {"level": 0.0}, {"strategy": "x"}, {"repeat": 0.7},
               {"min_each": -1}],
 )  # fmt: skip
-def test_settings_that_cannot_be_are_refused(given):
-    with pytest.raises(ValueError, match=f"--{next(iter(given)).replace('_', '-')}"):
-        Settings(**given)
+def test_settings_that_cannot_be_are_refused(options):
+    with pytest.raises(ValueError, match=f"--{next(iter(options)).replace('_', '-')}"):
+        Settings(**options)
 
 
 def test_one_of_many_items_is_found_without_all_pairs():

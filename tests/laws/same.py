@@ -103,7 +103,7 @@ class GradedData(Data):
     limit = 5e-3
 
     def arguments(self, train: Any = None, shape: Any = None) -> dict[str, Any]:
-        return (shape or self.shape).given(self.train if train is None else train)
+        return (shape or self.shape).arguments(self.train if train is None else train)
 
     def pairs(self, train: Any = None) -> Any:
         return Pairs(self.items(train), self.asked.left, self.asked.right)

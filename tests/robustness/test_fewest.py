@@ -61,15 +61,15 @@ def test_the_number_is_that_of_the_exhaustive_search(reverse, capsys):
         if min(start.claim(*pair) for pair in pairs) <= EQUAL:
             continue
         changes = vote_changes(votes, reverse=reverse)
-        found = fewest(start, changes, pairs)
-        most = n_votes if found is None else found.number
+        result = fewest(start, changes, pairs)
+        most = n_votes if result is None else result.number
         truth = fewest_votes(
             left, right, outcome, n_items, ALPHA, pairs, most, reverse=reverse
         )
         counted += 1
-        equal += (None if found is None else found.number) == truth
-        if found is not None and truth is not None:
-            assert found.number >= truth
+        equal += (None if result is None else result.number) == truth
+        if result is not None and truth is not None:
+            assert result.number >= truth
     with capsys.disabled():
         print(f"\n{equal} of {counted} equal the exhaustive search")
     assert equal >= 0.95 * counted
@@ -83,10 +83,10 @@ def test_without_the_votes_another_program_agrees(seed):
     votes, start = problem(left, right, outcome, 6)
     pairs = leader(start, 6)
     removals = vote_changes(votes)
-    found = fewest(start, removals, pairs)
+    result = fewest(start, removals, pairs)
     kept = np.ones(120, dtype=bool)
-    kept[removals.rows(found.chosen)] = False
-    assert np.count_nonzero(~kept) == found.number
+    kept[removals.rows(result.chosen)] = False
+    assert np.count_nonzero(~kept) == result.number
     theta = fit_votes(left[kept], right[kept], outcome[kept], 6, ALPHA, solver="scipy")
     assert min(theta[a] - theta[b] for a, b in pairs) < 1e-5
     whole = fit_votes(left, right, outcome, 6, ALPHA, solver="scipy")
@@ -100,8 +100,8 @@ def test_without_ties_choix_agrees():
     votes, start = problem(left, right, outcome, 5)
     pairs = leader(start, 5)
     removals = vote_changes(votes)
-    found = fewest(start, removals, pairs)
-    kept = np.setdiff1d(np.arange(200), removals.rows(found.chosen))
+    result = fewest(start, removals, pairs)
+    kept = np.setdiff1d(np.arange(200), removals.rows(result.chosen))
     win = np.where(outcome < 0, left, right)
     lose = np.where(outcome < 0, right, left)
     theta = choix.opt_pairwise(
@@ -116,14 +116,14 @@ def test_the_reversed_votes_overturn_it_too():
     votes, start = problem(left, right, outcome, 6)
     pairs = leader(start, 6)
     reversals = vote_changes(votes, reverse=True)
-    found = fewest(start, reversals, pairs)
+    result = fewest(start, reversals, pairs)
     changed = outcome.copy()
-    changed[reversals.rows(found.chosen)] *= -1
-    assert (outcome[reversals.rows(found.chosen)] != 0).all()
+    changed[reversals.rows(result.chosen)] *= -1
+    assert (outcome[reversals.rows(result.chosen)] != 0).all()
     theta = fit_votes(left, right, changed, 6, ALPHA)
     assert min(theta[a] - theta[b] for a, b in pairs) <= 1e-6
     removed = fewest(start, vote_changes(votes), pairs)
-    assert found.number <= removed.number
+    assert result.number <= removed.number
 
 
 @pytest.mark.parametrize("link", ["davidson", "cumulative"])
@@ -155,12 +155,12 @@ def test_a_minimum_near_another_is_the_same_from_anywhere():
 
 def test_items_that_all_met_need_no_matrix(monkeypatch):
     """One list of 20,000 items would take 7 GB."""
-    given = *draw_votes(np.random.default_rng(5), 8, 150), 8
-    full = problem(*given)[1]
+    votes = *draw_votes(np.random.default_rng(5), 8, 150), 8
+    full = problem(*votes)[1]
     assert full._factor is not None
     monkeypatch.setattr("tiebreak.losses.comparison_covariance.LARGEST_COVARIANCE", 5)
     monkeypatch.setattr("tiebreak.losses.comparison_covariance._FEW_MET", 0)
-    large = problem(*given)[1]
+    large = problem(*votes)[1]
     assert large._factor is None
     np.testing.assert_allclose(large.effects(0, 1), full.effects(0, 1), rtol=1e-6)
 
@@ -181,9 +181,9 @@ def test_a_rater_goes_with_all_votes():
     outcome = np.array([-1] * 6 + [1] * 3, dtype=np.int8)
     rater = np.array([0] * 6 + [1, 2, 3])
     votes, start = problem(left, right, outcome, 2)
-    found = fewest(start, group_changes(votes, rater), [(0, 1)])
-    assert found.number == 1
-    assert found.chosen.tolist() == [1, 0, 0, 0]
+    result = fewest(start, group_changes(votes, rater), [(0, 1)])
+    assert result.number == 1
+    assert result.chosen.tolist() == [1, 0, 0, 0]
 
 
 def test_a_third_item_can_decide_between_two():
@@ -194,8 +194,8 @@ def test_a_third_item_can_decide_between_two():
     votes, start = problem(left, right, outcome, 3)
     assert start.claim(0, 1) > 0.1
     changes = item_changes(votes, [0, 1])
-    found = fewest(start, changes, [(0, 1)])
-    assert found.chosen.tolist() == [0, 0, 1]
+    result = fewest(start, changes, [(0, 1)])
+    assert result.chosen.tolist() == [0, 0, 1]
 
 
 def test_a_prediction_counts_the_strongest_first():

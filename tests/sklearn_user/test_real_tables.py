@@ -268,5 +268,5 @@ def test_a_regressor_that_knows_gaps_compares_rows_of_a_frame(frame):
     wines = frame(WINES)[["alcohol", "organic"]]
     ranker = HistGradientBoostingRegressor(min_samples_leaf=1, max_iter=5)
     model = ThresholdCompare(ranker).fit(wines, [1, 1, 2, 1, 1, 3])
-    found = model.predict(Pairs(wines, LEFT, RIGHT))
-    assert_array_equal(found[:2], [0, 1])
+    result = model.predict(Pairs(wines, LEFT, RIGHT))
+    assert_array_equal(result[:2], [0, 1])

@@ -328,9 +328,9 @@ class OverturnSearch:
     critical: float | None = None
 
     def run(self) -> Overturn | None:
-        """Give the smallest set that was found; None if none was."""
-        found = self._grow()
-        return None if found is None else self._drop(self._shrink(found))
+        """Give the smallest set of changes, or None."""
+        best = self._grow()
+        return None if best is None else self._drop(self._shrink(best))
 
     def _effects(self, fit: StrengthFit) -> Floats:
         return self.changes.change @ fit.effects(*self.items)
@@ -367,7 +367,7 @@ class OverturnSearch:
                 return Overturn(chosen, fit)
         return None
 
-    def _shrink(self, found: Overturn) -> Overturn:
+    def _shrink(self, best: Overturn) -> Overturn:
         """Find a smaller number by bisection, choosing the best changes anew."""
         low = 0
         guess = predicted_number(
@@ -375,31 +375,31 @@ class OverturnSearch:
             self.changes.limit,
             self._margin(self.start),
         )
-        trial = min(found.number - 1, int(guess) if math.isfinite(guess) else 1 << 62)
-        while found.number - low > 1:
-            better = self._best_of_size(min(trial, found.number - 1), found.fit)
+        trial = min(best.number - 1, int(guess) if math.isfinite(guess) else 1 << 62)
+        while best.number - low > 1:
+            better = self._best_of_size(min(trial, best.number - 1), best.fit)
             if better is None:
-                low = min(trial, found.number - 1)
+                low = min(trial, best.number - 1)
             else:
-                found = better
+                best = better
             # Near the prediction first, then in the middle.
-            gap = found.number - low
-            near = found.number - max(1, found.number // 16)
+            gap = best.number - low
+            near = best.number - max(1, best.number // 16)
             trial = near if better is not None and near > low else low + gap // 2
-        return found
+        return best
 
-    def _drop(self, found: Overturn) -> Overturn:
+    def _drop(self, best: Overturn) -> Overturn:
         """Take back changes one by one, weakest first, while the claim stays down."""
-        if found.number > _DROPPED:
-            return found
-        order = np.argsort(-self._effects(found.fit), kind="stable")
-        for unit in order[found.chosen[order] > 0]:
-            chosen = found.chosen.copy()
+        if best.number > _DROPPED:
+            return best
+        order = np.argsort(-self._effects(best.fit), kind="stable")
+        for unit in order[best.chosen[order] > 0]:
+            chosen = best.chosen.copy()
             chosen[unit] -= 1
-            fit = self._fit(chosen, found.fit)
+            fit = self._fit(chosen, best.fit)
             if self._overturns(fit):
                 return self._drop(Overturn(chosen, fit))
-        return found
+        return best
 
     def _best_of_size(self, number: int, near: StrengthFit) -> Overturn | None:
         """Choose the best changes at a minimum, go to theirs, and so on."""
