@@ -85,7 +85,7 @@ def test_without_the_votes_another_program_agrees(seed):
     removals = vote_changes(votes)
     result = fewest(start, removals, pairs)
     kept = np.ones(120, dtype=bool)
-    kept[removals.rows(result.chosen)] = False
+    kept[removals.list_members(result.chosen)] = False
     assert np.count_nonzero(~kept) == result.number
     theta = fit_votes(left[kept], right[kept], outcome[kept], 6, ALPHA, solver="scipy")
     assert min(theta[a] - theta[b] for a, b in pairs) < 1e-5
@@ -101,7 +101,7 @@ def test_without_ties_choix_agrees():
     pairs = leader(start, 5)
     removals = vote_changes(votes)
     result = fewest(start, removals, pairs)
-    kept = np.setdiff1d(np.arange(200), removals.rows(result.chosen))
+    kept = np.setdiff1d(np.arange(200), removals.list_members(result.chosen))
     win = np.where(outcome < 0, left, right)
     lose = np.where(outcome < 0, right, left)
     theta = choix.opt_pairwise(
@@ -118,8 +118,8 @@ def test_the_reversed_votes_overturn_it_too():
     reversals = vote_changes(votes, reverse=True)
     result = fewest(start, reversals, pairs)
     changed = outcome.copy()
-    changed[reversals.rows(result.chosen)] *= -1
-    assert (outcome[reversals.rows(result.chosen)] != 0).all()
+    changed[reversals.list_members(result.chosen)] *= -1
+    assert (outcome[reversals.list_members(result.chosen)] != 0).all()
     theta = fit_votes(left, right, changed, 6, ALPHA)
     assert min(theta[a] - theta[b] for a, b in pairs) <= 1e-6
     removed = fewest(start, vote_changes(votes), pairs)
@@ -172,7 +172,7 @@ def test_so_few_votes_are_not_found():
     votes, start = problem(left, right, outcome, 2)
     changes = vote_changes(votes)
     assert 1 <= not_found_up_to(start, changes, [(0, 1)]) < 3
-    nothing = item_changes(votes, [0, 1])
+    nothing = item_changes(votes, [0, 1], [])
     assert not_found_up_to(start, nothing, [(0, 1)]) == 0  # of no items, none
 
 
@@ -181,7 +181,7 @@ def test_a_rater_goes_with_all_votes():
     outcome = np.array([-1] * 6 + [1] * 3, dtype=np.int8)
     rater = np.array([0] * 6 + [1, 2, 3])
     votes, start = problem(left, right, outcome, 2)
-    result = fewest(start, group_changes(votes, rater), [(0, 1)])
+    result = fewest(start, group_changes(votes, rater, list(range(4))), [(0, 1)])
     assert result.number == 1
     assert result.chosen.tolist() == [1, 0, 0, 0]
 
@@ -193,7 +193,7 @@ def test_a_third_item_can_decide_between_two():
     outcome = np.array([-1, -1, -1, -1, 1], dtype=np.int8)
     votes, start = problem(left, right, outcome, 3)
     assert start.claim(0, 1) > 0.1
-    changes = item_changes(votes, [0, 1])
+    changes = item_changes(votes, [0, 1], [])
     result = fewest(start, changes, [(0, 1)])
     assert result.chosen.tolist() == [0, 0, 1]
 

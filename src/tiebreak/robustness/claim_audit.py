@@ -60,7 +60,6 @@ _MOST_RATERS = 20_000  # and days: more take memory, and one of them decides not
 # A set of votes is called few if it is not more than this share of the votes on the
 # items of the claim. A difference that is significant needs about 2 √n of n votes.
 _FEW = 0.001
-_MOST_ITEMS = 5  # without more others it is another leaderboard
 _HIGHEST = 200  # others, in the probability that an item is first
 _NEAREST = 20  # rivals, in the question whether votes alone make a claim sure
 
@@ -366,8 +365,7 @@ def audit_pairs(
         model.tie_model_ if (results.outcome == 0).any() else None,
         model.alpha_,
     )
-    rows = np.arange(n_rows) if results.kept is None else np.flatnonzero(results.kept)
-    job = _Job(base, model, rows, level, columns)
+    job = _Job(base, model, level, columns)
     if claims is None:
         listed = usual_claims(job.start.beta[: len(names)], names, top, neighbors)
     else:
@@ -380,7 +378,9 @@ def audit_pairs(
     learned = None if alpha == "auto" else fit("auto").alpha_
     with one_blas_thread():  # products are small, and more threads only wait
         others = other_choices(base, columns, advantage is not None, learned)
-        return job.run(listed, others, progress)
+        audit = job.run(listed, others, progress)
+    kept = results.kept
+    return audit if kept is None else audit.renumber(np.flatnonzero(kept))
 
 
 class _Job:
@@ -390,32 +390,28 @@ class _Job:
         self,
         base: Analysis,
         model: BradleyTerry,
-        rows: NDArray[np.int64],
         level: float,
         columns: VoteColumns,
     ) -> None:
         self.base, self.model, self.names = base, model, base.names
-        self.rows, self.level = rows, level
+        self.level = level
         self.critical = float(ndtri(0.5 + 0.5 * level))
         self.component = model._components()
         self.start: StrengthFit = base.fit()
         self.votes = self.start.strengths.votes
-        self.removals = vote_changes(self.votes)
-        self.reversals = vote_changes(self.votes, reverse=True)
-        self.groups = {
-            "raters": self._groups(columns.rater),
-            "days": self._groups(columns.period),
+        self.changes = {
+            "removal": vote_changes(self.votes),
+            "reversal": vote_changes(self.votes, reverse=True),
         }
-
-    def _groups(self, values: Any) -> tuple[Changes, list[Any]] | None:
-        if values is None:
-            return None
-        if values.dtype.kind == "M":
-            values = values.astype("datetime64[D]")
-        code, known = factorize(values)
-        if not 1 < len(known) <= _MOST_RATERS:
-            return None
-        return group_changes(self.votes, code), list(map(readable_period, known))
+        for unit, values in (("raters", columns.rater), ("days", columns.period)):
+            if values is None:
+                continue
+            if values.dtype.kind == "M":
+                values = values.astype("datetime64[D]")
+            code, groups = factorize(values)
+            if 1 < len(groups) <= _MOST_RATERS:
+                names = list(map(readable_period, groups))
+                self.changes[unit] = group_changes(self.votes, code, names)
 
     def run(
         self,
@@ -437,7 +433,7 @@ class _Job:
             complete = False
         return Audit(
             done,
-            len(self.rows),
+            len(self.base.left),
             len(self.names),
             self.level,
             [choice.name for choice in choices],
@@ -488,15 +484,11 @@ class _Job:
         above = sorted({pair[0] for pair in pairs})
         subjects = list(pairs[0]) if len(pairs) == 1 else above
         equal = claim.kind == "equal"
-        smallest: dict[str, FewestChanges | None] = {
-            "removal": self._fewest(equal, pairs, self.removals),
-            "reversal": self._fewest(equal, pairs, self.reversals),
+        others_go = item_changes(self.votes, subjects, self.names.tolist())
+        smallest = {
+            unit: self._fewest(equal, pairs, changes)
+            for unit, changes in (*self.changes.items(), ("items", others_go))
         }
-        for unit, groups in self.groups.items():
-            smallest[unit] = self._fewest(equal, pairs, *groups) if groups else None
-        rest = item_changes(self.votes, subjects)
-        names = self.names.tolist()
-        smallest["items"] = self._fewest(equal, pairs, rest, names, _MOST_ITEMS)
         confidence = None if equal else self._confidence(pairs)
         under, broken = [], []
         for choice, fit in others:
@@ -512,10 +504,8 @@ class _Job:
             broken += [] if holds else [choice]
         not_found = {}
         if not equal:
-            for name, changes in (
-                ("removal", self.removals),
-                ("reversal", self.reversals),
-            ):
+            for name in ("removal", "reversal"):
+                changes = self.changes[name]
                 not_found[name] = self._not_found(pairs, changes, smallest[name])
         on = np.isin(self.base.left, subjects) | np.isin(self.base.right, subjects)
         few = max(1, _FEW * int(np.count_nonzero(on)))
@@ -551,24 +541,16 @@ class _Job:
         return UnderChoice(name, holds, middle, middle - reach, middle + reach)
 
     def _fewest(
-        self,
-        equal: bool,
-        pairs: Pairing,
-        changes: Changes,
-        names: list[Any] | None = None,
-        most: float = math.inf,
+        self, equal: bool, pairs: Pairing, changes: Changes
     ) -> FewestChanges | None:
         """Find what overturns a claim; of equal items, what makes one surely better."""
         if equal:
-            overturn = fewest_apart(self.start, changes, pairs[0], self.critical, most)
+            overturn = fewest_apart(self.start, changes, pairs[0], self.critical)
         else:
-            overturn = fewest(self.start, changes, pairs, most)
+            overturn = fewest(self.start, changes, pairs)
         if overturn is None:
             return None
-        if names is None:
-            members = self.rows[changes.rows(overturn.chosen)].tolist()
-        else:
-            members = [names[k] for k in np.flatnonzero(overturn.chosen)]
+        members = changes.list_members(overturn.chosen)
         return FewestChanges(overturn.number, members, overturn.exact)
 
     def _apart(self, fit: StrengthFit, pair: tuple[int, int]) -> bool:
@@ -582,7 +564,7 @@ class _Job:
         pairs: Pairing,
         few: float,
     ) -> str:
-        removal, raters = smallest["removal"], smallest["raters"]
+        removal, raters = smallest["removal"], smallest.get("raters")
         if removal is not None and removal.number == 0:
             return "does not hold"
         if removal is not None and removal.number <= few:

@@ -22,6 +22,7 @@ import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations_with_replacement
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -55,6 +56,7 @@ _DROPPED = 32  # votes; a larger set is not tried without each of its votes
 # Up to so many votes all sets of fewer are tried, if there are not more than these.
 _FEW_VOTES, _MOST_SETS = 24, 3000
 _MOST_GROUPS = 100  # sets of raters, items or days that are tried
+_MOST_ITEMS = 5  # without more others it is another leaderboard
 # Effects at the start are of one vote each; a set may do up to this much more.
 _SAFETY = 1.5
 _RIVALS = 60
@@ -226,12 +228,14 @@ class Changes:
 
     change: sp.csr_array  # (U, 3 m): what one of the unit adds to the counts
     limit: Ints  # (U,) how often it can be done
-    members: list[Ints] | None = None  # votes of each unit, for units of single votes
+    members: list[Any]  # rows of the votes of each unit, or the name of each unit
+    of_votes: bool = False  # units are of single votes
+    most: float = math.inf  # more changes are not looked for
 
     @property
     def n_tried(self) -> int:
         """How many sets may be tried one by one: many only where votes are few."""
-        if self.members is None:
+        if not self.of_votes:
             return _MOST_GROUPS
         return _MOST_SETS if self.limit.sum() <= _FEW_VOTES else 0
 
@@ -240,11 +244,12 @@ class Changes:
         # Two items that go take their common votes with them once, not twice.
         return np.maximum(counts + self.change.T @ chosen.astype(float), 0.0)
 
-    def rows(self, chosen: Ints) -> Ints:
-        """Give the votes that are changed, ascending."""
-        assert self.members is not None
-        taken = [self.members[u][: chosen[u]] for u in np.flatnonzero(chosen)]
-        return np.sort(np.concatenate(taken)) if taken else np.empty(0, np.int64)
+    def list_members(self, chosen: Ints) -> list[Any]:
+        """List the rows of votes that are changed, ascending, or names of units."""
+        units = np.flatnonzero(chosen)
+        if not self.of_votes:
+            return [self.members[u] for u in units]
+        return sorted(row for u in units for row in self.members[u][: chosen[u]])
 
 
 def vote_changes(votes: VoteCounts, *, reverse: bool = False) -> Changes:
@@ -252,7 +257,7 @@ def vote_changes(votes: VoteCounts, *, reverse: bool = False) -> Changes:
     kind, first = number_cells(votes.column, votes.weight[:, None])
     order = np.argsort(kind, kind="stable")
     size = np.bincount(kind)
-    members = np.split(order, np.cumsum(size)[:-1])
+    members = [rows.tolist() for rows in np.split(order, np.cumsum(size)[:-1])]
     column, weight = votes.column[first], votes.weight[first]
     limit = size.astype(np.int64)
     units = np.arange(len(first))
@@ -263,17 +268,18 @@ def vote_changes(votes: VoteCounts, *, reverse: bool = False) -> Changes:
         limit = np.where(outcome == 1, 0, limit)
     value, row, at = (np.concatenate(parts) for parts in zip(*entries, strict=True))
     shape = len(first), 3 * len(votes.left)
-    return Changes(sp.csr_array((value, (row, at)), shape=shape), limit, members)
+    change = sp.csr_array((value, (row, at)), shape=shape)
+    return Changes(change, limit, members, of_votes=True)
 
 
-def group_changes(votes: VoteCounts, group: Ints) -> Changes:
-    """Removal of all votes of a group: (n,) numbers from 0 of raters or days."""
-    shape = int(group.max()) + 1, 3 * len(votes.left)
+def group_changes(votes: VoteCounts, group: Ints, names: list[Any]) -> Changes:
+    """Removal of all votes of a group: (n,) numbers of named raters or days."""
+    shape = len(names), 3 * len(votes.left)
     entries = sp.coo_array((-votes.weight, (group, votes.column)), shape=shape)
-    return Changes(entries.tocsr(), np.ones(shape[0], dtype=np.int64))
+    return Changes(entries.tocsr(), np.ones(shape[0], dtype=np.int64), names)
 
 
-def item_changes(votes: VoteCounts, kept: list[int]) -> Changes:
+def item_changes(votes: VoteCounts, kept: list[int], names: list[Any]) -> Changes:
     """Removal of items with all their votes, but for those that the claim is about."""
     m = len(votes.left)
     columns = np.arange(3 * m)
@@ -284,7 +290,7 @@ def item_changes(votes: VoteCounts, kept: list[int]) -> Changes:
     ).tocsr()
     limit = np.ones(votes.n_items, dtype=np.int64)
     limit[kept] = 0
-    return Changes(change, limit)
+    return Changes(change, limit, names, most=_MOST_ITEMS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -324,7 +330,6 @@ class OverturnSearch:
     start: StrengthFit
     changes: Changes
     items: tuple[int, int]  # above, below
-    most: float = math.inf
     critical: float | None = None
 
     def run(self) -> Overturn | None:
@@ -360,7 +365,7 @@ class OverturnSearch:
                 return None
             count = helpful if math.isinf(need) else min(helpful, int(need))
             chosen = chosen + _strongest(effect, room, max(1, count))
-            if chosen.sum() > self.most:
+            if chosen.sum() > self.changes.most:
                 return None
             fit = self._fit(chosen, fit)
             if self._overturns(fit):
@@ -461,12 +466,8 @@ def fewest(
     start: StrengthFit,
     changes: Changes,
     pairs: list[tuple[int, int]],
-    most: float = math.inf,
 ) -> Overturn | None:
-    """Give the fewest changes that overturn one of several claims; None: none found.
-
-    Above `most` changes are not looked for.
-    """
+    """Give the fewest changes that overturn one of several claims; None: none found."""
     if any(start.claim(*pair) <= EQUAL for pair in pairs):
         return Overturn(np.zeros(len(changes.limit), dtype=np.int64), start, exact=True)
     needs = []
@@ -477,9 +478,9 @@ def fewest(
         needs.append((need, pair))
     best: Overturn | None = None
     for need, pair in sorted(needs):
-        if need > _SAFETY * (most if best is None else best.number):
+        if need > _SAFETY * (changes.most if best is None else best.number):
             break
-        result = OverturnSearch(start, changes, pair, most).run()
+        result = OverturnSearch(start, changes, pair).run()
         if result is not None and (best is None or result.number < best.number):
             best = result
     if start.strengths.votes.n_items > DENSE_LIMIT:
@@ -492,11 +493,10 @@ def fewest_apart(
     changes: Changes,
     pair: tuple[int, int],
     critical: float,
-    most: float = math.inf,
 ) -> Overturn | None:
     """Give the fewest changes after which one of two items is surely better."""
     results = [
-        OverturnSearch(start, changes, items, most, critical).run()
+        OverturnSearch(start, changes, items, critical).run()
         for items in (pair[::-1], pair)
     ]
     return min(filter(None, results), key=lambda one: one.number, default=None)
