@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import getpass
+import signal
 import socket
 from contextlib import suppress
 from pathlib import Path
@@ -153,6 +154,7 @@ def ask(
         output.print(f"  {link}", soft_wrap=True, markup=False)
     output.print(f"Organizer:\n  {base}/organizer?key={site.organizer}", soft_wrap=True)
     output.print("\nCtrl-C ends; the same command goes on later.")
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     with suppress(KeyboardInterrupt), interruptible():
         serve(site.app(allowed_hosts(host, port)), listening)
     done = store.n_answers
