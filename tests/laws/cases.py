@@ -197,13 +197,6 @@ MODELS = [
         same_as=lambda: SVMCompare(gamma=GAUSSIAN, **TIGHT),
     ),
     Model("RankSVM(linear)", lambda: RankSVM(kernel="linear", **TIGHT), ALL, LINEAR),
-    Model(
-        "RankSVM(poly)",
-        lambda: RankSVM(**POLYNOMIAL, **TIGHT),
-        OF_FEATURES,
-        POLY,
-        without=NOT_INVARIANT,
-    ),
     Model("RankSVM(rbf)", lambda: RankSVM(**TIGHT), OF_FEATURES, GAUSS),
     Model("RankSVM(both)", lambda: RankSVM(ties="both", **TIGHT), OF_FEATURES, GAUSS),
     Model(
@@ -283,12 +276,6 @@ MODELS = [
         (NAMES,),
         LINEAR,
         without=NEAR_TIES,
-    ),
-    Model(
-        "ThresholdCompare(RankSVM(both))",
-        lambda: ThresholdCompare(RankSVM(ties="both", **TIGHT)),
-        OF_FEATURES,
-        GAUSS,
     ),
     Model(
         "ThresholdCompare(SVMCompare)",

@@ -146,13 +146,6 @@ GRAMS = (GRAM, GRAM_ORDERS)
 MODELS = [
     Model("RankSVM(linear)", lambda: RankSVM(kernel="linear", **NEWTON), ALL, LINEAR),
     Model("RankSVM(rbf)", lambda: RankSVM(C=3.0, **NEWTON), ALL, GAUSS),
-    Model(
-        "RankSVM(poly)",
-        lambda: RankSVM(**POLYNOMIAL, **NEWTON),
-        (DENSE, SPARSE, ORDERS),
-        POLY,
-        without=NOT_INVARIANT,
-    ),
     of_gram("RankSVM(precomputed)", RankSVM, GRAMS, **NEWTON),
     Model(
         "RankSVM(callable)",
@@ -202,15 +195,6 @@ MODELS = [
         lambda: RankSVM(kernel="linear", pairs_per_item=2, random_state=0, **TIGHT),
         (DENSE, SPARSE, PANDAS),
         LINEAR,
-        without=DRAWN,
-    ),
-    Model(
-        "RankSVM(drawn, rbf, mean)",
-        lambda: RankSVM(
-            C=10.0, pairs_per_item=3, per_group="mean", random_state=0, **NEWTON
-        ),
-        (DENSE, PANDAS),
-        GAUSS,
         without=DRAWN,
     ),
     of_gram(
