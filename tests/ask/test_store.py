@@ -176,6 +176,9 @@ def test_items_are_compared_under_a_prompt_of_both(make):
     assert shown[0].prompt != shown[1].prompt
     assert {q.prompt for q in again.open_questions(ada)} == {"p"}
     assert len(again.open_questions(ada)) == 2
+    [stale] = [q for q in shown if q.prompt == "q"]
+    with pytest.raises(Refused, match="removed from the study"):
+        tell(again, ada, stale.number)
 
 
 def test_items_that_changed_are_noticed(path):

@@ -7,12 +7,11 @@ import polars as pl
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.base import clone
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.impute import SimpleImputer
-from sklearn.model_selection import KFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
@@ -48,27 +47,6 @@ COMPARE = LogisticCompare(kernel="linear")
 TEXTS = [
     "short and clear", "short, clear and right", "long and wrong", "wrong", "right",
 ]  # fmt: skip
-
-
-class Spy(TransformerMixin, BaseEstimator):
-    """Gives the number of letters, and remembers what every fit and call saw."""
-
-    seen = []  # noqa: RUF012
-
-    def fit(self, X, y=None):
-        self.seen.append(("fit", X))
-        return self
-
-    def transform(self, X):
-        self.seen.append(("transform", X))
-        rows = X if isinstance(X, np.ndarray) else X["grape"]
-        return np.array([[float(len(text))] for text in rows])
-
-
-@pytest.fixture
-def spy():
-    Spy.seen.clear()
-    return Spy()
 
 
 # A frame
@@ -118,25 +96,6 @@ def test_a_numeric_frame_keeps_its_types(frame):
         whole = make_column_selector(dtype_include=np.integer)
         chosen = OnItems(make_column_transformer(("passthrough", whole)))
         assert chosen.fit_transform(pairs).values.tolist() == [[1], [2], [1]]
-
-
-@FRAMES
-def test_the_items_of_the_training_rows_are_all_that_is_learned_from(frame, spy):
-    """Every fit of cross-validation sees a frame of the training items, each once."""
-    pairs = Pairs(frame(WINES), LEFT, RIGHT)
-    folds = KFold(3)
-    cross_val_score(make_pipeline(OnItems(spy), COMPARE), pairs, Y, cv=folds)
-    fitted = [X for call, X in Spy.seen if call == "fit"]
-    assert len(fitted) == 3
-    for X, (train, _) in zip(fitted, folds.split(pairs), strict=True):
-        assert isinstance(X, frame)
-        rows = pairs[train].touched()
-        expected = (
-            pd.DataFrame(WINES).iloc[rows]
-            if frame is pd.DataFrame
-            else frame(WINES)[rows]
-        )
-        assert X.equals(expected)
 
 
 @FRAMES

@@ -13,7 +13,7 @@ import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any, NamedTuple
@@ -97,10 +97,12 @@ class Study:
     def _restore(self) -> None:
         answered: list[Question] = []
         for q in self.store.questions():
-            known = q.left in self._row and q.right in self._row
-            if known and (q.outcome or q.prompt in self._common(*self._rows(q))):
-                self.chooser.note(q.rater, *self._rows(q))
-                (self._open[q.rater] if q.outcome is None else answered).append(q)
+            if q.left not in self._row or q.right not in self._row:
+                continue
+            left, right = self._rows(q)
+            if q.outcome or q.prompt in self._common(left, right):
+                self.chooser.note(q.rater, left, right)
+                (answered if q.outcome else self._open[q.rater]).append(q)
         for q in sorted(answered, key=lambda q: q.answered or 0.0):
             self._learn(q, update=False)
         for _ in range(_RESTORED if len(self.chooser) else 0):
@@ -123,7 +125,7 @@ class Study:
                     queue = self._open[rater.number]
                     queue = queue + ask(rater.number, AHEAD - len(queue))
                 self._open[rater.number] = queue
-        return [q for q in queue if q.prompt in self._common(*self._rows(q))]
+        return list(queue)
 
     @contextmanager
     def _asking(self) -> Iterator[Callable[[int, int], list[Question]]]:
@@ -165,7 +167,7 @@ class Study:
             with self._asking() as ask:
                 for rater, number, outcome, seconds in answers:
                     try:
-                        self._rows(self.store.question(number, rater))
+                        self._check(self.store.question(number, rater))
                         question, is_new = self.store.answer(
                             number, rater, outcome, seconds
                         )
@@ -183,14 +185,17 @@ class Study:
         return results
 
     def _rows(self, question: Question) -> tuple[int, int]:
-        """The rows of its items; Refused if one of them was removed."""
-        try:
-            return self._row[question.left], self._row[question.right]
-        except KeyError:
-            raise Refused(
-                "An item of this pair was removed from the study, so nothing was "
-                "changed. Reload the page."
-            ) from None
+        return self._row[question.left], self._row[question.right]
+
+    def _check(self, question: Question) -> None:
+        """Refuse a question about an item or a prompt that was removed."""
+        with suppress(KeyError):
+            if question.prompt in self._common(*self._rows(question)):
+                return
+        raise Refused(
+            "An item of this pair was removed from the study, so nothing was changed. "
+            "Reload the page."
+        )
 
     def _learn(self, question: Question, *, update: bool = True) -> bool:
         """Count an answer; return whether it says which item is better."""
@@ -204,12 +209,12 @@ class Study:
     def undo(self, rater: Rater, number: int) -> bool:
         """Take back the last answer and ask again; False if that was done before."""
         with self._lock:
-            left, right = self._rows(self.store.question(number, rater.number))
+            self._check(self.store.question(number, rater.number))
             taken = self.store.undo(number, rater.number)
             if taken is None:
                 return False
             sign = SIGNS.get(taken.outcome or "")
-            self.chooser.undo(left, right, sign)
+            self.chooser.undo(*self._rows(taken), sign)
             again = replace(taken, outcome=None, seconds=None, answered=None)
             self._open[rater.number] = [again, *self._open[rater.number]]
             self._last.pop(rater.number, None)
