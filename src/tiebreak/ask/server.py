@@ -342,7 +342,8 @@ class Site:
                     saved.set_exception(error)
             else:
                 for (_, saved), result in zip(batch, results, strict=True):
-                    saved.set_result(result)
+                    if not saved.cancelled():
+                        saved.set_result(result)
 
     async def _undo(self, request: Request) -> Response:
         rater, body = await self._body(request)
