@@ -106,6 +106,22 @@ def test_a_category_that_says_the_contrary():
     assert claim.verdict == "depends on the category"
 
 
+def test_each_rater_weighs_the_same():
+    pairs, _ = duel(40, 0)
+    y = np.repeat([-1, 1, -1, 1], [20, 10, 2, 8])
+    rater = np.repeat(["a", "b"], [30, 10])
+    claim = audit_pairs(pairs, y, rater=rater, alpha=0.5, claims=["A > B"]).claims[0]
+    under = {one.choice: one.difference for one in claim.others}
+    weight = np.repeat([20 / 30, 20 / 10], [30, 10])
+    model = BradleyTerry(alpha=0.5).fit(pairs, y, sample_weight=weight)
+    expected = np.subtract(*model.utility(["A", "B"]))
+    assert under["each rater weighs the same"] == pytest.approx(expected, abs=1e-6)
+    assert expected < -0.1
+    # Without a penalty the likelihood has a maximum only if everybody lost once.
+    assert "no penalty" in under
+    assert "no penalty" not in audit_pairs(*duel(5, 0), alpha=0.5).choices
+
+
 def test_both_bad_votes():
     pairs, y = duel(100, 60, 80)
     bad = np.zeros(len(y), dtype=bool)
