@@ -72,8 +72,7 @@ class Others(OwnAsker):
     def tell(self, pair: Pair, y: int) -> None:
         """Remember who is better; a coin decides a tie."""
         self.better = y if y else int(self.rng.choice([-1, 1]))
-        self.chooser.close(pair.left, pair.right)
-        self.chooser.learn(pair.left, pair.right, y, update=False)
+        self.chooser.answer(pair.left, pair.right, y, update=False)
 
 
 class RandomPairs(Others):
@@ -426,15 +425,13 @@ def speed(n_items: int = 1000, n_answers: int = 10_000) -> None:
         left, right = rng.choice(n_items, 2, replace=False)
         pair = Pair(int(left), int(right), "random")
         chooser.note(0, *pair[:2])
-        chooser.close(*pair[:2])
-        chooser.learn(*pair[:2], people.answer(pair), update=False)
+        chooser.answer(*pair[:2], people.answer(pair), update=False)
     chooser.refit()
     chooser.ask(1)
     wall, cpu = time.perf_counter(), time.process_time()
     for _ in range(20):
         pair = chooser.ask(0)
-        chooser.close(*pair[:2])
-        chooser.learn(*pair[:2], people.answer(pair))
+        chooser.answer(*pair[:2], people.answer(pair))
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     print(f"an answer and a choice: {50 * wall:.0f} ms, {50 * cpu:.0f} ms of processor")
 

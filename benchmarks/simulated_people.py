@@ -73,8 +73,7 @@ class OwnAsker:
 
     def tell(self, pair: Pair, y: int) -> None:
         """Learn from an answer."""
-        self.chooser.close(pair.left, pair.right)
-        self.chooser.learn(pair.left, pair.right, y)
+        self.chooser.answer(pair.left, pair.right, y)
         if len(self.chooser) % self._every == 0:
             self.chooser.refit()
 

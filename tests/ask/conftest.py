@@ -46,10 +46,10 @@ class Server:
         wait_for(
             lambda: b"Ctrl-C" in log.read_bytes() or self.process.poll() is not None
         )
-        self.said = log.read_text("utf-8")
-        assert self.process.poll() is None, self.said
-        self.links = re.findall(r"http://\S+/\?key=\S+", self.said)
-        self.organizer = re.search(r"http://\S+/organizer\?key=\S+", self.said)[0]
+        self.output = log.read_text("utf-8")
+        assert self.process.poll() is None, self.output
+        self.links = re.findall(r"http://\S+/\?key=\S+", self.output)
+        self.organizer = re.search(r"http://\S+/organizer\?key=\S+", self.output)[0]
         self.base = self.links[0].partition("/?")[0]
 
     @property
@@ -80,9 +80,9 @@ class Person:
         self.csrf = re.search(r'name="csrf" content="(\w+)"', page.text)[1]
 
     def post(self, path, body, **headers):
-        given = {"Origin": self.base, "X-CSRF-Token": self.csrf} | headers
-        given = {name: value for name, value in given.items() if value is not None}
-        return self.client.post(path, json=body, headers=given)
+        headers = {"Origin": self.base, "X-CSRF-Token": self.csrf} | headers
+        headers = {name: value for name, value in headers.items() if value is not None}
+        return self.client.post(path, json=body, headers=headers)
 
     def state(self):
         return self.client.get("/api/state").json()

@@ -35,8 +35,8 @@ def test_one_answer_gives_the_moments_of_the_posterior(y):
 
 @pytest.mark.parametrize("mu, s, t", [(0, 1, 0), (1.3, 0.4, -1), (-4, 2.5, 0.7)])
 def test_expected_information_is_the_integral(mu, s, t):
-    found = expected_information(np.array([mu]), np.array([s]), t)[0]
-    assert found == pytest.approx(asking_plain.information(mu, s, t), rel=2e-3)
+    result = expected_information(np.array([mu]), np.array([s]), t)[0]
+    assert result == pytest.approx(asking_plain.information(mu, s, t), rel=2e-3)
 
 
 def test_a_refit_maximizes_the_posterior():
@@ -53,7 +53,7 @@ def test_features_tell_of_items_that_nobody_saw():
     before = Beliefs.prior(4, features)
     answers = np.tile([0, 2, 1], (6, 1))
     fitted = before.refit(answers)
-    theta, _, cov = asking_plain.posterior(*answers.T, before.precision)
+    theta, _, cov = asking_plain.posterior(*answers.T, np.linalg.inv(before.cov))
     np.testing.assert_allclose(fitted.mean, theta, atol=1e-4)
     np.testing.assert_allclose(fitted.cov, cov, atol=1e-4)
     assert fitted.mean[3] > fitted.mean[1] + 0.1  # never asked about

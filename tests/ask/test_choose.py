@@ -26,10 +26,16 @@ def play(chooser, n, rater=0, y=lambda i, j: int(np.sign(j - i))):
     asked = []
     for _ in range(n):
         pair = chooser.ask(rater)
-        chooser.close(pair.left, pair.right)
-        chooser.learn(pair.left, pair.right, y(pair.left, pair.right))
+        chooser.answer(pair.left, pair.right, y(pair.left, pair.right))
         asked.append(pair)
     return asked
+
+
+def learn(chooser, *answers):
+    """Answers (left, right, y) that somebody gave."""
+    for left, right, y in answers:
+        chooser.note("somebody", left, right)
+        chooser.answer(left, right, y)
 
 
 def weight_of(goal, beliefs, k, j):
@@ -48,10 +54,9 @@ def weight_of(goal, beliefs, k, j):
 def test_the_pair_of_most_value_is_chosen(goal):
     """The one whose answer lowers the weighted variances of all differences most."""
     chooser = Chooser(7, Settings(goal=goal, min_each=0), seed=0)
-    for k in range(12):
-        chooser.learn(k % 7, (k + 1 + k % 5) % 7, k % 3 - 1)
+    learn(chooser, *((k % 7, (k + 1 + k % 5) % 7, k % 3 - 1) for k in range(12)))
     chooser.refit()
-    chooser.learn(0, 1, 1)
+    learn(chooser, (0, 1, 1))
     beliefs, contrasts = chooser.beliefs, {}
     for i, j in combinations(range(7), 2):
         contrasts[i, j] = np.eye(7)[j] - np.eye(7)[i]
@@ -78,13 +83,13 @@ def test_the_pair_of_most_value_is_chosen(goal):
 @pytest.mark.parametrize("goal", ["ranking", "top:2", "scale"])
 def test_an_answer_changes_what_the_others_can_tell(goal):
     beliefs = beliefs_of(7, seed=3)
-    found = aim(Goal.read(goal, 7), beliefs)
-    np.testing.assert_allclose(found.weights.sum(axis=0), 0, atol=1e-12)
-    before = found.reach.copy()
+    result = aim(Goal.read(goal, 7), beliefs)
+    np.testing.assert_allclose(result.weights.sum(axis=0), 0, atol=1e-12)
+    before = result.reach.copy()
     for answer in ((4, 1, 1), (0, 4, 0), (2, 6, -1)):
-        found.learn(beliefs, *beliefs.learn(*answer))
-    expected = beliefs.cov @ found.weights @ beliefs.cov
-    _, _, reach = found.among(beliefs, np.arange(7))
+        result.learn(beliefs, *beliefs.learn(*answer))
+    expected = beliefs.cov @ result.weights @ beliefs.cov
+    _, _, reach = result.among(beliefs, np.arange(7))
     np.testing.assert_allclose(reach, expected, atol=1e-10)
     assert np.abs(reach - before).max() > 1e-3
 
@@ -110,7 +115,7 @@ def test_what_a_person_said_before_counts_half_when_it_is_asked_again():
     chooser = Chooser(30, Settings(min_each=0, repeat=0.0), seed=0)
     best = [tuple(sorted(chooser.ask(rater)[:2])) for rater in ("Ada", "Bo")]
     for i, j in best:
-        chooser.close(i, j)
+        chooser.answer(i, j, 0)
     items, value = np.arange(30), np.ones((30, 30))
     np.fill_diagonal(value, -np.inf)
     (a, b), other = best[0], best[1]
@@ -145,11 +150,9 @@ def test_only_allowed_pairs_are_asked():
 
 def test_what_is_taken_back_was_never_learned():
     kept, undone = Chooser(6, seed=0), Chooser(6, seed=0)
-    for k, (i, j, y) in enumerate([(0, 1, 1), (2, 3, 0), (4, 5, -1), (1, 2, 1)]):
-        undone.learn(i, j, y)
-        if k != 1:
-            kept.learn(i, j, y)
-    undone.forget(2, 3, 0)
+    learn(undone, (0, 1, 1), (2, 3, 0), (4, 5, -1), (1, 2, 1))
+    learn(kept, (0, 1, 1), (4, 5, -1), (1, 2, 1))
+    undone.undo(2, 3, 0)
     kept.refit()
     undone.refit()
     np.testing.assert_allclose(undone.beliefs.mean, kept.beliefs.mean, atol=1e-5)
@@ -158,12 +161,12 @@ def test_what_is_taken_back_was_never_learned():
 
 def test_a_fit_of_old_answers_is_brought_up_to_date_or_dropped():
     chooser = Chooser(5, seed=0)
-    chooser.learn(0, 1, 1)
+    learn(chooser, (0, 1, 1))
     fit = chooser.fit(*chooser.snapshot())
-    chooser.learn(2, 3, 1)
+    learn(chooser, (2, 3, 1))
     assert chooser.adopt(fit)
     assert chooser.beliefs.mean[3] > 0.1
-    chooser.forget(0, 1, 1)
+    chooser.undo(0, 1, 1)
     assert not chooser.adopt(fit)
 
 
@@ -205,12 +208,12 @@ def test_a_goal_that_cannot_be_is_refused(text):
 
 
 @pytest.mark.parametrize(
-    "given", [{"level": 1.0}, {"level": 0.0}, {"strategy": "x"}, {"repeat": 0.7},
+    "options", [{"level": 1.0}, {"level": 0.0}, {"strategy": "x"}, {"repeat": 0.7},
               {"min_each": -1}],
 )  # fmt: skip
-def test_settings_that_cannot_be_are_refused(given):
-    with pytest.raises(ValueError, match=f"--{next(iter(given)).replace('_', '-')}"):
-        Settings(**given)
+def test_settings_that_cannot_be_are_refused(options):
+    with pytest.raises(ValueError, match=f"--{next(iter(options)).replace('_', '-')}"):
+        Settings(**options)
 
 
 def test_one_of_many_items_is_found_without_all_pairs():

@@ -26,13 +26,12 @@ def folder(tmp_path):
 
 
 def test_a_folder_of_images_sounds_and_texts(folder):
-    found = read_items(folder)
-    kinds = {item.name: item.views[0].kind for item in found.items}
+    result = read_items(folder)
+    kinds = {item.name: item.views[0].kind for item in result.items}
     assert kinds == {
         "red": "image", "more/blue": "image", "note": "markdown", "song": "audio",
     }  # fmt: skip
-    assert found.sentences == []
-    assert found.allowed() is None
+    assert result.sentences == []
 
 
 def test_what_cannot_be_shown_is_left_out_and_named(folder, tmp_path):
@@ -43,21 +42,21 @@ def test_what_cannot_be_shown_is_left_out_and_named(folder, tmp_path):
     secret = tmp_path / "secret.png"
     paint(secret, "black")
     (folder / "way-out.png").symlink_to(secret)
-    found = read_items(folder)
-    assert len(found.items) == 4
-    said = " ".join(found.sentences)
-    assert "3 files left out" in said
-    assert "broken.png (the image cannot be read)" in said
-    assert "empty.jpg (the file is empty)" in said
-    assert "apple.heic (browsers cannot show it; save it as JPEG or PNG)" in said
-    assert "1 other file not looked at" in said
-    assert "1 link out of the folder not followed" in said
+    result = read_items(folder)
+    assert len(result.items) == 4
+    text = " ".join(result.sentences)
+    assert "4 files left out" in text
+    assert "broken.png (the image cannot be read)" in text
+    assert "empty.jpg (the file is empty)" in text
+    assert "apple.heic (browsers cannot show it; save it as JPEG or PNG)" in text
+    assert "1 other file not looked at" in text
+    assert "way-out.png (outside the folder)" in text
 
 
 def test_the_same_content_under_two_names_is_said(folder):
     (folder / "again.png").write_bytes((folder / "red.png").read_bytes())
-    [said] = read_items(folder).sentences
-    assert "again and red" in said
+    [text] = read_items(folder).sentences
+    assert "again and red" in text
     assert len(read_items(folder).items) == 5
 
 
@@ -76,9 +75,9 @@ def test_equal_stems_keep_their_endings(folder):
 def test_a_list_of_texts(tmp_path):
     path = tmp_path / "texts.txt"
     path.write_text("Tea\n\n Coffee \nTea\n<b>Milk</b>\n", encoding="utf-8")
-    found = read_items(path)
-    assert [item.name for item in found.items] == ["Tea", "Coffee", "<b>Milk</b>"]
-    assert found.sentences == ["1 line repeated, taken once."]
+    result = read_items(path)
+    assert [item.name for item in result.items] == ["Tea", "Coffee", "<b>Milk</b>"]
+    assert result.sentences == ["1 line repeated, taken once."]
 
 
 def test_a_table_of_files(tmp_path, folder):
@@ -89,12 +88,12 @@ def test_a_table_of_files(tmp_path, folder):
         encoding="utf-8",
     )
     paint(tmp_path / "secret.png", "black")
-    found = read_items(path)
-    assert [item.name for item in found.items] == ["Rot", "Blau"]
-    said = found.sentences[-1]
-    assert "gone.png (no such file)" in said
-    assert "../secret.png (outside the folder of the table)" in said
-    assert "items.csv (no image, sound, video or text)" in said
+    result = read_items(path)
+    assert [item.name for item in result.items] == ["Rot", "Blau"]
+    text = result.sentences[-1]
+    assert "gone.png (no such file)" in text
+    assert "../secret.png (outside the folder)" in text
+    assert "items.csv (no image, sound, video or text)" in text
 
 
 def test_models_that_answer_prompts_are_shown_with_the_same_prompt(tmp_path):
@@ -106,13 +105,10 @@ def test_models_that_answer_prompts_are_shown_with_the_same_prompt(tmp_path):
         '{"model": "c", "prompt": "q", "text": "4"}\n',
         encoding="utf-8",
     )
-    found = read_items(path)
-    assert [item.name for item in found.items] == ["a", "b", "c"]
-    assert found.allowed().tolist() == [
-        [True, True, False], [True, True, True], [False, True, True],
-    ]  # fmt: skip
-    [(left, right)] = found.common(1, 2)
-    assert (left.content, right.content, left.prompt) == ("3", "4", "q")
+    result = read_items(path)
+    assert [item.name for item in result.items] == ["a", "b", "c"]
+    assert result.prompts == [["p"], ["p", "q"], ["q"]]
+    assert [view.content for view in result.items[1].views] == ["2", "3"]
     path.write_text(
         '{"model": "a", "prompt": "p", "text": "1"}\n'
         '{"model": "b", "prompt": "q", "text": "2"}\n',
@@ -125,7 +121,7 @@ def test_models_that_answer_prompts_are_shown_with_the_same_prompt(tmp_path):
 @pytest.mark.parametrize(
     "name, text, expected",
     [
-        ("one.txt", "alone\n", "1 item to ask about; expected two"),
+        ("one.txt", "alone\n", "1 item to ask about; expected at least two"),
         ("two.csv", "item,text\na,x\na,y\n", "'a' names two rows"),
         ("no.csv", "size,weight\n1,2\n3,4\n", "no column names items"),
         ("gap.csv", "item,text\na,x\n,y\n", "item"),
@@ -142,16 +138,8 @@ def test_a_bad_table_is_refused_in_one_sentence(tmp_path, name, text, expected):
 
 
 def test_an_empty_folder_is_refused(tmp_path):
-    with pytest.raises(FileError, match="no item to ask about"):
+    with pytest.raises(FileError, match="0 items to ask about"):
         read_items(tmp_path)
-
-
-@pytest.mark.extended
-def test_more_items_than_people_can_compare(tmp_path):
-    path = tmp_path / "many.txt"
-    path.write_text("\n".join(map(str, range(100_001))), encoding="utf-8")
-    with pytest.raises(FileError, match="at most 100,000"):
-        read_items(path)
 
 
 def test_features_are_found_by_name(tmp_path):

@@ -57,8 +57,8 @@ def press(page, key, number):
 
 
 def barriers(page):
-    found = axe_module.Axe().run(page).response["violations"]
-    return [v["id"] for v in found if v["impact"] in ("serious", "critical")]
+    answers = axe_module.Axe().run(page).response["violations"]
+    return [v["id"] for v in answers if v["impact"] in ("serious", "critical")]
 
 
 def shown(page):
@@ -162,8 +162,8 @@ def test_two_people_at_once_and_a_stale_tab(serve, texts, opened, tmp_path):
     second.reload()
     answered(second, 2)
     press(second, "ArrowDown", 3)
-    found = read_answers(tmp_path / "texts.answers.sqlite")
-    assert found.select("rater", "outcome").rows() == [
+    answers = read_answers(tmp_path / "texts.answers.sqlite")
+    assert answers.select("rater", "outcome").rows() == [
         ("Ada", "left"), ("Bo", "right"), ("Ada", "tie"),
     ]  # fmt: skip
     organizer = ada.context.new_page()

@@ -7,7 +7,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 
 import httpx
 import pytest
@@ -76,11 +75,8 @@ def test_other_names_for_this_machine_are_refused(shared, host):
     reply = httpx.get(shared.links[0], headers={"Host": name})
     assert reply.status_code == 421 or (not host and reply.status_code == 400)
     assert "csrf" not in reply.text
-
-
-def test_this_machine_may_be_called_localhost(shared):
-    reply = httpx.get(shared.links[0], headers={"Host": f"localhost:{shared.port}"})
-    assert reply.status_code == 200
+    local = {"Host": f"localhost:{shared.port}"}
+    assert httpx.get(shared.links[0], headers=local).status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -125,10 +121,10 @@ def test_only_get_and_post_and_small_bodies(shared):
 
 def test_files_are_served_by_number_and_never_by_path(shared):
     ada = Person(shared.links[0])
-    found = [ada.client.get(f"/file/{k}") for k in range(6)]
-    assert [reply.status_code for reply in found] == [200] * 4 + [404] * 2
-    assert {reply.headers["content-type"] for reply in found[:4]} == {"image/png"}
-    assert "sandbox" in found[0].headers["content-security-policy"]
+    answers = [ada.client.get(f"/file/{k}") for k in range(6)]
+    assert [reply.status_code for reply in answers] == [200] * 4 + [404] * 2
+    assert {reply.headers["content-type"] for reply in answers[:4]} == {"image/png"}
+    assert "sandbox" in answers[0].headers["content-security-policy"]
     for path in ("/file/../secret.png", "/file/..%2Fsecret.png", "/file/secret.png",
                  "/file/-1", "/file/0/../../secret.png", "/assets/../server.py",
                  "/assets/%2e%2e/server.py", "/photos/red.png"):  # fmt: skip
@@ -171,25 +167,6 @@ def test_text_of_items_is_no_markup(shared):
     assert 'href="javascript' not in card and "<img" not in card
 
 
-def test_too_many_answers_in_a_second_must_wait(shared):
-    ada = Person(shared.links[0])
-    codes = []
-
-    def send():
-        person = Person(shared.links[0])
-        codes.extend(person.answer(10**6).status_code for _ in range(40))
-
-    threads = [threading.Thread(target=send) for _ in range(5)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert set(codes) == {409, 429}
-    time.sleep(0.3)
-    assert ada.answer(10**6).status_code == 409  # a moment later it is heard again
-    assert Person(shared.links[1]).answer(10**6).status_code == 409
-
-
 @pytest.mark.extended
 def test_all_acknowledged_answers_survive_a_kill(serve, texts, tmp_path):
     server = serve(texts, "--port", "0")
@@ -203,7 +180,7 @@ def test_all_acknowledged_answers_survive_a_kill(serve, texts, tmp_path):
     server.kill()
     server.words[2] = str(server.port)
     server.start()
-    assert "4 answers so far" in server.said
+    assert "4 answers so far" in server.output
     assert server.links[0] == f"{ada.base}/?key={ada.key}"  # tabs go on
     again = ada.state()
     assert [question["number"] for question in again["questions"]] == waiting
@@ -212,11 +189,11 @@ def test_all_acknowledged_answers_survive_a_kill(serve, texts, tmp_path):
     undone = ada.post("/api/undo", {"question": sent[-1][0]}).json()
     assert undone["questions"][0]["number"] == sent[-1][0]
     ada.answer(sent[-1][0], "tie")
-    code, said = server.stop()
+    code, output = server.stop()
     assert code == 0
-    assert "4 answers in" in said and "tiebreak rank texts.answers.sqlite" in said
-    found = read_answers(tmp_path / "texts.answers.sqlite")
-    assert found["outcome"].to_list() == ["left", "tie", "right", "skip", "tie"]
+    assert "4 answers in" in output and "tiebreak rank texts.answers.sqlite" in output
+    answers = read_answers(tmp_path / "texts.answers.sqlite")
+    assert answers["outcome"].to_list() == ["left", "tie", "right", "skip", "tie"]
     done = ask(texts, "--export", tmp_path / "out.csv")
     assert done.exit_code == 0 and "5 answers" in done.stdout
     assert (tmp_path / "out.csv").read_text("utf-8").count("\n") == 6
@@ -247,10 +224,10 @@ def test_many_people_at_once_lose_and_double_nothing(serve, texts, tmp_path):
     for thread in threads:
         thread.join()
     server.kill()
-    found = read_answers(tmp_path / "texts.answers.sqlite")
-    assert len(saved) == len(dict(saved)) == found.height == 144
-    assert found["rater"].value_counts()["count"].to_list() == [12] * 12
-    assert sorted(found["outcome"]) == sorted(outcome for _, outcome in saved)
+    answers = read_answers(tmp_path / "texts.answers.sqlite")
+    assert len(saved) == len(dict(saved)) == answers.height == 144
+    assert answers["rater"].value_counts()["count"].to_list() == [12] * 12
+    assert sorted(answers["outcome"]) == sorted(outcome for _, outcome in saved)
 
 
 @pytest.mark.extended
@@ -338,18 +315,18 @@ def test_without_the_extra_it_says_how_to_install_it(tmp_path, texts, missing):
         [sys.executable, "-c", program, "ask", str(texts)], capture_output=True,
         text=True, env={**os.environ, "COLUMNS": "500"},
     )  # fmt: skip
-    said = " ".join(done.stderr.replace("│", " ").split())
+    output = " ".join(done.stderr.replace("│", " ").split())
     assert done.returncode == 2 and "Traceback" not in done.stderr
-    assert f"the page needs {missing}, which is not installed." in said
-    assert 'Run: pip install "tiebreak[ask]"' in said
+    assert f"the page needs {missing}, which is not installed." in output
+    assert 'Run: pip install "tiebreak[ask]"' in output
     assert [path.name for path in tmp_path.iterdir()] == ["texts.txt"]
 
 
 @pytest.mark.extended
 def test_an_open_host_says_what_it_opens(serve, texts):
     server = serve(texts, "--port", "0", "--host", "0.0.0.0")
-    assert "opens this page to every machine" in server.said
-    assert "without encryption" in server.said
+    assert "opens this page to every machine" in server.output
+    assert "without encryption" in server.output
     local = f"http://127.0.0.1:{server.port}"
     key = server.links[0].partition("=")[2]
     assert httpx.get(f"{local}/?key={key}").status_code == 200

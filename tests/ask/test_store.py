@@ -10,15 +10,14 @@ import numpy as np
 import pytest
 
 from tiebreak.ask.choose import Settings
-from tiebreak.ask.items import Item, Items, View
 from tiebreak.ask.store import Refused, Store
 from tiebreak.ask.study import Answer, Study
 from tiebreak.io import FileError, read_file
 from tiebreak.io.answers import read_answers
 
 
-def items_of(names, mark=""):
-    return [Item(n, (View("text", n),), n + mark) for n in names]
+def hashes_of(names, mark=""):
+    return {name: name + mark for name in names}
 
 
 @pytest.fixture
@@ -33,11 +32,8 @@ def make(path):
 
     def make(names="abcdef", **more):
         store = Store(path)
-        items = items_of(names)
-        numbers, _ = store.enter(items)
-        study = Study(
-            Items(items), store, numbers, Settings(repeat=0.0), seed=0, **more
-        )
+        store.enter(hashes_of(names))
+        study = Study(names, store, Settings(repeat=0.0), seed=0, **more)
         opened.append(study)
         return study, store.rater("Ada")
 
@@ -125,23 +121,6 @@ def test_an_undone_skip_is_asked_again(make):
     assert study.chooser.games.sum() >= games.sum() + 2
 
 
-def test_a_full_disk_loses_nothing_and_says_so(make, path):
-    study, ada = make()
-    answer(study, ada)
-    shown = study.open_questions(ada)
-    # SQLite's own limit: the next page cannot be written.
-    study.store._db.execute("PRAGMA max_page_count = 1")
-    pages = study.store._db.execute("PRAGMA page_count").fetchone()[0]
-    study.store._db.execute(f"PRAGMA max_page_count = {pages}")
-    long = "x" * 20_000
-    with pytest.raises(Refused, match="Nothing was saved") as error:
-        study.store.rater(long)
-    assert error.value.status == 507
-    study.store._db.execute("PRAGMA max_page_count = 100000")
-    assert tell(study, ada, shown[0].number, "tie")
-    assert read_answers(path).height == 2
-
-
 def test_answers_that_arrive_together_are_saved_together_or_not_at_all(make, path):
     study, ada = make("abcdefghij")
     bo = study.store.rater("Bo")
@@ -160,8 +139,9 @@ def test_answers_that_arrive_together_are_saved_together_or_not_at_all(make, pat
     before = study.chooser.games.copy(), len(study.chooser)
     shown = [study.open_questions(rater)[0].number for rater in (ada, bo)]
     study.store._db.execute("PRAGMA query_only = 1")
-    with pytest.raises(Refused, match="Nothing was saved"):
+    with pytest.raises(Refused, match="Nothing was saved") as error:
         study.answer([Answer(ada.number, shown[0], "left")])
+    assert error.value.status == 507
     study.store._db.execute("PRAGMA query_only = 0")
     assert read_answers(path).height == 2
     assert (study.chooser.games.tolist(), len(study.chooser)) == (
@@ -176,7 +156,7 @@ def test_a_pair_with_a_removed_item_is_refused_and_stays_as_it_was(make, path):
     first, second = study.open_questions(ada)
     answer(study, ada)
     study.wait()
-    gone = {first.left.content, second.left.content}
+    gone = {study.names[first.left], study.names[second.left]}
     fewer, ada = make([name for name in "abcdef" if name not in gone])
     for change in (lambda: tell(fewer, ada, second.number),
                    lambda: fewer.undo(ada, first.number)):  # fmt: skip
@@ -185,24 +165,37 @@ def test_a_pair_with_a_removed_item_is_refused_and_stays_as_it_was(make, path):
     assert read_answers(path)["outcome"].to_list() == ["left"]
 
 
+def test_items_are_compared_under_a_prompt_of_both(make):
+    prompts = [["p"], ["p", "q"], ["q"]]
+    study, ada = make("abc", prompts=prompts)
+    shown = study.open_questions(ada)
+    asked = {(*sorted((study.names[q.left], study.names[q.right])), q.prompt)
+             for q in shown}  # fmt: skip
+    assert asked == {("a", "b", "p"), ("b", "c", "q")}
+    again, ada = make("abc", prompts=[["p"], ["p"], ["p"]])  # q is gone
+    assert shown[0].prompt != shown[1].prompt
+    assert {q.prompt for q in again.open_questions(ada)} == {"p"}
+    assert len(again.open_questions(ada)) == 2
+    [stale] = [q for q in shown if q.prompt == "q"]
+    with pytest.raises(Refused, match="removed from the study"):
+        tell(again, ada, stale.number)
+
+
 def test_items_that_changed_are_noticed(path):
     store = Store(path)
-    assert store.enter(items_of("abc"))[1] == []
+    assert store.enter(hashes_of("abc")) == []
     ada = store.rater("Ada")
     question = store.ask(ada.number, 1, 2, "information")
     store.answer(question.number, ada.number, "left", None)
-    numbers, said = store.enter(items_of("bcd"))
-    assert numbers == [2, 3, 4]
-    assert said == [
+    assert store.enter(hashes_of("bcd")) == [
         "1 item added since the last run: d.",
         "1 item removed since the last run: a.",
     ]
+    assert store.item_numbers() == {"a": 1, "b": 2, "c": 3, "d": 4}
     with pytest.raises(FileError, match=r"3 items changed since .* --accept-changes"):
-        store.enter(items_of("bcd", mark="!"))
-    assert (
-        "3 items changed"
-        in store.enter(items_of("bcd", "!"), accept_changes=True)[1][0]
-    )
+        store.enter(hashes_of("bcd", "!"))
+    [sentence] = store.enter(hashes_of("bcd", "!"), accept_changes=True)
+    assert "3 items changed" in sentence
     assert read_answers(path).select("left", "right").rows() == [("a", "b")]
     store.close()
 

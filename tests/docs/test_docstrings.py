@@ -116,26 +116,3 @@ def test_what_users_import_first_has_an_example(name):
     is_warning = inspect.isclass(value) and issubclass(value, Warning)
     if (inspect.isclass(value) or inspect.isfunction(value)) and not is_warning:
         assert ">>>" in value.__doc__
-
-
-def test_methods_of_a_model_are_looked_at():
-    methods = _methods("tiebreak.SVMCompare")
-    assert {"tiebreak.SVMCompare.fit", "tiebreak.SVMCompare.path"} <= set(methods)
-    assert "tiebreak.SVMCompare.get_params" not in methods
-
-
-def test_a_poor_docstring_is_found(monkeypatch):
-    def poor(self, X, weight):
-        """do something
-
-        Parameters
-        ----------
-        X : Pairs
-        """
-        return X
-
-    poor.__qualname__ = "Pairs.swap"
-    poor.__module__ = "tiebreak"
-    monkeypatch.setattr(tiebreak.Pairs, "swap", poor)
-    codes = {one.split(": ")[1][:4] for one in wrong_with("tiebreak.Pairs")}
-    assert {"PR01", "PR07", "RT01", "SS03"} <= codes

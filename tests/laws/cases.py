@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from sklearn.base import is_classifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -49,8 +50,6 @@ from tiebreak import (
     ThresholdCompare,
 )
 
-__all__ = ["CASES", "MODELS", "Model", "law_applies", "make_data"]
-
 TRAIN = make_comparisons(1)
 OTHER = make_comparisons(2, n_items=9, n_rows=30, n_features=2)
 SEPARABLE = make_comparisons(3, separable=True)
@@ -63,6 +62,8 @@ UNSEEN = make_comparisons(5, n_items=10)
 # By strong convexity (see same.slack) utilities of two solutions of the same program
 # can then differ by about 1e-4; what is left of 1e-9 is rounding in the sums.
 TIGHT: dict[str, Any] = {"tol": 1e-10}
+
+LINEAR, GAUSS, POLY = 7.0, 1.5, 10.0  # diameters
 
 
 @dataclass(frozen=True)
@@ -82,8 +83,8 @@ class Model:
         in [-2, 2]: 4 √3 for the linear kernel, √2 for Gaussian ones.
     atol : float
         Accuracy of utilities that no duality gap speaks of.
-    separable : bool
-        Whether the data must be linearly separable.
+    separable, one_group : bool
+        Whether the data must be linearly separable, or all items of one group.
     same_as : callable or None
         Makes the model of dense features that learns the same; None: `make` itself.
     without : dict of str to str
@@ -96,16 +97,38 @@ class Model:
     diameter: float = 0.0
     atol: float = 1e-9
     separable: bool = False
+    one_group: bool = False
     same_as: Callable[[], Any] | None = None
     without: dict[str, str] = field(default_factory=dict)
+
+
+def of_gram(
+    name: str,
+    machine: type,
+    shapes: tuple[Shape, ...],
+    *,
+    atol: float = 1e-9,
+    one_group: bool = False,
+    without: dict[str, str] | None = None,
+    **parameters: Any,
+) -> Model:
+    """Register a machine of Gram matrices, which learns as with a Gaussian kernel."""
+    return Model(
+        name,
+        lambda: machine(kernel="precomputed", **parameters),
+        shapes,
+        diameter=GAUSS,
+        atol=atol,
+        one_group=one_group,
+        same_as=lambda: machine(kernel="rbf", gamma=GAUSSIAN, **parameters),
+        without=without or {},
+    )
 
 
 # Few items, and leaves of about one; differences should be all different.
 TREES: dict[str, Any] = {"min_child_weight": 0.83, "subsample": 1.0}
 CUTS = {"translation": "LightGBM cuts beside zero, and elsewhere halfway"}
 
-RANKER = {"classes": "a ranker, not a classifier"}
-COMPARER = {"ranker": "a classifier, not a ranker"}
 NOT_INVARIANT = {"translation": "the polynomial kernel depends on the origin"}
 NEAR_TIES = {
     law: "without features many differences are equal but for rounding, which then "
@@ -145,173 +168,80 @@ DISCOUNTED = {
 }
 
 ALL = (*OF_FEATURES, NAMES)
-LINEAR, GAUSS, POLY = 7.0, 1.5, 10.0
 POLYNOMIAL = {"kernel": "poly", "degree": 2, "gamma": 0.3, "coef0": 1.0}
 
 MODELS = [
     Model(
-        "SVMCompare(linear)",
-        lambda: SVMCompare(kernel="linear", **TIGHT),
-        ALL,
-        LINEAR,
-        without=COMPARER,
+        "SVMCompare(linear)", lambda: SVMCompare(kernel="linear", **TIGHT), ALL, LINEAR
     ),
     Model(
         "SVMCompare(tie_weight=1)",
         lambda: SVMCompare(kernel="linear", tie_weight=1, **TIGHT),
         (DENSE, ARRAY),
         LINEAR,
-        without=COMPARER,
     ),
     Model(
         "SVMCompare(poly)",
         lambda: SVMCompare(**POLYNOMIAL, **TIGHT),
         OF_FEATURES,
         POLY,
-        without=COMPARER | NOT_INVARIANT,
+        without=NOT_INVARIANT,
     ),
-    Model(
-        "SVMCompare(rbf)",
-        lambda: SVMCompare(C=3.0, **TIGHT),
-        OF_FEATURES,
-        GAUSS,
-        without=COMPARER,
-    ),
-    Model(
-        "SVMCompare(precomputed)",
-        lambda: SVMCompare(kernel="precomputed", **TIGHT),
-        (GRAM,),
-        GAUSS,
-        same_as=lambda: SVMCompare(gamma=GAUSSIAN, **TIGHT),
-        without=COMPARER,
-    ),
+    Model("SVMCompare(rbf)", lambda: SVMCompare(C=3.0, **TIGHT), OF_FEATURES, GAUSS),
+    of_gram("SVMCompare(precomputed)", SVMCompare, (GRAM,), **TIGHT),
     Model(
         "SVMCompare(callable)",
         lambda: SVMCompare(kernel=gaussian, **TIGHT),
         (DENSE, ARRAY, PANDAS),
         GAUSS,
         same_as=lambda: SVMCompare(gamma=GAUSSIAN, **TIGHT),
-        without=COMPARER,
     ),
-    Model(
-        "RankSVM(linear)",
-        lambda: RankSVM(kernel="linear", **TIGHT),
-        ALL,
-        LINEAR,
-        without=RANKER,
-    ),
-    Model(
-        "RankSVM(poly)",
-        lambda: RankSVM(**POLYNOMIAL, **TIGHT),
-        OF_FEATURES,
-        POLY,
-        without=RANKER | NOT_INVARIANT,
-    ),
-    Model(
-        "RankSVM(rbf)",
-        lambda: RankSVM(**TIGHT),
-        OF_FEATURES,
-        GAUSS,
-        without=RANKER,
-    ),
-    Model(
-        "RankSVM(both)",
-        lambda: RankSVM(ties="both", **TIGHT),
-        OF_FEATURES,
-        GAUSS,
-        without=RANKER,
-    ),
+    Model("RankSVM(linear)", lambda: RankSVM(kernel="linear", **TIGHT), ALL, LINEAR),
+    Model("RankSVM(rbf)", lambda: RankSVM(**TIGHT), OF_FEATURES, GAUSS),
+    Model("RankSVM(both)", lambda: RankSVM(ties="both", **TIGHT), OF_FEATURES, GAUSS),
     Model(
         "RankSVM(both, linear)",
         lambda: RankSVM(ties="both", kernel="linear", **TIGHT),
         (SPARSE, NAMES),
         LINEAR,
-        without=RANKER,
     ),
-    Model(
-        "RankSVM(precomputed)",
-        lambda: RankSVM(kernel="precomputed", **TIGHT),
-        (GRAM,),
-        GAUSS,
-        same_as=lambda: RankSVM(gamma=GAUSSIAN, **TIGHT),
-        without=RANKER,
-    ),
-    Model(
-        "RankRLS(linear)",
-        lambda: RankRLS(0.5, kernel="linear"),
-        ALL,
-        LINEAR,
-        without=RANKER,
-    ),
-    Model(
-        "RankRLS(rbf)",
-        lambda: RankRLS(0.5),
-        OF_FEATURES,
-        GAUSS,
-        without=RANKER,
-    ),
-    Model(
-        "RankRLS(precomputed)",
-        lambda: RankRLS(0.5, kernel="precomputed"),
-        (GRAM,),
-        GAUSS,
-        same_as=lambda: RankRLS(0.5, gamma=GAUSSIAN),
-        without=RANKER,
-    ),
-    Model(
-        "RankingPursuit(rbf)", lambda: RankingPursuit(5), OF_FEATURES, without=RANKER
-    ),
+    of_gram("RankSVM(precomputed)", RankSVM, (GRAM,), **TIGHT),
+    Model("RankRLS(linear)", lambda: RankRLS(0.5, kernel="linear"), ALL, LINEAR),
+    Model("RankRLS(rbf)", lambda: RankRLS(0.5), OF_FEATURES, GAUSS),
+    of_gram("RankRLS(precomputed)", RankRLS, (GRAM,), alpha=0.5),
+    Model("RankingPursuit(rbf)", lambda: RankingPursuit(5), OF_FEATURES),
     Model(
         "RankingPursuit(linear, plain)",
         lambda: RankingPursuit(3, kernel="linear", backfit=False),
         (DENSE, SPARSE),
-        without=RANKER | {"translation": "columns x_i·x move with the origin"},
+        without={"translation": "columns x_i·x move with the origin"},
     ),
-    Model(
-        "RankingPursuit(precomputed)",
-        lambda: RankingPursuit(5, kernel="precomputed"),
-        (GRAM,),
-        same_as=lambda: RankingPursuit(5, gamma=GAUSSIAN),
-        without=RANKER,
-    ),
-    Model("RankBoost(feature)", lambda: RankBoost(20), OF_FEATURES, without=RANKER),
-    Model(
-        "RankBoost(stump)",
-        lambda: RankBoost(20, weak="stump"),
-        OF_FEATURES,
-        without=RANKER,
-    ),
+    of_gram("RankingPursuit(precomputed)", RankingPursuit, (GRAM,), n_basis=5),
+    Model("RankBoost(feature)", lambda: RankBoost(20), OF_FEATURES),
+    Model("RankBoost(stump)", lambda: RankBoost(20, weak="stump"), OF_FEATURES),
     Model(
         "RankBoost(majority)",
         lambda: RankBoost(20, feedback="majority"),
         (DENSE, SPARSE),
-        without=RANKER,
     ),
     Model(
         "BoostedUtility",
         lambda: BoostedUtility(20, **TREES, early_stopping=False),
         OF_FEATURES,
-        without=COMPARER | CUTS,
+        without=CUTS,
     ),
     Model(
         "BoostedUtility(stopped)",
         lambda: BoostedUtility(20, **TREES, n_folds=2),
         (DENSE,),
-        without=COMPARER | CUTS,
+        without=CUTS,
     ),
-    Model(
-        "L1Ranker",
-        lambda: L1Ranker(0.5, tol=1e-9),
-        OF_FEATURES,
-        atol=1e-7,
-        without=RANKER,
-    ),
+    Model("L1Ranker", lambda: L1Ranker(0.5, tol=1e-9), OF_FEATURES, atol=1e-7),
     Model(
         "L1Ranker(item-weighted)",
         lambda: L1Ranker(0.5, "item-weighted", tol=1e-9),
         OF_FEATURES,
         atol=1e-7,
-        without=RANKER,
     ),
     Model(
         "MaxMarginCompare(lp)",
@@ -320,7 +250,6 @@ MODELS = [
         # A vertex of the same polyhedron; HiGHS allows itself 1e-7.
         atol=1e-6,
         separable=True,
-        without=COMPARER,
     ),
     Model(
         "MaxMarginCompare(qp)",
@@ -328,42 +257,31 @@ MODELS = [
         OF_FEATURES,
         atol=1e-4,
         separable=True,
-        without=COMPARER,
     ),
     Model(
         "MaxMarginCompare(soft)",
         lambda: MaxMarginCompare(C=10.0, kernel="rbf", gamma=GAUSSIAN),
         OF_FEATURES,
         atol=1e-6,
-        without=COMPARER,
     ),
     Model(
         "ThresholdCompare(RankSVM)",
         lambda: ThresholdCompare(RankSVM(kernel="linear", **TIGHT)),
         OF_FEATURES,
         LINEAR,
-        without=COMPARER,
     ),
     Model(
         "ThresholdCompare(RankSVM), no features",
         lambda: ThresholdCompare(RankSVM(kernel="linear", **TIGHT)),
         (NAMES,),
         LINEAR,
-        without=COMPARER | NEAR_TIES,
-    ),
-    Model(
-        "ThresholdCompare(RankSVM(both))",
-        lambda: ThresholdCompare(RankSVM(ties="both", **TIGHT)),
-        OF_FEATURES,
-        GAUSS,
-        without=COMPARER,
+        without=NEAR_TIES,
     ),
     Model(
         "ThresholdCompare(SVMCompare)",
         lambda: ThresholdCompare(SVMCompare(**TIGHT)),
         OF_FEATURES,
         GAUSS,
-        without=COMPARER,
     ),
     Model(
         "ThresholdCompare(precomputed)",
@@ -371,7 +289,6 @@ MODELS = [
         (GRAM,),
         GAUSS,
         same_as=lambda: ThresholdCompare(RankSVM(gamma=GAUSSIAN, **TIGHT)),
-        without=COMPARER,
     ),
     Model(
         "ThresholdCompare(pipeline)",
@@ -381,90 +298,56 @@ MODELS = [
         # In an array every row is an item, so a repeated row moves the scaler.
         (DENSE, PANDAS),
         2 * LINEAR,
-        without=COMPARER
-        | {"number_types": "a scaler computes in the precision of the frame it gets"},
+        without={
+            "number_types": "a scaler computes in the precision of the frame it gets"
+        },
     ),
-    Model(
-        "LogisticCompare(davidson)",
-        lambda: LogisticCompare(0.3),
-        ALL,
-        without=COMPARER,
-    ),
+    Model("LogisticCompare(davidson)", lambda: LogisticCompare(0.3), ALL),
     Model(
         "LogisticCompare(cumulative)",
         lambda: LogisticCompare(0.3, link="cumulative"),
         ALL,
-        without=COMPARER,
     ),
     Model(
         "LogisticCompare(rbf)",
         lambda: LogisticCompare(0.1, kernel="rbf"),
         OF_FEATURES,
         atol=1e-6,
-        without=COMPARER,
     ),
-    Model(
-        "LogisticCompare(precomputed)",
-        lambda: LogisticCompare(0.1, kernel="precomputed"),
-        (GRAM,),
-        atol=1e-6,
-        same_as=lambda: LogisticCompare(0.1, kernel="rbf", gamma=GAUSSIAN),
-        without=COMPARER,
+    of_gram(
+        "LogisticCompare(precomputed)", LogisticCompare, (GRAM,), atol=1e-06, alpha=0.1
     ),
     Model(
         "BradleyTerry(davidson)",
         lambda: BradleyTerry(alpha=0.1),
         (NAMES,),
-        without=COMPARER | BY_NAME,
+        without=BY_NAME,
     ),
     Model(
         "JudgeBradleyTerry",  # all of one judge; tests/ratings/test_judges.py has more
         lambda: JudgeBradleyTerry(alpha=0.1, tol=1e-8),
         (NAMES,),
-        without=COMPARER | BY_NAME,
+        without=BY_NAME,
     ),
-    Model(
-        "PlackettLuce",
-        lambda: PlackettLuce(0.1),
-        (NAMES,),
-        without=COMPARER | BY_NAME,
-    ),
+    Model("PlackettLuce", lambda: PlackettLuce(0.1), (NAMES,), without=BY_NAME),
     Model(
         "BradleyTerry(rao-kupper)",
         lambda: BradleyTerry("rao-kupper", alpha=0.1),
         (NAMES,),
-        without=COMPARER | BY_NAME,
+        without=BY_NAME,
     ),
-    Model("Elo", Elo, (NAMES,), without=COMPARER | BY_NAME | OVER_TIME),
-    Model(
-        "Glicko",
-        Glicko,
-        (NAMES,),
-        without=COMPARER | BY_NAME | OVER_TIME | DISCOUNTED,
-    ),
-    Model(
-        "Glicko2",
-        Glicko2,
-        (NAMES,),
-        without=COMPARER | BY_NAME | OVER_TIME | DISCOUNTED,
-    ),
-    Model(
-        "MajorityCompare",
-        MajorityCompare,
-        ALL,
-        atol=0.0,
-        without=COMPARER | CONSTANT,
-    ),
+    Model("Elo", Elo, (NAMES,), without=BY_NAME | OVER_TIME),
+    Model("Glicko", Glicko, (NAMES,), without=BY_NAME | OVER_TIME | DISCOUNTED),
+    Model("Glicko2", Glicko2, (NAMES,), without=BY_NAME | OVER_TIME | DISCOUNTED),
+    Model("MajorityCompare", MajorityCompare, ALL, atol=0.0, without=CONSTANT),
     Model(
         "MajorityCompare(tie)",
         lambda: MajorityCompare(tie=True),
         (DENSE,),
         atol=0.0,
-        without=COMPARER | CONSTANT,
+        without=CONSTANT,
     ),
 ]
-
-CASES = [(model, shape) for model in MODELS for shape in model.shapes]
 
 
 def make_data(model: Model, shape: Shape) -> Data:
@@ -484,8 +367,15 @@ def make_data(model: Model, shape: Shape) -> Data:
     )
 
 
-# Laws that speak of something that not every shape has.
+def _is_comparer(model: Any) -> bool:
+    # The trees become a classifier when they learn from comparisons.
+    return is_classifier(model) or isinstance(model, BoostedUtility)
+
+
+# Laws that speak of something that not every model or shape has.
 NEEDS: dict[str, Callable[[Model, Shape], bool]] = {
+    "classes": lambda model, shape: _is_comparer(model.make()),
+    "ranker": lambda model, shape: not _is_comparer(model.make()),
     "feature_names": lambda model, shape: shape.named,
     "no_feature_names": lambda model, shape: not shape.named,
     "feature_count": lambda model, shape: shape is not NAMES,
@@ -497,9 +387,3 @@ NEEDS: dict[str, Callable[[Model, Shape], bool]] = {
     "unused_items": lambda model, shape: shape.table,
     "same_as_dense": lambda model, shape: shape is not DENSE or bool(model.same_as),
 }
-
-
-def law_applies(law: str, model: Model, shape: Shape) -> bool:
-    """Say whether a law has a meaning for a model and a shape."""
-    has_what_it_needs = NEEDS.get(law, lambda model, shape: True)
-    return law not in model.without and has_what_it_needs(model, shape)

@@ -30,10 +30,10 @@ from tiebreak import Orders, Pairs
 def check_constructor_stores(make: Make, data: Data) -> None:
     """The constructor stores its parameters as they are, and nothing else."""
     model = make()
-    given = model.get_params(deep=False)
-    assert vars(model).keys() == given.keys()
-    again = type(model)(**given)
-    assert all(vars(again)[name] is value for name, value in given.items())
+    arguments = model.get_params(deep=False)
+    assert vars(model).keys() == arguments.keys()
+    again = type(model)(**arguments)
+    assert all(vars(again)[name] is value for name, value in arguments.items())
 
 
 def check_clone(make: Make, data: Data) -> None:
@@ -82,7 +82,9 @@ def check_failed_refit(make: Make, data: Data) -> None:
     model = data.fit(make())
     before = copy.deepcopy(model)
     nothing = {"sample_weight": np.zeros(data.n_weights(data.other))}
-    _refusal(lambda given: model.fit(**given), data.arguments(data.other) | nothing)
+    _refusal(
+        lambda arguments: model.fit(**arguments), data.arguments(data.other) | nothing
+    )
     assert_identical(model, before, data)
     equal = data.arguments(data.other)
     if equal["y"] is not None:
@@ -184,27 +186,27 @@ def _same(one: Any, two: Any) -> bool:
 
 def check_read_only_input(make: Make, data: Data) -> None:
     """Input that cannot be written to is accepted, and no input is changed."""
-    given = data.arguments() | {"sample_weight": np.ones(data.n_weights())}
-    given = {name: _frozen(value) for name, value in given.items()}
+    arguments = data.arguments() | {"sample_weight": np.ones(data.n_weights())}
+    arguments = {name: _frozen(value) for name, value in arguments.items()}
     asked = [_frozen(data.items()), _frozen(data.pairs())]
-    kept = copy.deepcopy([*given.values(), *asked])
-    model = make().fit(**given)
+    kept = copy.deepcopy([*arguments.values(), *asked])
+    model = make().fit(**arguments)
     model.utility(asked[0])
     model.order(asked[0])
     model.predict(asked[1])
     model.score(asked[1], _frozen(data.asked.y))
     assert_identical(model, data.fit(make(), weight=np.ones(data.n_weights())), data)
-    both = zip([*given.values(), *asked], kept, strict=True)
+    both = zip([*arguments.values(), *asked], kept, strict=True)
     assert all(_same(*values) for values in both)
 
 
 def check_inputs_are_not_kept(make: Make, data: Data) -> None:
     """Writing into the training arrays after fit does not change the model."""
-    given = copy.deepcopy(data.arguments())
-    given["sample_weight"] = np.ones(data.n_weights())
-    model = make().fit(**given)
+    arguments = copy.deepcopy(data.arguments())
+    arguments["sample_weight"] = np.ones(data.n_weights())
+    model = make().fit(**arguments)
     before = model.difference(data.pairs())
-    for value in given.values():
+    for value in arguments.values():
         for part in _arrays(value):
             if part.flags.writeable:
                 part[...] = part[0]

@@ -118,7 +118,7 @@ class Shape:
     """
 
     name: str
-    given: Callable[[Graded], dict[str, Any]]
+    arguments: Callable[[Graded], dict[str, Any]]
     items: Callable[[np.ndarray, Graded], Any]
     features: bool = True
     named: bool = False
@@ -169,11 +169,11 @@ def sequences_of(train: Graded, code: np.ndarray) -> list[list[Any]]:
 
 
 def _lists(convert: Callable[[np.ndarray], Any]) -> Callable[[Graded], dict[str, Any]]:
-    def given(train: Graded) -> dict[str, Any]:
+    def arguments(train: Graded) -> dict[str, Any]:
         table, code = item_table(train)
         return {"X": Orders(convert(table), sequences_of(train, code)), "y": None}
 
-    return given
+    return arguments
 
 
 def _pandas(table: np.ndarray) -> pd.DataFrame:

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The registry of graded items: every model, its shapes, and laws that do not apply.
 
-To put a new model under the laws, add a :class:`GradedModel` to ``MODELS``.
+To put a new model under the laws, add a :class:`Model` to ``MODELS``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from sklearn.linear_model import LinearRegression
@@ -16,12 +15,14 @@ from tests.laws.cases import (
     CUTS,
     GAUSS,
     LINEAR,
+    NOT_INVARIANT,
     POLY,
     POLYNOMIAL,
     TIGHT,
     TREES,
     UNSEEN,
     Model,
+    of_gram,
 )
 from tests.laws.comparisons import GAUSSIAN, comparisons_of, gaussian
 from tests.laws.graded import (
@@ -52,8 +53,6 @@ from tiebreak import (
     SwapSVM,
 )
 
-__all__ = ["CASES", "MODELS", "law_applies", "make_data"]
-
 TRAIN = make_graded(6)
 OTHER = make_graded(2, sizes=(5, 4), n_features=2)
 # Grades of one group are on one scale.
@@ -61,26 +60,11 @@ ONE_GROUP = make_graded(6, sizes=(25,))
 OTHER_GROUP = make_graded(4, sizes=(9,), n_features=2)
 
 
-@dataclass(frozen=True)
-class GradedModel(Model):
-    """A model under the laws of graded items.
-
-    Attributes
-    ----------
-    one_group : bool
-        Whether all items must be of one group.
-    """
-
-    one_group: bool = False
-
-
 # Solved far beyond the default, as for comparisons: see `tests.laws.cases`.
 NEWTON: dict[str, Any] = {"loss": "squared_hinge", "tol": 1e-12}
 
-NOT_INVARIANT = {"translation": "the polynomial kernel depends on the origin"}
 MEAN = {
-    law: "every group counts once, however many pairs it has or weighs"
-    for law in ("groups_are_sums",)
+    "groups_are_sums": "every group counts once, however many pairs it has or weighs"
 }
 FUNCTION = {"model_file": "a function cannot be stored in a file"}
 DRAWN = {
@@ -157,30 +141,13 @@ PER_ITEM = ONE_FOR_ALL | {
 }
 
 ALL = (*TABLES, *LISTS)
+GRAMS = (GRAM, GRAM_ORDERS)
 
 MODELS = [
-    GradedModel(
-        "RankSVM(linear)",
-        lambda: RankSVM(kernel="linear", **NEWTON),
-        ALL,
-        LINEAR,
-    ),
-    GradedModel("RankSVM(rbf)", lambda: RankSVM(C=3.0, **NEWTON), ALL, GAUSS),
-    GradedModel(
-        "RankSVM(poly)",
-        lambda: RankSVM(**POLYNOMIAL, **NEWTON),
-        (DENSE, SPARSE, ORDERS),
-        POLY,
-        without=NOT_INVARIANT,
-    ),
-    GradedModel(
-        "RankSVM(precomputed)",
-        lambda: RankSVM(kernel="precomputed", **NEWTON),
-        (GRAM, GRAM_ORDERS),
-        GAUSS,
-        same_as=lambda: RankSVM(gamma=GAUSSIAN, **NEWTON),
-    ),
-    GradedModel(
+    Model("RankSVM(linear)", lambda: RankSVM(kernel="linear", **NEWTON), ALL, LINEAR),
+    Model("RankSVM(rbf)", lambda: RankSVM(C=3.0, **NEWTON), ALL, GAUSS),
+    of_gram("RankSVM(precomputed)", RankSVM, GRAMS, **NEWTON),
+    Model(
         "RankSVM(callable)",
         lambda: RankSVM(kernel=gaussian, **NEWTON),
         (DENSE, ORDERS),
@@ -188,189 +155,165 @@ MODELS = [
         same_as=lambda: RankSVM(gamma=GAUSSIAN, **NEWTON),
         without=FUNCTION,
     ),
-    GradedModel(
+    Model(
         "RankSVM(linear, mean)",
         lambda: RankSVM(kernel="linear", per_group="mean", **NEWTON),
         (DENSE, SPARSE, ORDERS),
         LINEAR,
         without=MEAN,
     ),
-    GradedModel(
+    Model(
         "RankSVM(rbf, mean)",
         lambda: RankSVM(C=10.0, per_group="mean", **NEWTON),
         (DENSE, PANDAS, ORDERS),
         GAUSS,
         without=MEAN,
     ),
-    GradedModel(
+    Model(
         "RankSVM(hinge, linear)",
         lambda: RankSVM(kernel="linear", **TIGHT),
         (DENSE, SPARSE, ORDERS),
         LINEAR,
     ),
-    GradedModel(
+    Model(
         "RankSVM(hinge, rbf)",
         lambda: RankSVM(C=3.0, **TIGHT),
         (DENSE, PANDAS, ORDERS),
         GAUSS,
     ),
-    GradedModel(
+    of_gram(
         "RankSVM(hinge, precomputed, mean)",
-        lambda: RankSVM(C=10.0, kernel="precomputed", per_group="mean", **TIGHT),
-        (GRAM, GRAM_ORDERS),
-        GAUSS,
-        same_as=lambda: RankSVM(C=10.0, gamma=GAUSSIAN, per_group="mean", **TIGHT),
+        RankSVM,
+        GRAMS,
         without=MEAN,
+        C=10.0,
+        per_group="mean",
+        **TIGHT,
     ),
-    GradedModel(
+    Model(
         "RankSVM(drawn)",
         lambda: RankSVM(kernel="linear", pairs_per_item=2, random_state=0, **TIGHT),
         (DENSE, SPARSE, PANDAS),
         LINEAR,
         without=DRAWN,
     ),
-    GradedModel(
-        "RankSVM(drawn, rbf, mean)",
-        lambda: RankSVM(
-            C=10.0, pairs_per_item=3, per_group="mean", random_state=0, **NEWTON
-        ),
-        (DENSE, PANDAS),
-        GAUSS,
-        without=DRAWN,
-    ),
-    GradedModel(
+    of_gram(
         "RankSVM(drawn, precomputed)",
-        lambda: RankSVM(
-            kernel="precomputed", pairs_per_item=2, random_state=0, **NEWTON
-        ),
-        (GRAM, GRAM_ORDERS),
-        GAUSS,
-        same_as=lambda: RankSVM(
-            gamma=GAUSSIAN, pairs_per_item=2, random_state=0, **NEWTON
-        ),
+        RankSVM,
+        GRAMS,
         without=DRAWN,
+        pairs_per_item=2,
+        random_state=0,
+        **NEWTON,
     ),
-    GradedModel("L1Ranker", lambda: L1Ranker(1.5, tol=1e-9), ALL, **PROGRAM),
-    GradedModel(
+    Model("L1Ranker", lambda: L1Ranker(1.5, tol=1e-9), ALL, **PROGRAM),
+    Model(
         "L1Ranker(item)",
         lambda: L1Ranker(0.3, "item", tol=1e-9),
         (DENSE, SPARSE, ORDERS),
         without=PER_ITEM,
         **PROGRAM,
     ),
-    GradedModel(
+    Model(
         "L1Ranker(item-weighted)",
         lambda: L1Ranker(1.5, "item-weighted", tol=1e-9),
         (DENSE, PANDAS, ORDERS),
         without=ONE_FOR_ALL,
         **PROGRAM,
     ),
-    GradedModel(
+    Model(
         "SwapSVM(linear)",
         lambda: SwapSVM(kernel="linear", **TIGHT),
         ALL,
         LINEAR,
         without=NO_PAIRS,
     ),
-    GradedModel(
+    Model(
         "SwapSVM(rbf)",
         lambda: SwapSVM(C=0.5, **TIGHT),
         (DENSE, PANDAS, ORDERS),
         GAUSS,
         without=NO_PAIRS,
     ),
-    GradedModel(
-        "SwapSVM(precomputed)",
-        lambda: SwapSVM(kernel="precomputed", **TIGHT),
-        (GRAM, GRAM_ORDERS),
-        GAUSS,
-        same_as=lambda: SwapSVM(gamma=GAUSSIAN, **TIGHT),
-        without=NO_PAIRS,
-    ),
-    GradedModel(
+    of_gram("SwapSVM(precomputed)", SwapSVM, GRAMS, without=NO_PAIRS, **TIGHT),
+    Model(
         "RankRLS(linear)",
         lambda: RankRLS(kernel="linear"),
         ALL,
         LINEAR,
         without=SQUARES,
     ),
-    GradedModel("RankRLS(rbf)", lambda: RankRLS(), ALL, GAUSS, without=SQUARES),
-    GradedModel(
+    Model("RankRLS(rbf)", lambda: RankRLS(), ALL, GAUSS, without=SQUARES),
+    Model(
         "RankRLS(poly, mean)",
         lambda: RankRLS(0.5, **POLYNOMIAL, per_group="mean"),
         (DENSE, SPARSE, ORDERS),
         POLY,
         without=SQUARES | MEAN | NOT_INVARIANT,
     ),
-    GradedModel(
-        "RankRLS(precomputed)",
-        lambda: RankRLS(kernel="precomputed"),
-        (GRAM, GRAM_ORDERS),
-        GAUSS,
-        same_as=lambda: RankRLS(gamma=GAUSSIAN),
-        without=SQUARES,
-    ),
-    GradedModel(
+    of_gram("RankRLS(precomputed)", RankRLS, GRAMS, without=SQUARES),
+    Model(
         "RankRLS(cg)",
         lambda: RankRLS(0.5, solver="cg", tol=1e-16),
         (DENSE, PANDAS, ORDERS),
         GAUSS,
         without=SQUARES,
     ),
-    GradedModel("RankingPursuit(rbf)", lambda: RankingPursuit(5), ALL, without=PURSUIT),
-    GradedModel(
+    Model("RankingPursuit(rbf)", lambda: RankingPursuit(5), ALL, without=PURSUIT),
+    Model(
         "RankingPursuit(linear, plain)",
         lambda: RankingPursuit(3, kernel="linear", backfit=False),
         (DENSE, SPARSE, ORDERS),
         without=PURSUIT | LINEAR_COLUMNS,
     ),
-    GradedModel(
+    Model(
         "RankingPursuit(prefit, mean)",
         lambda: RankingPursuit(6, prefit=True, per_group="mean", alpha=0),
         (DENSE, PANDAS, ORDERS),
         without=PURSUIT | MEAN,
     ),
-    GradedModel(
+    Model(
         "RankingPursuit(two kernels)",
         lambda: RankingPursuit(5, kernel=["rbf", {"kernel": "poly", "degree": 2}]),
         (DENSE, PANDAS, ORDERS),
         without=PURSUIT | NOT_INVARIANT,
     ),
-    GradedModel(
+    of_gram(
         "RankingPursuit(precomputed)",
-        lambda: RankingPursuit(5, kernel="precomputed", alpha=0),
-        (GRAM, GRAM_ORDERS),
-        same_as=lambda: RankingPursuit(5, gamma=GAUSSIAN, alpha=0),
+        RankingPursuit,
+        GRAMS,
         without=PURSUIT
         | {"refit_after_pairs": "the linear kernel of these pairs has two columns"},
+        n_basis=5,
+        alpha=0,
     ),
-    GradedModel(
+    Model(
         "RankingPursuit(callable)",
         lambda: RankingPursuit(5, kernel=gaussian, alpha=0),
         (DENSE,),
         same_as=lambda: RankingPursuit(5, gamma=GAUSSIAN, alpha=0),
         without=PURSUIT | FUNCTION,
     ),
-    GradedModel(
+    Model(
         "MatchingPursuit(rbf)",
         lambda: MatchingPursuit(5),
         (DENSE, SPARSE, PANDAS, ORDERS),
         without=PURSUIT | NO_PAIRS | SINGLE_GRADES,
     ),
-    GradedModel(
+    of_gram(
         "MatchingPursuit(precomputed)",
-        lambda: MatchingPursuit(5, kernel="precomputed"),
-        (GRAM, GRAM_ORDERS),
-        same_as=lambda: MatchingPursuit(5, gamma=GAUSSIAN),
+        MatchingPursuit,
+        GRAMS,
         without=PURSUIT | NO_PAIRS | SINGLE_GRADES,
+        n_basis=5,
     ),
-    GradedModel(
+    Model(
         "CoRankingPursuit",
         lambda: CoRankingPursuit(4, nu=0.1),
         (DENSE, SPARSE, PANDAS, ORDERS),
         without=PURSUIT | NO_PAIRS | LINEAR_COLUMNS,
     ),
-    GradedModel(
+    Model(
         "CoRankingPursuit(functions, shared)",
         lambda: CoRankingPursuit(
             8,
@@ -382,26 +325,23 @@ MODELS = [
         (DENSE, PANDAS, ORDERS),
         without=PURSUIT | NO_PAIRS,
     ),
-    GradedModel("RankBoost(feature)", lambda: RankBoost(20), ALL, without=BOOSTED),
-    GradedModel(
-        "RankBoost(stump)",
-        lambda: RankBoost(20, weak="stump"),
-        ALL,
-        without=BOOSTED,
+    Model("RankBoost(feature)", lambda: RankBoost(20), ALL, without=BOOSTED),
+    Model(
+        "RankBoost(stump)", lambda: RankBoost(20, weak="stump"), ALL, without=BOOSTED
     ),
-    GradedModel(
+    Model(
         "RankBoost(majority)",
         lambda: RankBoost(20, weak="stump", feedback="majority"),
         (DENSE, SPARSE, ORDERS),
         without=BOOSTED | MAJORITY,
     ),
-    GradedModel(
+    Model(
         "BoostedUtility",
         lambda: BoostedUtility(20, **TREES, early_stopping=False),
         ALL,
         without=BOOSTED | MEAN | CUTS,
     ),
-    GradedModel(
+    Model(
         "BoostedUtility(sum, drawn)",
         lambda: BoostedUtility(
             20, per_group="sum", min_child_weight=0.83, early_stopping=False
@@ -409,51 +349,43 @@ MODELS = [
         (DENSE, ORDERS),
         without=BOOSTED | CUTS,
     ),
-    GradedModel(
+    Model(
         "ExpectedRankRegression",
         lambda: ExpectedRankRegression(LinearRegression(tol=1e-14)),
         ALL,
         atol=1e-8,
         without=REGRESSION,
     ),
-    GradedModel(
+    Model(
         "OrderSVM(linear)",
         lambda: OrderSVM(kernel="linear", **TIGHT),
         TABLES,
         LINEAR,
         without=OF_CUT_ROWS,
     ),
-    GradedModel(
+    Model(
         "OrderSVM(linear, lists)",
         lambda: OrderSVM(kernel="linear", **TIGHT),
         LISTS,
         LINEAR,
         without=OF_CUTS,
     ),
-    GradedModel(
+    Model(
         "OrderSVM(rbf)",
         lambda: OrderSVM(0.5, coupling=0.3, **TIGHT),
         (DENSE, PANDAS),
         GAUSS,
         without=OF_CUT_ROWS,
     ),
-    GradedModel(
-        "OrderSVM(precomputed)",
-        lambda: OrderSVM(kernel="precomputed", **TIGHT),
-        (GRAM,),
-        GAUSS,
-        same_as=lambda: OrderSVM(gamma=GAUSSIAN, **TIGHT),
-        without=OF_CUT_ROWS,
-    ),
-    GradedModel(
+    of_gram("OrderSVM(precomputed)", OrderSVM, (GRAM,), without=OF_CUT_ROWS, **TIGHT),
+    of_gram(
         "OrderSVM(precomputed, lists)",
-        lambda: OrderSVM(kernel="precomputed", **TIGHT),
+        OrderSVM,
         (GRAM_ORDERS,),
-        GAUSS,
-        same_as=lambda: OrderSVM(gamma=GAUSSIAN, **TIGHT),
         without=OF_CUTS,
+        **TIGHT,
     ),
-    GradedModel(
+    Model(
         "OrdinalSVM(linear)",
         lambda: OrdinalSVM(kernel="linear", **TIGHT),
         TABLES,
@@ -461,7 +393,7 @@ MODELS = [
         without=OF_ITEMS,
         one_group=True,
     ),
-    GradedModel(
+    Model(
         "OrdinalSVM(rbf)",
         lambda: OrdinalSVM(C=3.0, **TIGHT),
         TABLES,
@@ -469,21 +401,18 @@ MODELS = [
         without=OF_ITEMS,
         one_group=True,
     ),
-    GradedModel(
+    of_gram(
         "OrdinalSVM(precomputed)",
-        lambda: OrdinalSVM(kernel="precomputed", **TIGHT),
+        OrdinalSVM,
         (GRAM,),
-        GAUSS,
-        same_as=lambda: OrdinalSVM(gamma=GAUSSIAN, **TIGHT),
         without=OF_ITEMS,
         one_group=True,
+        **TIGHT,
     ),
 ]
 
-CASES = [(model, shape) for model in MODELS for shape in model.shapes]
 
-
-def make_data(model: GradedModel, shape: Shape) -> GradedData:
+def make_data(model: Model, shape: Shape) -> GradedData:
     """Gather what the laws need for a model and a shape."""
     return GradedData(
         shape=shape,
@@ -497,18 +426,18 @@ def make_data(model: GradedModel, shape: Shape) -> GradedData:
     )
 
 
-def _draws_from_lists(model: GradedModel, shape: Shape) -> bool:
+def _draws_from_lists(model: Model, shape: Shape) -> bool:
     return shape.lists and "drawn" in model.name
 
 
-def _has_other_grades(model: GradedModel, shape: Shape) -> bool:
+def _has_other_grades(model: Model, shape: Shape) -> bool:
     """Positions in lists are other grades, where more than their order matters."""
     other = {"increasing_grades", "grades_of_orders"}  # lists may have another loss
     return shape.lists and bool(other & set(model.without))
 
 
 # Laws that speak of something that not every shape has.
-NEEDS: dict[str, Callable[[GradedModel, Shape], bool]] = {
+NEEDS: dict[str, Callable[[Model, Shape], bool]] = {
     "feature_names": lambda model, shape: shape.named,
     "no_feature_names": lambda model, shape: not shape.named,
     "group_names": lambda model, shape: not shape.lists,
@@ -524,9 +453,3 @@ NEEDS: dict[str, Callable[[GradedModel, Shape], bool]] = {
     "memory_layout": lambda model, shape: shape is DENSE,
     "translation": lambda model, shape: shape.features,
 }
-
-
-def law_applies(law: str, model: GradedModel, shape: Shape) -> bool:
-    """Say whether a law has a meaning for a model and a shape."""
-    has_what_it_needs = NEEDS.get(law, lambda model, shape: True)
-    return law not in model.without and has_what_it_needs(model, shape)

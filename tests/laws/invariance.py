@@ -39,8 +39,8 @@ def check_row_order(make: Make, data: Data) -> None:
 
 def check_same_as_dense(make: Make, data: Data) -> None:
     """The shape does not matter: the model is that of a dense table of features."""
-    (given, items), model = data.dense(), data.fit(make())
-    dense = data.same_as().fit(**given)
+    (arguments, items), model = data.dense(), data.fit(make())
+    dense = data.same_as().fit(**arguments)
     bound = slack(model, data) + slack(dense, data)
     assert bound <= data.limit
     difference = dense.difference(Pairs(items, data.asked.left, data.asked.right))

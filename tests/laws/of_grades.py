@@ -44,7 +44,7 @@ def check_weight_zero(make: Make, data: GradedData) -> None:
 def check_group_names(make: Make, data: GradedData) -> None:
     """Groups may have any names of any type, in any order."""
     expected = data.fit(make())
-    given = data.arguments()
+    arguments = data.arguments()
     number = np.unique(data.train.qid, return_inverse=True)[1]
     for qid in (
         (7 - 3 * number).tolist(),
@@ -54,7 +54,7 @@ def check_group_names(make: Make, data: GradedData) -> None:
         pd.Series(number, index=number[::-1]),
         pl.Series(number.astype(str)),
     ):
-        data.assert_same(make().fit(**(given | {"qid": qid})), expected)
+        data.assert_same(make().fit(**(arguments | {"qid": qid})), expected)
 
 
 def check_groups_are_sums(make: Make, data: GradedData) -> None:
@@ -179,7 +179,7 @@ def check_score_of_training(make: Make, data: GradedData) -> None:
     model, train = data.fit(make()), data.train
     utility = model.utility(data.shape.items(train.items, train))
     expected = 1 - swapped_pairs(train.y, utility, train.qid)
-    assert_allclose(model.score(**data.shape.given(train)), expected)
+    assert_allclose(model.score(**data.shape.arguments(train)), expected)
     assert expected > 0.7
 
 
@@ -195,9 +195,9 @@ def check_score_needs_groups(make: Make, data: GradedData) -> None:
         raise AssertionError("score compared rows of different groups")
     if data.shape.lists:
         return
-    given = data.arguments()
-    del given["qid"]
-    alone = make().fit(**given)
+    arguments = data.arguments()
+    del arguments["qid"]
+    alone = make().fit(**arguments)
     expected = 1 - swapped_pairs(y, alone.utility(X))
     assert_allclose(alone.score(X, y), expected)
     inside = 1 - swapped_pairs(y, alone.utility(X), qid)

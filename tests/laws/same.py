@@ -103,7 +103,7 @@ class GradedData(Data):
     limit = 5e-3
 
     def arguments(self, train: Any = None, shape: Any = None) -> dict[str, Any]:
-        return (shape or self.shape).given(self.train if train is None else train)
+        return (shape or self.shape).arguments(self.train if train is None else train)
 
     def pairs(self, train: Any = None) -> Any:
         return Pairs(self.items(train), self.asked.left, self.asked.right)
@@ -204,3 +204,29 @@ def assert_unfitted(model: Any, data: Data) -> None:
         except NotFittedError:
             continue
         raise AssertionError(f"{name} of an unfitted model did not say so")
+
+
+def anew(model: Any) -> Any:
+    """Make an unfitted model with the same parameters."""
+    return type(model)(**model.get_params())
+
+
+def assert_same_machines(one: Any, two: Any, items: np.ndarray) -> None:
+    """Assert that two machines agree, as far as their duality gaps promise.
+
+    See `slack`. Features lie in [-1, 2]², so no two items are further apart than 3 √2,
+    and in the Gaussian kernel √2.
+    """
+    assert one.converged_ and two.converged_
+    diameter = 3 * math.sqrt(2) if one.kernel == "linear" else math.sqrt(2)
+    bound = 1e-9 + diameter * sum(
+        math.sqrt(2 * model.gap_ * model.objective_) for model in (one, two)
+    )
+    differences = [
+        np.subtract.outer(model.utility(items), model.utility(items))
+        for model in (one, two)
+    ]
+    assert_allclose(*differences, rtol=0, atol=bound)
+    assert_allclose(one.objective_, two.objective_, rtol=1e-7)
+    if hasattr(one, "intercept_"):
+        assert_allclose(one.intercept_, two.intercept_, rtol=0, atol=bound)

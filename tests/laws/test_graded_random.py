@@ -5,7 +5,6 @@ Few grades and many ties, identical items of different grades, constant features
 weights of zero, groups of one row, groups whose grades are all equal.
 """
 
-import math
 import warnings
 
 import numpy as np
@@ -14,6 +13,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from tests.laws.graded import Graded, item_table, sequences_of
+from tests.laws.same import anew, assert_same_machines
 from tiebreak import Orders, RankSVM
 
 models = st.builds(
@@ -51,35 +51,12 @@ def fit(model, data, weight=None):
         return model.fit(data.items, data.y, qid=data.qid, sample_weight=weight)
 
 
-def anew(model):
-    return type(model)(**model.get_params())
-
-
-def assert_same(one, two, items):
-    """Assert that two fits agree, as far as their duality gaps promise.
-
-    See `tests.laws.same.slack`. Features lie in [-1, 2]², so no two items are further
-    apart than 3 √2, and in the Gaussian kernel √2.
-    """
-    assert one.converged_ and two.converged_
-    diameter = 3 * math.sqrt(2) if one.kernel == "linear" else math.sqrt(2)
-    bound = 1e-9 + diameter * sum(
-        math.sqrt(2 * model.gap_ * model.objective_) for model in (one, two)
-    )
-    differences = [
-        np.subtract.outer(model.utility(items), model.utility(items))
-        for model in (one, two)
-    ]
-    assert_allclose(*differences, rtol=0, atol=bound)
-    assert_allclose(one.objective_, two.objective_, rtol=1e-8)
-
-
 @given(graded_items(), models)
 def test_a_whole_weight_is_that_many_rows(drawn, model):
     data, weight = drawn
     rows = np.repeat(np.arange(len(data)), weight)
     weighted, repeated = fit(model, data, weight), fit(anew(model), data.take(rows))
-    assert_same(weighted, repeated, data.items)
+    assert_same_machines(weighted, repeated, data.items)
 
 
 @given(graded_items(), models, st.randoms(use_true_random=False))
@@ -90,7 +67,7 @@ def test_the_order_of_rows_and_names_of_groups_do_not_matter(drawn, model, rando
     other = data.take(np.array(rows))
     renamed = Graded(other.items, np.exp(other.y), np.char.add("x", other.qid))
     one, two = fit(model, data, weight), fit(anew(model), renamed, weight[rows])
-    assert_same(one, two, data.items)
+    assert_same_machines(one, two, data.items)
 
 
 @given(graded_items(), models)
@@ -105,12 +82,12 @@ def test_lists_are_graded_rows(drawn, model):
         warnings.simplefilter("ignore", UserWarning)
         one = model.fit(orders, sample_weight=weight)
         two = anew(model).fit(orders[twice])
-    assert_same(one, two, data.items)
+    assert_same_machines(one, two, data.items)
     if model.per_group == "sum":
         rows = np.zeros(len(data))
         for members, count in zip(data.groups(), weight, strict=True):
             rows[members] = np.sqrt(count)
-        assert_same(one, fit(anew(model), data, rows), data.items)
+        assert_same_machines(one, fit(anew(model), data, rows), data.items)
 
 
 @given(graded_items(), models)

@@ -6,7 +6,6 @@ different outcomes, identical items, items without features in common, weights o
 one row only, ties only.
 """
 
-import math
 import warnings
 
 import numpy as np
@@ -15,6 +14,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from tests.laws.comparisons import Comparisons
+from tests.laws.same import anew, assert_same_machines
 from tiebreak import Pairs, RankSVM, SVMCompare
 
 KERNELS = ("linear", "rbf")
@@ -62,31 +62,6 @@ def fit(model, data, weight=None):
         return model.fit(pairs, data.y, sample_weight=weight)
 
 
-def anew(model):
-    return type(model)(**model.get_params())
-
-
-def assert_same(one, two, items):
-    """Assert that two fits agree, as far as their duality gaps promise.
-
-    See `tests.laws.same.slack`. Features lie in [-1, 2]², so no two items are further
-    apart than 3 √2, and in the Gaussian kernel √2.
-    """
-    assert one.converged_ and two.converged_
-    diameter = 3 * math.sqrt(2) if one.kernel == "linear" else math.sqrt(2)
-    bound = 1e-9 + diameter * sum(
-        math.sqrt(2 * model.gap_ * model.objective_) for model in (one, two)
-    )
-    differences = [
-        np.subtract.outer(model.utility(items), model.utility(items))
-        for model in (one, two)
-    ]
-    assert_allclose(*differences, rtol=0, atol=bound)
-    assert_allclose(one.objective_, two.objective_, rtol=1e-7)
-    if hasattr(one, "intercept_"):
-        assert_allclose(one.intercept_, two.intercept_, rtol=0, atol=bound)
-
-
 def learns(model, y):
     """Say whether the model accepts the outcomes: without ties there is an order."""
     return bool(np.any(y)) or getattr(model, "ties", None) != "ignore"
@@ -98,7 +73,7 @@ def test_a_whole_weight_is_that_many_rows(drawn, model):
     rows = np.repeat(np.arange(len(data)), weight)
     assume(learns(model, data.y[rows]))
     weighted, repeated = fit(model, data, weight), fit(anew(model), data.take(rows))
-    assert_same(weighted, repeated, data.items)
+    assert_same_machines(weighted, repeated, data.items)
 
 
 @given(comparisons(), models)
@@ -114,7 +89,7 @@ def test_swapping_every_second_row_changes_nothing(drawn, model):
         np.where(odd, swapped.right, data.right),
         np.where(odd, swapped.y, data.y),
     )
-    assert_same(fit(model, data), fit(anew(model), mixed), data.items)
+    assert_same_machines(fit(model, data), fit(anew(model), mixed), data.items)
 
 
 @given(comparisons(), models, st.randoms(use_true_random=False))
@@ -126,7 +101,7 @@ def test_the_order_of_rows_and_items_does_not_matter(drawn, model, random):
     random.shuffle(items)
     other = data.take(np.array(rows)).renumbered(np.array(items))
     one, two = fit(model, data, weight), fit(anew(model), other, weight[rows])
-    assert_same(one, two, data.items)
+    assert_same_machines(one, two, data.items)
 
 
 @given(comparisons(), models)

@@ -59,14 +59,16 @@ def test_ridge_paths(drawn):
 @pytest.mark.parametrize("kind", [RankingPursuit, MatchingPursuit])
 def test_pursuit_paths(drawn, kind, how):
     _, _, y, K, Q = drawn
-    found, _ = pursuit_paths(K, Q, y, N_STEPS, centered=kind is RankingPursuit, **how)
+    result, _ = pursuit_paths(K, Q, y, N_STEPS, centered=kind is RankingPursuit, **how)
     for w in range(len(WIDTHS)):
         for step in range(1, N_STEPS + 1):
             model = kind(step, alpha=0, kernel="precomputed", **how).fit(K[w], y)
             coef = np.zeros(len(y))
             np.add.at(coef, model.support_, model.dual_coef_)
             expected = Q[w] @ coef
-            assert_allclose(centered(found[w, step - 1]), centered(expected), atol=1e-7)
+            assert_allclose(
+                centered(result[w, step - 1]), centered(expected), atol=1e-7
+            )
 
 
 def test_a_penalty_on_chosen_items(drawn):
@@ -95,8 +97,8 @@ def test_a_penalty_on_chosen_items(drawn):
 
 def test_a_pursuit_with_nothing_left_stays_where_it_is():
     K = np.ones((1, 3, 3))
-    found, _ = pursuit_paths(K, K, np.array([1.0, 2.0, 4.0]), 2, centered=True)
-    assert_allclose(found, 0.0)
+    result, _ = pursuit_paths(K, K, np.array([1.0, 2.0, 4.0]), 2, centered=True)
+    assert_allclose(result, 0.0)
 
 
 def test_tenths_of_steps(drawn):
@@ -114,7 +116,7 @@ def test_co_paths(drawn, nu, objective):
     X, Z, y, *_ = drawn
     n = n_centers = 8
     columns = (slice(0, 2), slice(2, 4))
-    found = co_paths(
+    result = co_paths(
         tuple(kernels(X[:, c], X[:n_centers, c]) for c in columns),
         tuple(kernels(Z[:, c], X[:n_centers, c]) for c in columns),
         y[:n],
@@ -129,7 +131,9 @@ def test_co_paths(drawn, nu, objective):
             gamma = 1.0 / (2.0 * width**2)
             model = CoRankingPursuit(step, gamma=gamma, **given)
             expected = model.fit(X, known).utility(Z)
-            assert_allclose(centered(found[w, step - 1]), centered(expected), atol=1e-8)
+            assert_allclose(
+                centered(result[w, step - 1]), centered(expected), atol=1e-8
+            )
 
 
 CHOSEN = ["rls", "rls-centered", "matching", "rankrls", "pursuit", "pursuit-plain"]

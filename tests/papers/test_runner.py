@@ -20,7 +20,6 @@ from tests.papers.slow import GATE, SLOW
 from tests.waiting import wait_for
 
 ROOT = Path(__file__).parents[2]
-QUIET = Console(quiet=True)
 
 
 def cells(quick):

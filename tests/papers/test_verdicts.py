@@ -4,7 +4,7 @@ import math
 import pytest
 
 from papers.tables import Sample
-from papers.verdicts import chance, counted, errors_apart, listed, verdict
+from papers.verdicts import errors_apart, verdict
 
 
 def test_standard_errors_of_a_difference():
@@ -35,11 +35,3 @@ def test_verdicts():
         "difference, one is better and two are worse: a (2.1) and e (9.0), in "
         "standard errors."
     )
-
-
-def test_words():
-    assert chance(0.0321) == "p = 0.032"
-    assert chance(0.0004) == "p < 0.001"
-    assert counted([True, False, True]) == "two of three"
-    assert listed(["a"]) == "a"
-    assert listed(["a", "b", "c"]) == "a, b and c"

@@ -19,8 +19,8 @@ def duel(wins, losses, ties=0, names=("A", "B")):
     return Pairs(left=[names[0]] * n, right=[names[1]] * n), y
 
 
-def verdict(found, claim):
-    return {str(c.claim): c for c in found.claims}[claim]
+def verdict(result, claim):
+    return {str(c.claim): c for c in result.claims}[claim]
 
 
 # Each kind of weakness is called by its name
@@ -28,12 +28,12 @@ def verdict(found, claim):
 
 def test_only_luck():
     pairs, y = duel(24, 16)
-    found = verdict(audit_pairs(pairs, y), "A is above B")
-    assert found.verdict == "cannot be told"
-    assert found.removal.number == 8
-    assert found.reversal.number == 4
-    assert found.confidence < 0.95
-    assert found.broken_by == []
+    result = verdict(audit_pairs(pairs, y), "A is above B")
+    assert result.verdict == "cannot be told"
+    assert result.removal.number == 8
+    assert result.reversal.number == 4
+    assert result.confidence < 0.95
+    assert result.broken_by == []
 
 
 def test_only_one_choice():
@@ -58,27 +58,27 @@ def test_only_one_rater():
     pairs, y = duel(200 + 120, 0)
     y = np.concatenate([outcomes, np.full(120, -1)])
     rater = np.array(raters + ["bot"] * 120)
-    found = verdict(audit_pairs(pairs, y, rater=rater), "A is above B")
-    assert found.raters.number == 1
-    assert found.raters.members == ["bot"]
-    assert found.verdict == "depends on one rater: bot"
+    result = verdict(audit_pairs(pairs, y, rater=rater), "A is above B")
+    assert result.raters.number == 1
+    assert result.raters.members == ["bot"]
+    assert result.verdict == "depends on one rater: bot"
 
 
 def test_a_claim_that_holds():
     pairs, y = duel(300, 100, 50)
-    found = verdict(audit_pairs(pairs, y), "A is first")
-    assert found.verdict == "holds"
-    assert found.holds == found.of > 4
-    assert found.confidence > 0.99
+    result = verdict(audit_pairs(pairs, y), "A is first")
+    assert result.verdict == "holds"
+    assert result.holds == result.of > 4
+    assert result.confidence > 0.99
 
 
 def test_a_claim_that_hangs_on_one_vote():
     rng = np.random.default_rng(3)
     pairs, y = duel(1001, 1000)
     y = y[rng.permutation(len(y))]
-    found = verdict(audit_pairs(pairs, y), "A is above B")
-    assert found.verdict == "fragile: 1 vote"
-    (row,) = found.removal.members
+    result = verdict(audit_pairs(pairs, y), "A is above B")
+    assert result.verdict == "fragile: 1 vote"
+    (row,) = result.removal.members
     assert y[row] == -1
 
 
@@ -87,31 +87,47 @@ def test_halves_in_time_count_only_where_they_contradict():
     y = np.array([-1] * 20 + [1] * 21 + [-1] * 80 + [1] * 20)
     pairs = Pairs(left=["A"] * len(y), right=["B"] * len(y))
     period = np.repeat([1, 2], [41, 100])
-    found = verdict(audit_pairs(pairs, y, period=period), "A is above B")
-    assert not any("half" in name for name in found.broken_by)
+    result = verdict(audit_pairs(pairs, y, period=period), "A is above B")
+    assert not any("half" in name for name in result.broken_by)
     # Turned into a clear contradiction, it is one.
     y[:41] = 1
     y[41:] = -1
-    found = verdict(audit_pairs(pairs, y, period=period), "A is above B")
-    assert "only the earlier half" in found.broken_by
+    result = verdict(audit_pairs(pairs, y, period=period), "A is above B")
+    assert "only the earlier half" in result.broken_by
 
 
 def test_a_category_that_says_the_contrary():
     y = np.array([-1] * 150 + [1] * 50 + [1] * 60 + [-1] * 20)
     pairs = Pairs(left=["A"] * len(y), right=["B"] * len(y))
     language = np.repeat(["en", "de"], [200, 80])
-    found = audit_pairs(pairs, y, by=language)
-    claim = verdict(found, "A is above B")
+    result = audit_pairs(pairs, y, by=language)
+    claim = verdict(result, "A is above B")
     assert claim.broken_by == ["only de"]
     assert claim.verdict == "depends on the category"
+
+
+def test_each_rater_weighs_the_same():
+    pairs, _ = duel(40, 0)
+    y = np.repeat([-1, 1, -1, 1], [20, 10, 2, 8])
+    rater = np.repeat(["a", "b"], [30, 10])
+    claim = audit_pairs(pairs, y, rater=rater, alpha=0.5, claims=["A > B"]).claims[0]
+    under = {one.choice: one.difference for one in claim.others}
+    weight = np.repeat([20 / 30, 20 / 10], [30, 10])
+    model = BradleyTerry(alpha=0.5).fit(pairs, y, sample_weight=weight)
+    expected = np.subtract(*model.utility(["A", "B"]))
+    assert under["each rater weighs the same"] == pytest.approx(expected, abs=1e-6)
+    assert expected < -0.1
+    # Without a penalty the likelihood has a maximum only if everybody lost once.
+    assert "no penalty" in under
+    assert "no penalty" not in audit_pairs(*duel(5, 0), alpha=0.5).choices
 
 
 def test_both_bad_votes():
     pairs, y = duel(100, 60, 80)
     bad = np.zeros(len(y), dtype=bool)
     bad[-40:] = True
-    found = audit_pairs(pairs, y, both_bad=bad)
-    assert "both-bad votes left out" in found.choices
+    result = audit_pairs(pairs, y, both_bad=bad)
+    assert "both-bad votes left out" in result.choices
 
 
 # Two items that cannot be told apart
@@ -119,10 +135,10 @@ def test_both_bad_votes():
 
 def test_votes_that_would_tell_two_apart():
     pairs, y = duel(55, 50)
-    found = audit_pairs(pairs, y, claims=["A = B"]).claims[0]
-    assert found.claim.kind == "equal"
-    assert found.confidence is None
-    kept = np.setdiff1d(np.arange(len(y)), found.removal.members)
+    result = audit_pairs(pairs, y, claims=["A = B"]).claims[0]
+    assert result.claim.kind == "equal"
+    assert result.confidence is None
+    kept = np.setdiff1d(np.arange(len(y)), result.removal.members)
     model = BradleyTerry(alpha=BradleyTerry().fit(pairs, y).alpha_)
     model.fit(pairs[kept], y[kept])
     # Without these votes the interval of the difference leaves out zero.
@@ -201,8 +217,8 @@ def test_the_dictionary_is_json():
     pairs = Pairs(left=names[left], right=names[right])
     start = np.datetime64("2026-01-01T10:00")
     period = start + 700 * np.sort(rng.integers(10, size=200))
-    found = audit_pairs(pairs, y, period=period, rater=rng.integers(12, size=200))
-    answer = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    result = audit_pairs(pairs, y, period=period, rater=rng.integers(12, size=200))
+    answer = json.loads(json.dumps(result.to_dict(), allow_nan=False))
     days = [day for claim in answer["claims"] for day in claim["days"]["names"]]
     assert days
     assert all(day.startswith("2026-01-0") and len(day) == 10 for day in days)
@@ -221,21 +237,21 @@ def test_the_dictionary_is_json():
             assert one["low"] < one["difference"] < one["high"]
         assert claim["choices"]["holds"] <= claim["choices"]["of"]
         assert 0 <= claim["confidence"] <= 1
-    assert len(found.table) == len(found.claims)
-    assert "<table" in found._repr_html_()
-    assert str(found).startswith(f"{len(found.claims)} claims about 6 items")
+    assert len(result.table) == len(result.claims)
+    assert "<table" in result._repr_html_()
+    assert str(result).startswith(f"{len(result.claims)} claims about 6 items")
 
 
 def test_rows_of_weight_zero_keep_their_numbers():
     pairs, y = duel(5, 4)
     weight = np.ones(9)
     weight[[0, 1]] = [0.0, 1.0]
-    found = audit_pairs(pairs, y, sample_weight=weight, claims=["A > B"]).claims[0]
-    assert found.verdict == "does not hold"
-    found = audit_pairs(pairs, y, sample_weight=1.0 + weight, claims=["A > B"]).claims[
+    result = audit_pairs(pairs, y, sample_weight=weight, claims=["A > B"]).claims[0]
+    assert result.verdict == "does not hold"
+    result = audit_pairs(pairs, y, sample_weight=1.0 + weight, claims=["A > B"]).claims[
         0
     ]
-    assert set(found.removal.members) <= set(range(5))
+    assert set(result.removal.members) <= set(range(5))
 
 
 def test_an_interruption_keeps_what_is_finished():
@@ -246,9 +262,9 @@ def test_an_interruption_keeps_what_is_finished():
         if step.startswith("claim 3"):
             raise KeyboardInterrupt
 
-    found = audit_pairs(Pairs(left=left, right=right), y, progress=stop)
-    assert not found.complete
-    assert len(found.claims) == 2
+    result = audit_pairs(Pairs(left=left, right=right), y, progress=stop)
+    assert not result.complete
+    assert len(result.claims) == 2
 
 
 def test_only_ties_have_no_claim():
@@ -266,5 +282,5 @@ def test_unknown_names_are_refused():
 def test_items_that_never_met_are_said():
     pairs = Pairs(left=list("ABCD"), right=list("BADC"))
     with pytest.warns(UserWarning, match="never meet"):
-        found = audit_pairs(pairs, [-1, 1, -1, 1], claims=["A > C"])
-    assert found.claims[0].verdict.startswith("cannot be told: they never met")
+        result = audit_pairs(pairs, [-1, 1, -1, 1], claims=["A > C"])
+    assert result.claims[0].verdict.startswith("cannot be told: they never met")

@@ -3,12 +3,11 @@
 
 import numpy as np
 import pytest
-from sklearn.impute import SimpleImputer
+from sklearn import config_context
 from sklearn.model_selection import GridSearchCV, cross_val_score
-from sklearn.pipeline import make_pipeline
 
 import tiebreak
-from tiebreak import BoostedUtility, LogisticCompare, OnItems, Pairs
+from tiebreak import BoostedUtility, LogisticCompare, Pairs
 from tiebreak.metrics import comparison_log_loss, ndcg
 from tiebreak.selection import ItemKFold, QueryKFold
 
@@ -52,20 +51,12 @@ def test_probabilities_a_ranking_and_a_file(hotels, tmp_path):
     assert comparison_log_loss(choices, again.predict_proba(pairs)) < 0.8
 
 
-def test_missing_values_are_filled_in_inside_the_pipeline(hotels):
-    pairs, choices = hotels
-    model = make_pipeline(
-        OnItems(SimpleImputer()), BoostedUtility(20, early_stopping=False)
-    )
-    assert model.fit(pairs, choices).score(pairs, choices) > 0.5
-
-
 def test_search_results_are_tuned_by_query():
     rng = np.random.default_rng(0)
     qid = np.repeat(np.arange(40), 10)
     X = rng.normal(size=(400, 4))
     y = np.digitize(X[:, 0] * np.sign(X[:, 1]) + 0.3 * rng.normal(size=400), [0, 1])
-    with tiebreak_routing():
+    with config_context(enable_metadata_routing=True):
         search = GridSearchCV(
             BoostedUtility(25, learning_rate=0.2, early_stopping=False),
             {"max_leaves": [2, 6]},
@@ -73,9 +64,3 @@ def test_search_results_are_tuned_by_query():
         ).fit(X, y, qid=qid)
     assert search.best_params_ == {"max_leaves": 6}  # two leaves have no interaction
     assert ndcg(y, search.predict(X), qid, k=10) > 0.9
-
-
-def tiebreak_routing():
-    from sklearn import config_context
-
-    return config_context(enable_metadata_routing=True)

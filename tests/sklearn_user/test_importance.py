@@ -23,10 +23,10 @@ def test_a_column_of_the_items_is_permuted():
     def accuracy(model, items, _):
         return model.score(Pairs(items, left, right), y)
 
-    found = permutation_importance(
+    result = permutation_importance(
         model, items, None, scoring=accuracy, n_repeats=5, random_state=0
     )
-    size, price, noise = found.importances_mean
+    size, price, noise = result.importances_mean
     assert size > price > 0.1 > abs(noise)
 
 
@@ -41,6 +41,6 @@ def test_partial_dependence_of_the_utility():
         (LogisticCompare(), {"response_method": "decision_function"}),
     ):
         model.fit(pairs, y.astype(int))
-        found = partial_dependence(model, items, [0], grid_resolution=5, **options)
-        slope = np.diff(found["average"][0]) / np.diff(found["grid_values"][0])
+        result = partial_dependence(model, items, [0], grid_resolution=5, **options)
+        slope = np.diff(result["average"][0]) / np.diff(result["grid_values"][0])
         assert_allclose(slope, model.coef_[0])

@@ -39,8 +39,6 @@ from tiebreak import (
     SVMCompare,
     ThresholdCompare,
     WithoutTies,
-    load,
-    save,
     tune,
 )
 from tiebreak.metrics import get_scorer, swapped_pairs
@@ -127,10 +125,10 @@ def test_calibration_gives_an_svm_probabilities(method, ensemble):
     train, test = np.arange(80), np.arange(80, 120)
     machine.fit(PAIRS[train], Y[train])
     assert machine.classes_.tolist() == [-1, 0, 1]
-    found = machine.predict_proba(PAIRS[test])
-    assert_array_equal(machine.predict(PAIRS[test]), found.argmax(axis=1) - 1)
+    result = machine.predict_proba(PAIRS[test])
+    assert_array_equal(machine.predict(PAIRS[test]), result.argmax(axis=1) - 1)
     baseline = np.tile(np.bincount(Y[train] + 1) / 80, (40, 1))
-    assert log_loss(Y[test], found) < 0.8 * log_loss(Y[test], baseline)
+    assert log_loss(Y[test], result) < 0.8 * log_loss(Y[test], baseline)
 
 
 def test_temperature_wants_outcomes_from_zero():
@@ -255,19 +253,6 @@ def test_a_binary_classifier_decides_by_the_difference():
         WithoutTies(LOGISTIC).fit(PAIRS, np.full(len(Y), -1))
 
 
-def test_a_binary_classifier_is_saved_as_others_are(tmp_path):
-    """A file that holds no code, and the same answers; renumbered models too."""
-    pairs, y = PAIRS[DECIDED], Y[DECIDED]
-    model = WithoutTies(LOGISTIC).fit(pairs, y)
-    save(model, tmp_path / "model.tiebreak")
-    loaded = load(tmp_path / "model.tiebreak")
-    assert_array_equal(loaded.predict_proba(pairs), model.predict_proba(pairs))
-    (inner,) = VotingClassifier([("one", LOGISTIC)]).fit(PAIRS, Y).estimators_
-    save(inner, tmp_path / "inner.tiebreak")
-    loaded = load(tmp_path / "inner.tiebreak")
-    assert_array_equal(loaded.predict(PAIRS), inner.predict(PAIRS))
-
-
 def test_zero_and_one_can_be_declared():
     """Ties and wins of the right side only, with no doubt about it."""
     rows = np.flatnonzero(Y >= 0)
@@ -332,9 +317,9 @@ def test_tune_takes_any_regressor(model):
         for name in ("min_samples_leaf", "ridge__alpha")
         if name in model.get_params()
     )
-    found = tune(model, X, y, {name: [1, 30]}, qid=qid, cv=3, scoring="ndcg")
+    result = tune(model, X, y, {name: [1, 30]}, qid=qid, cv=3, scoring="ndcg")
     for train, test in QueryKFold(3).split(X, y, qid=qid):
         by_hand = clone(model).set_params(**{name: 1}).fit(X[train], y[train])
         score = get_scorer("ndcg")(by_hand, X[test], y[test], qid=qid[test])
-        assert score in found.table.row(0)
-    assert found.best_estimator_.predict(X).shape == y.shape
+        assert score in result.table.row(0)
+    assert result.best_estimator_.predict(X).shape == y.shape

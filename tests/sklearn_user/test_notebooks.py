@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """In a notebook: results as tables, pictures on given axes, warnings that are read."""
 
-import warnings
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -40,24 +38,22 @@ def votes():
 # What the last line of a cell shows
 
 
-def results(votes):
-    return {
-        "leaderboard": Leaderboard.from_results(*votes),
-        "check": check_pairs(*votes),
-        "search": tune(BradleyTerry(), *votes, {"alpha": [0.1, 1.0]}, cv=2),
-        "evaluation": evaluate_folds(
-            {name: BradleyTerry() for name in HOSTILE}, *votes
-        ),
-    }
-
-
 def test_results_are_tables_and_names_are_text(votes):
-    for name, result in results(votes).items():
-        html = result._repr_html_()
-        assert "<table>" in html, name
+    models = {name: BradleyTerry() for name in HOSTILE}
+    pages = [
+        result._repr_html_()
+        for result in (
+            Leaderboard.from_results(*votes),
+            check_pairs(*votes),
+            tune(BradleyTerry(), *votes, {"alpha": [0.1, 1.0]}, cv=2),
+            evaluate_folds(models, *votes),
+        )
+    ]
+    for html in pages:
+        assert "<table>" in html
         assert "<script>" not in html
         assert "\u202e" not in html
-    board = Leaderboard.from_results(*votes)._repr_html_()
+    board = pages[0]
     assert "&lt;script&gt;" in board
     assert "[red]Ada[/red]" in board
     assert "Prior: strengths are within" in board  # what the intervals rest on
@@ -100,22 +96,6 @@ def test_pictures_go_where_you_put_them(votes):
 WINES = pd.DataFrame({"acid": [1.0, 2.0, 3.0, 4.0], "sugar": [1.0, 4.0, 2.0, 3.0]})
 
 
-def test_names_of_features_that_come_and_go():
-    """The words and the category are those of scikit-learn."""
-    named = RankSVM().fit(WINES, [1, 2, 3, 4])
-    with pytest.warns(UserWarning) as caught:
-        named.predict(WINES.to_numpy())
-    assert [str(warning.message) for warning in caught] == [
-        "X does not have valid feature names, but RankSVM was fitted with feature names"
-    ]
-    unnamed = RankSVM().fit(WINES.to_numpy(), [1, 2, 3, 4])
-    with pytest.warns(UserWarning) as caught:
-        unnamed.predict(WINES)
-    assert [str(warning.message) for warning in caught] == [
-        "X has feature names, but RankSVM was fitted without feature names"
-    ]
-
-
 def test_names_of_the_features_of_compared_items():
     left, right, y = [0, 1, 2], [2, 3, 1], [1, -1, 0]
     named = Pairs(WINES, left, right)
@@ -140,20 +120,6 @@ def test_warnings_have_categories():
         RankSVM(kernel="linear").fit(items[[0, 0]], [1, 2])
     with pytest.warns(ConvergenceWarning):
         LogisticCompare(max_iter=1, tol=1e-8).fit(Pairs(items, [0, 1], [2, 3]), [1, -1])
-
-
-@pytest.fixture
-def untied():
-    rng = np.random.default_rng(0)
-    return rng.normal(size=(40, 2, 2)), rng.choice([-1, 1], 40)
-
-
-def said(search):
-    """What a call warns of."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        search()
-    return [str(warning.message) for warning in caught]
 
 
 # Looking around

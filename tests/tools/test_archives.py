@@ -50,101 +50,54 @@ def test_a_good_release_has_no_findings():
     assert archives.metadata_findings(METADATA) == []
 
 
-@pytest.mark.parametrize("missing", IN_WHEEL[:-1])
-def test_a_file_that_a_wheel_lacks_is_named(missing):
-    names = [name for name in IN_WHEEL if name != missing]
-    assert archives.wheel_findings(WHEEL, names) == [f"{missing} is missing"]
+def test_files_that_are_missing_are_named():
+    assert archives.wheel_findings(WHEEL, IN_WHEEL[1:]) == [
+        "tiebreak/__init__.py is missing"
+    ]
+    names = [name for name in IN_SDIST if name != "LICENSE"]
+    assert archives.sdist_findings(names) == ["LICENSE is missing"]
 
 
 @pytest.mark.parametrize(
-    "missing", ["LICENSE", "CITATION.cff", "docs/design.md", "tests/conftest.py"]
-)
-def test_a_file_that_an_sdist_lacks_is_named(missing):
-    names = [name for name in IN_SDIST if name != missing]
-    assert archives.sdist_findings(names) == [f"{missing} is missing"]
-
-
-@pytest.mark.parametrize(
-    "extra",
+    ("extra", "in_wheel"),
     [
-        "tests/conftest.py",
-        "docs/design.md",
-        "papers/__init__.py",
-        "tiebreak/datasets/sushi.csv",
-        "tiebreak/notes.md",
-        "tiebreak/data/__pycache__/pairs.cpython-311.pyc",
-        "tiebreak/data/loops.so",
+        ("tests/conftest.py", True),
+        ("tiebreak/datasets/sushi.csv", True),
+        ("tiebreak/data/loops.so", True),
+        ("notes.txt", False),
+        ("shared/README.md", False),
+        ("tests/models/elo.tiebreak", False),
+        ("papers/000-chess.jsonl", False),
+        ("src/tiebreak/losses/sums.nbc", False),
+        ("docs/_build/html/index.html", False),
     ],
 )
-def test_what_does_not_belong_into_a_wheel_is_named(extra):
-    findings = archives.wheel_findings(WHEEL, [*IN_WHEEL, extra])
+def test_files_that_do_not_belong_into_an_archive_are_named(extra, in_wheel):
+    findings = (
+        archives.wheel_findings(WHEEL, [*IN_WHEEL, extra])
+        if in_wheel
+        else archives.sdist_findings([*IN_SDIST, extra])
+    )
     assert findings
     assert all(finding.startswith(extra) for finding in findings)
 
 
-@pytest.mark.parametrize(
-    "extra",
-    [
-        "notes.txt",
-        "shared/README.md",
-        ".ci/run",
-        "tests/sushi.csv",
-        "tests/models/elo.tiebreak",
-        "docs/votes.parquet",
-        "src/tiebreak/datasets/results.CSV",
-        "papers/results/quick/000-chess.jsonl",
-        "papers/000-chess.jsonl",
-        "tests/.hypothesis/examples/0",
-        "tests/__pycache__/conftest.nbi",
-        "src/tiebreak/losses/sums.nbc",
-        "docs/_build/html/index.html",
-    ],
-)
-def test_what_does_not_belong_into_an_sdist_is_named(extra):
-    findings = archives.sdist_findings([*IN_SDIST, extra])
-    assert findings
-    assert all(finding.startswith(extra) for finding in findings)
-
-
-def test_a_wheel_for_one_platform_is_refused():
-    name = "tiebreak-0.1.0-cp311-cp311-linux_x86_64.whl"
-    (finding,) = archives.wheel_findings(name, IN_WHEEL)
+def test_wrong_metadata_are_found():
+    (finding,) = archives.metadata_findings(METADATA.replace(">=3.11", ">=3.8"))
+    assert "Requires-Python" in finding
+    (finding,) = archives.wheel_findings(
+        WHEEL.replace("none-any", "cp311-linux"), IN_WHEEL
+    )
     assert "pure" in finding
 
 
-@pytest.mark.parametrize(
-    ("said", "instead", "named"),
-    [
-        (">=3.11", ">=3.8", "Requires-Python"),
-        ("Typing :: Typed", "Natural Language :: English", "Typing :: Typed"),
-        ("License-File: LICENSE\n", "", "License-File"),
-    ],
-)
-def test_metadata_that_say_something_else_are_found(said, instead, named):
-    (finding,) = archives.metadata_findings(METADATA.replace(said, instead))
-    assert named in finding
-
-
-@pytest.mark.parametrize(
-    ("changelog", "version"),
-    [
-        ("# Changelog\n\n## 0.2.0 - 2027-01-31\n\n## 0.1.0 - 2026-11-16\n", "0.2.0"),
-        ("# Changelog\n\n## Unreleased\n\n- A line.\n\n## 0.1.0 - 2026-11-16\n", None),
-        ("# Changelog\n\n## 0.2.0\n\n## 0.1.0 - 2026-11-16\n", None),
-        ("# Changelog\n", None),
-    ],
-)
-def test_the_first_heading_of_the_changelog_counts(changelog, version):
-    assert archives.changelog_version(changelog) == version
-
-
-def test_versions_must_agree_and_be_there():
+def test_versions_must_agree():
+    assert (
+        archives.changelog_version("# Changelog\n\n## 0.2.0 - 2027-01-31\n") == "0.2.0"
+    )
+    assert archives.changelog_version("# Changelog\n\n## Unreleased\n") is None
     assert archives.version_findings({"wheel": "0.1.0", "CHANGELOG": "0.1.0"}) == []
-    for other in ("0.1.1", None):
-        said = {"wheel": "0.1.0", "sdist": "0.1.0", "CHANGELOG": other}
-        (finding,) = archives.version_findings(said)
-        assert f"CHANGELOG: {other}" in finding
-    assert archives.version_findings({"wheel": None, "CHANGELOG": None})
+    assert archives.version_findings({"wheel": "0.1.0", "CHANGELOG": None})
 
 
 def test_both_kinds_of_archive_are_read(tmp_path):

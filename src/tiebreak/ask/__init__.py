@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The local page that asks people for comparisons, ties included.
+"""Ask people for comparisons: a study (the engine), and a local page, its client.
 
-`tiebreak ask` is its only user; nothing here is imported before it runs.
+The engine is `study`, `choose`, `beliefs` and `store`; it imports nothing of the page.
 """

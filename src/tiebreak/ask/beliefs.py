@@ -26,11 +26,18 @@ from functools import cache
 
 import numpy as np
 import scipy.linalg as sl
-import scipy.sparse as sp
-import scipy.sparse.linalg as ssl
 from numpy.typing import NDArray
 
-from tiebreak.losses import Davidson
+from tiebreak.data.comparison_graph import count_comparisons
+from tiebreak.losses import (
+    ComparisonObjective,
+    Davidson,
+    Design,
+    FeatureDesign,
+    ItemDesign,
+)
+from tiebreak.losses.comparison_covariance import coefficient_covariance
+from tiebreak.solvers import conjugate_gradients, minimize_newton
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -39,6 +46,7 @@ MOST_DENSE = 2000
 _LINK = Davidson()
 _IMAGINED = np.ones((1, 3))  # one answer of each kind, for t
 _IMAGINED_ITEMS = 2.0  # of variance 1, for τ²
+_TOL = 1e-6
 
 
 @cache
@@ -59,33 +67,19 @@ def expected_information(mean: Floats, deviation: Floats, t: float) -> Floats:
     return np.maximum(inner - (overall * np.log(overall)).sum(axis=-1), 0.0)
 
 
-def count_answers(answers: Ints, n_items: int) -> tuple[Ints, Ints, Floats]:
-    """Distinct pairs with left < right, and their counts, shape (m, 3).
-
-    Answers are rows of left, right and y: -1 (left is better), 0 (tie) or 1 (right).
-    """
-    left, right, y = answers.T
-    low, high = np.minimum(left, right), np.maximum(left, right)
-    y = np.where(left == low, y, -y)
-    keys, row = np.unique(low * n_items + high, return_inverse=True)
-    counts = np.zeros((len(keys), 3))
-    np.add.at(counts, (row, y + 1), 1.0)
-    return keys // n_items, keys % n_items, counts
-
-
 @dataclass(eq=False)
 class Beliefs:
     """The distribution of the utilities; `learn` changes it, `refit` makes a new one.
 
-    ``cov`` has shape (N, N), or (N,) above `MOST_DENSE` items. ``precision`` is K⁻¹, or
-    None for the identity; ``width`` is τ².
+    ``cov`` has shape (N, N), or (N,) above `MOST_DENSE` items. ``root`` is Cholesky's
+    factor of K, or None for the identity; ``width`` is τ².
     """
 
     mean: Floats
     cov: Floats
     tie: float = 0.0
     width: float = 1.0
-    precision: Floats | None = None
+    root: Floats | None = None
 
     @classmethod
     def prior(cls, n_items: int, features: Floats | None = None) -> Beliefs:
@@ -98,7 +92,7 @@ class Beliefs:
         known = spread > 0
         z = (features[:, known] - features[:, known].mean(axis=0)) / spread[known]
         cov = 0.5 * np.eye(n_items) + 0.5 * z @ z.T / max(1, z.shape[1])
-        return cls(np.zeros(n_items), cov, precision=np.linalg.inv(cov))
+        return cls(np.zeros(n_items), cov, root=sl.cholesky(cov, lower=True))
 
     @property
     def n_items(self) -> int:
@@ -148,97 +142,52 @@ class Beliefs:
         return column, less
 
     def refit(self, answers: Ints) -> Beliefs:
-        """Beliefs from all answers (n, 3), the Newton steps starting here."""
-        left, right, counts = count_answers(answers, self.n_items)
-        counts = np.vstack([counts, _IMAGINED])
-        fit = self._fitted(left, right, counts)
-        if self.precision is None:
-            total = fit.mean @ fit.mean + fit.variance.sum()
-        else:
-            total = fit.mean @ self.precision @ fit.mean
-            total += np.vdot(self.precision, fit.cov)
-        fit.width = float((total + _IMAGINED_ITEMS) / (self.n_items + _IMAGINED_ITEMS))
-        return fit
+        """Beliefs from all answers, the Newton steps starting here.
 
-    def _fitted(self, left: Ints, right: Ints, counts: Floats) -> Beliefs:
-        """Maximize the posterior at a given width; V is the inverse Hessian."""
-        theta, t = self.mean, self.tie
-        value = self._value(theta, t, left, right, counts)
-        for _ in range(50):
-            d = np.append(theta[right] - theta[left], 0.0)
-            at = _LINK.expand(d, t, counts)
-            grad = self._penalized(theta) + self._per_item(left, right, at.gradient)
-            cross = self._per_item(left, right, at.cross)
-            solve = self._solver(left, right, at.curvature[:-1])
-            a, b = solve(grad), solve(cross)
-            # t by the Schur complement; its curvature there is that of a convex sum.
-            curvature = max(float(at.tie_curvature - cross @ b), 1e-12)
-            step_t = float(at.tie_gradient - cross @ a) / curvature
-            step = a - b * step_t
-            slope = grad @ step + at.tie_gradient * step_t
-            size = 1.0
-            while size > 1e-6:
-                tried = theta - size * step, t - size * step_t
-                new = self._value(*tried, left, right, counts)
-                if new <= value - 1e-4 * size * slope + 1e-12 * abs(value):
-                    break
-                size /= 2
-            theta, t, value = *tried, new
-            if slope < 1e-6:  # the step was a thousandth of a standard error
-                break
-        # t is uncertain as well, which adds b bᵀ / curvature.
+        Answers (n, 3) are rows of left, right and y: -1 (left is better), 0 or 1.
+        """
+        n, (left, right, y) = self.n_items, answers.T
+        cells = count_comparisons(left, right, y, np.ones(len(y)), n)
+        # The imagined answers are about an item and itself, so they say something of t.
+        ends = np.append(cells.left, 0), np.append(cells.right, 0)
+        counts = np.vstack([cells.counts, _IMAGINED])
+        design: Design = ItemDesign(*ends, n)
+        z = self.mean
+        if self.root is not None:
+            design = FeatureDesign(self.root, *ends)
+            z = sl.solve_triangular(self.root, z, lower=True)
+        penalty = np.full(n, 0.5 / self.width)
+        objective = ComparisonObjective(design, _LINK, counts, penalty)
+        x = minimize_newton(
+            objective, np.append(z, self.tie), tol=_TOL, dense=self.is_dense
+        ).x
+        z, tie = objective.split(x)
         if self.is_dense:
-            cov = sl.lapack.dpotri(solve.factor, lower=1)[0]
-            cov = np.tril(cov) + np.tril(cov, -1).T
-            cov = sl.blas.dger(1.0 / curvature, b, b, a=cov.T, overwrite_a=1).T
+            cov = coefficient_covariance(objective, x, "model")[:-1, :-1]
+            total = z @ z + np.trace(cov)
         else:
-            cov = 1.0 / solve.diagonal + b**2 / curvature
-        return replace(self, mean=theta, cov=np.ascontiguousarray(cov), tie=float(t))
-
-    def _per_item(self, left: Ints, right: Ints, slope: Floats) -> Floats:
-        """Sum slopes in d over the comparisons of each item."""
-        n, slope = self.n_items, slope[:-1]  # the last is the imagined one
-        gained = np.bincount(right, slope, n) - np.bincount(left, slope, n)
-        return gained.astype(np.float64)
-
-    def _penalized(self, theta: Floats) -> Floats:
-        """Gradient of the prior."""
-        inner = theta if self.precision is None else self.precision @ theta
-        return inner / self.width
-
-    def _value(
-        self, theta: Floats, t: float, left: Ints, right: Ints, counts: Floats
-    ) -> float:
-        d = np.append(theta[right] - theta[left], 0.0)
-        return _LINK.value(d, t, counts) + 0.5 * float(theta @ self._penalized(theta))
-
-    def _solver(self, left: Ints, right: Ints, h: Floats) -> _Solver:
-        n = self.n_items
-        degree = np.bincount(left, h, n) + np.bincount(right, h, n)
-        if not self.is_dense:
-            rows, columns = np.r_[left, right], np.r_[right, left]
-            between = sp.csr_array((-np.r_[h, h], (rows, columns)), shape=(n, n))
-            return _Solver(between + sp.diags_array(degree + 1.0 / self.width))
-        prior = np.eye(n) if self.precision is None else self.precision
-        hessian = prior / self.width
-        hessian[left, right] -= h  # every pair is there once
-        hessian[right, left] -= h
-        hessian[np.diag_indices(n)] += degree
-        return _Solver(hessian)
+            cov = _variances(objective, x)
+            total = z @ z + cov.sum()
+        mean = z
+        if self.root is not None:
+            mean, cov = self.root @ z, self.root @ cov @ self.root.T
+        width = float((total + _IMAGINED_ITEMS) / (n + _IMAGINED_ITEMS))
+        return replace(
+            self, mean=mean, cov=np.ascontiguousarray(cov), tie=tie, width=width
+        )
 
 
-class _Solver:
-    """Solve H x = b: by Cholesky's factor, or by conjugate gradients."""
-
-    def __init__(self, hessian: Floats | sp.csr_array) -> None:
-        self.sparse = sp.issparse(hessian)
-        if self.sparse:
-            self.hessian, self.diagonal = hessian, hessian.diagonal()
-        else:
-            self.factor = sl.cholesky(hessian, lower=True, overwrite_a=True)
-
-    def __call__(self, b: Floats) -> Floats:
-        if not self.sparse:
-            return sl.cho_solve((self.factor, True), b)
-        precondition = sp.diags_array(1.0 / self.diagonal)
-        return ssl.cg(self.hessian, b, rtol=1e-8, maxiter=500, M=precondition)[0]
+def _variances(objective: ComparisonObjective, x: Floats) -> Floats:
+    """Variances as if the errors of the items were independent, but for that of t."""
+    objective.expand(x)
+    diagonal = objective.hessian_diagonal()
+    unit = np.zeros(len(x))
+    unit[-1] = 1.0
+    column, _ = conjugate_gradients(
+        objective.hessian_product,
+        unit,
+        lambda r: r / diagonal,
+        lambda r, z: float(r @ z) <= 1e-16 / diagonal[-1],
+        500,
+    )
+    return 1.0 / diagonal[:-1] + column[:-1] ** 2 / column[-1]

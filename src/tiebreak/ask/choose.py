@@ -1,29 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 r"""Which pair to ask about next, how certain the goal is, and when to stop.
 
-A goal wants to know differences θ_l - θ_k, and how much is a weight w_kl:
-
-* ``ranking``: the probability that the order of the two is wrong now, over the variance
-  of their difference;
-* ``top:K`` (``best`` is ``top:1``): q_k q_l, where q_k is the density of θ_k at the
-  border between the best K and the others;
-* ``scale``: 1.
-
-The value of a pair is the decrease of Σ w_kl Var(θ_l - θ_k) that is expected from its
-answer. With c = e_right - e_left, s² = cᵀVc, the Laplacian L of the weights and the
-mutual information I of the answer and d = cᵀθ it is
+A goal has weights w_kl of the differences θ_l - θ_k that it wants to know, and a
+certainty between 0 and 1; docs/ask.md has a table of both. The value of a pair is the
+decrease of Σ w_kl Var(θ_l - θ_k) that is expected from its answer. With
+c = e_right - e_left, s² = cᵀVc, the Laplacian L of the weights and the mutual
+information I of the answer and d = cᵀθ it is
 
     (1 - exp(-2 I)) cᵀVLVc / s².
 
-How certain a goal is, between 0 and 1, is a posterior expectation:
-
-* ``ranking``: the share of pairs whose order is right;
-* ``top:K``: the probability that the K items with the largest means are the best K;
-* ``scale``: the share of the variance of the utilities that the means explain.
-
-Two items within the tie threshold of the model are in the right order either way. The
-goal is reached when this number is at least the level and every item was compared
-often enough.
+Two items within the tie threshold of the model are in the right order either way.
 """
 
 from __future__ import annotations
@@ -197,11 +183,9 @@ class Chooser:
         self._rng = np.random.default_rng(seed)
         self._answers: list[tuple[int, int, int]] = []  # left, right, y
         self._epoch = 0  # grows when an answer is taken back
-        self._open: dict[tuple[int, int], int] = {}
-        # By rater: the pairs in their order, and how often each was asked.
+        self._open: Counter[tuple[int, int]] = Counter()
+        # The pairs of each rater in the order in which they were asked.
         self._asked: defaultdict[Hashable, list[tuple[int, int]]] = defaultdict(list)
-        self._times: defaultdict[Hashable, Counter[tuple[int, int]]]
-        self._times = defaultdict(Counter)
         self._values: tuple[Ints, Ints, Floats] | None = None  # of the present beliefs
 
     def __len__(self) -> int:
@@ -227,36 +211,34 @@ class Chooser:
         """Remember that a rater was asked, also before this program was started."""
         key = _key(left, right)
         self._asked[rater].append(key)
-        self._times[rater][key] += 1
-        self._open[key] = self._open.get(key, 0) + 1
+        self._open[key] += 1
         self.games[[left, right]] += 1
 
-    def close(self, left: int, right: int, *, counted: bool = True) -> None:
-        """Remember that a question is no longer open."""
+    def answer(
+        self, left: int, right: int, y: int | None, *, update: bool = True
+    ) -> None:
+        """Close a question that was answered, or skipped if `y` is None.
+
+        Without an update the answer counts from the next `refit` on.
+        """
         key = _key(left, right)
         self._values = None
         self._open[key] -= 1
         if not self._open[key]:
             del self._open[key]
-        if not counted:
+        if y is None:
             self.games[[left, right]] -= 1
-
-    def reopen(self, left: int, right: int, *, counted: bool = True) -> None:
-        """Remember that a question is open again, after its answer was taken back."""
-        key = _key(left, right)
-        self._open[key] = self._open.get(key, 0) + 1
-        if not counted:
-            self.games[[left, right]] += 1
-
-    def learn(self, left: int, right: int, y: int, *, update: bool = True) -> None:
-        """Add an answer; without an update it counts from the next `refit` on."""
+            return
         self._answers.append((left, right, y))
         if update:
-            self._values = None
             self._aim.learn(self.beliefs, *self.beliefs.learn(left, right, y))
 
-    def forget(self, left: int, right: int, y: int) -> None:
-        """Take back an answer; the beliefs follow with the next `refit`."""
+    def undo(self, left: int, right: int, y: int | None) -> None:
+        """Open a question again; the beliefs follow with the next `refit`."""
+        self._open[_key(left, right)] += 1
+        if y is None:
+            self.games[[left, right]] += 1
+            return
         del self._answers[-1 - self._answers[::-1].index((left, right, y))]
         self._epoch += 1
 
@@ -297,7 +279,7 @@ class Chooser:
     def _repeated(self, rater: Hashable) -> Pair | None:
         if self._rng.random() >= self.settings.repeat:
             return None
-        times = self._times[rater]
+        times = Counter(self._asked[rater])
         old = [key for key in self._asked[rater][:-_DISTANCE]
                if times[key] == 1 and key not in self._open]  # fmt: skip
         return Pair(*old[self._rng.integers(len(old))], "repeat") if old else None
@@ -307,7 +289,8 @@ class Chooser:
             self._values = self._valued()
         first, second, value = self._values
         flat = value.ravel()
-        recent, times = self._asked[rater][-_DISTANCE:], self._times[rater]
+        recent = self._asked[rater][-_DISTANCE:]
+        times = Counter(self._asked[rater])
         chosen: tuple[int, int] | None = None
         again: tuple[int, int] | None = None
         best = -1.0

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import warnings
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,7 +28,6 @@ from tiebreak.io.items import find_items
 from tiebreak.io.result import FileError, ReadOptions, first_of, plural
 from tiebreak.io.table import Table
 
-MOST_ITEMS = 100_000
 MEDIA_TYPES = {
     ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".png": "image/png",
     ".gif": "image/gif", ".webp": "image/webp", ".avif": "image/avif",
@@ -78,48 +78,27 @@ class Items:
     items: list[Item]
     sentences: list[str] = field(default_factory=list)
 
-    def common(self, left: int, right: int) -> list[tuple[View, View]]:
-        """Views of two items that can be shown beside each other."""
-        others = {view.prompt: view for view in self.items[right].views}
-        return [
-            (view, others[view.prompt])
-            for view in self.items[left].views
-            if view.prompt in others
-        ]
-
-    def allowed(self) -> NDArray[np.bool_] | None:
-        """Which items share a prompt, shape (N, N); None if all do."""
-        prompts: dict[str | None, int] = {}
-        rows = [
-            (row, prompts.setdefault(view.prompt, len(prompts)))
-            for row, item in enumerate(self.items)
-            for view in item.views
-        ]
-        if len(rows) == len(self.items) * len(prompts):
-            return None
-        has = np.zeros((len(self.items), len(prompts)), dtype=np.float32)
-        has[tuple(np.array(rows).T)] = 1.0
-        return has @ has.T > 0
+    @property
+    def prompts(self) -> list[list[str | None]]:
+        """Prompts of each item."""
+        return [[view.prompt for view in item.views] for item in self.items]
 
 
 def read_items(source: Path) -> Items:
-    """Find the items of a folder, a table or a text file of one item per line."""
+    """Read the items of a folder, a table or a text file of one item per line."""
     if source.is_dir():
         items = _read_folder(source)
     elif source.suffix.lower() in (".txt", ".text") and source.is_file():
         items = _read_lines(source)
     else:
         items = _read_table(source)
-    n = len(items.items)
-    if n < 2:
-        raise FileError(
-            source, f"there is {plural(n, 'item')} to ask about; expected two at least."
-        )
-    if n > MOST_ITEMS:
-        raise FileError(
-            source, f"{n:,} items are more than people can compare; take a sample of "
-            f"at most {MOST_ITEMS:,}."
-        )  # fmt: skip
+    if len(items.items) < 2:
+        reasons = [
+            f"{plural(len(items.items), 'item')} to ask about; expected at least two "
+            "images, sounds, videos or texts.",
+            *items.sentences,
+        ]
+        raise FileError(source, " ".join(reasons))
     items.sentences += _say_same(items.items)
     return items
 
@@ -163,78 +142,67 @@ def _say_same(items: Sequence[Item]) -> list[str]:
     return [f"The same content under two names: {first_of(same, 5)}."]
 
 
-def _problem(path: Path) -> str | None:
-    """Say why a file cannot be shown; None if it can."""
+def _file_view(root: Path, path: Path, prompt: str | None = None) -> View | str:
+    """Make a view of a file below a folder; if it cannot be shown, say why."""
     ending = path.suffix.lower()
+    if not path.resolve().is_relative_to(root):
+        return "outside the folder"
+    if not path.is_file():
+        return "no such file"
     if ending in _FOREIGN:
         return "browsers cannot show it; save it as JPEG or PNG"
+    if ending not in (*MEDIA_TYPES, *_TEXTS):
+        return "no image, sound, video or text"
     try:
         if not path.stat().st_size:
             return "the file is empty"
         if ending in _TEXTS:
             text = path.read_text(encoding="utf-8")
-            return None if text.strip() else "the text is blank"
-        if MEDIA_TYPES[ending].startswith("image/") and ending not in _UNCHECKED:
+            blank = not text.strip()
+            return "the text is blank" if blank else View(_TEXTS[ending], text, prompt)
+        kind = MEDIA_TYPES[ending].partition("/")[0]
+        if kind == "image" and ending not in _UNCHECKED:
             from PIL import Image
 
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                with Image.open(path) as image:
-                    image.size  # noqa: B018 - what is read before the pixels
+                Image.open(path).close()
     except UnicodeDecodeError:
         return "it is not UTF-8 text"
-    except OSError as error:
-        return error.strerror or "the image cannot be read"
-    except Exception:
-        return "the image cannot be read"
-    return None
-
-
-def _file_view(path: Path, prompt: str | None = None) -> View:
-    ending = path.suffix.lower()
-    if ending in _TEXTS:
-        return View(_TEXTS[ending], path.read_text(encoding="utf-8"), prompt)
-    return View(MEDIA_TYPES[ending].partition("/")[0], path, prompt)
+    except Exception as error:
+        return getattr(error, "strerror", None) or "the image cannot be read"
+    return View(kind, path, prompt)
 
 
 def _read_folder(folder: Path) -> Items:
     root = folder.resolve()
-    known, bad, others, outside = [], [], 0, 0
+    views: dict[Path, View] = {}
+    bad, others = [], 0
     for path in sorted(folder.rglob("*")):
         within = path.relative_to(folder)
         if any(part.startswith(".") for part in within.parts) or not path.is_file():
             continue
         if path.suffix.lower() not in (*MEDIA_TYPES, *_TEXTS, *_FOREIGN):
             others += 1
-        elif not path.resolve().is_relative_to(root):
-            outside += 1
-        elif (problem := _problem(path)) is not None:
-            bad.append(f"{within.as_posix()} ({problem})")
+            continue
+        view = _file_view(root, path)
+        if isinstance(view, str):
+            bad.append(f"{within.as_posix()} ({view})")
         else:
-            known.append(within)
-    notes = []
+            views[within] = view
+    sentences = []
     if bad:
-        notes.append(f"{plural(len(bad), 'file')} left out: {first_of(bad, 5)}.")
+        sentences.append(f"{plural(len(bad), 'file')} left out: {first_of(bad, 5)}.")
     if others:
-        notes.append(
+        sentences.append(
             f"{plural(others, 'other file')} not looked at; items are images, sounds, "
             "videos, .txt and .md files."
         )
-    if outside:
-        notes.append(f"{plural(outside, 'link')} out of the folder not followed.")
-    if not known:
-        raise FileError(
-            folder,
-            "there is no item to ask about; expected images, sounds, videos or texts. "
-            + " ".join(notes),
-        )
-    stems = [path.with_suffix("").as_posix() for path in known]
-    short = stems if len(set(stems)) == len(stems) else [p.as_posix() for p in known]
-    items = [
-        _item(name, [_file_view(folder / path)])
-        for name, path in zip(short, known, strict=True)
-    ]
-    return Items(items, notes)
+    names = [path.with_suffix("").as_posix() for path in views]
+    if len(set(names)) < len(names):
+        names = [path.as_posix() for path in views]
+    items = [_item(n, [view]) for n, view in zip(names, views.values(), strict=True)]
+    return Items(items, sentences)
 
 
 def _read_lines(path: Path) -> Items:
@@ -246,10 +214,10 @@ def _read_lines(path: Path) -> Items:
         raise FileError(path, f"cannot be read: {error.strerror}.") from None
     texts = [line.strip() for line in lines if line.strip()]
     kept = list(dict.fromkeys(texts))
-    notes = []
-    if len(kept) < len(texts):
-        notes.append(f"{plural(len(texts) - len(kept), 'line')} repeated, taken once.")
-    return Items([_item(text, [View("text", text)]) for text in kept], notes)
+    items = Items([_item(text, [View("text", text)]) for text in kept])
+    if repeated := len(texts) - len(kept):
+        items.sentences.append(f"{plural(repeated, 'line')} repeated, taken once.")
+    return items
 
 
 def _find_column(columns: Sequence[str], words: Sequence[str]) -> str | None:
@@ -266,72 +234,54 @@ def _read_table(path: Path) -> Items:
             "or a .txt file with one item per line."
         )  # fmt: skip
     table = Table(path, detected)
-    contents = {k: _find_column(table.columns, w) for k, w in _CONTENTS.items()}
-    kind, content = next(((k, c) for k, c in contents.items() if c), ("text", None))
+    columns = {kind: _find_column(table.columns, w) for kind, w in _CONTENTS.items()}
+    kind, content = next(((k, c) for k, c in columns.items() if c), ("text", None))
     prompt = _find_column(table.columns, _PROMPTS)
     free = [c for c in table.columns if c not in (content, prompt)]
-    name = _find_column(free, COLUMN_WORDS["name"])
-    if name is None and content is None:
+    name = _find_column(free, COLUMN_WORDS["name"]) or content
+    content = content or name
+    if name is None or content is None:
         raise table.error(
             "no column names items (item, name, id, model, …) or holds what to show "
             f"(file, image, text, markdown, url). {table.list_columns()}"
         )
-    wanted = [c for c in dict.fromkeys((name or content, content or name, prompt)) if c]
-    columns = table.read(text=wanted)
-    columns.note_missing("value", *wanted)
-    columns.refuse_broken()
-    texts = {c: columns.text[c].values_of_rows().tolist() for c in wanted}
+    wanted = list(dict.fromkeys([name, content, *([prompt] if prompt else [])]))
+    read = table.read(text=wanted)
+    read.note_missing("value", *wanted)
+    read.refuse_broken()
+    texts = {column: read.text[column].values_of_rows().tolist() for column in wanted}
+    prompts = texts[prompt] if prompt else [None] * len(texts[name])
+    with_prompt = f" with its {prompt}" if prompt else ""
+    sentences = [f"Items are named by {name}, and {content} is shown{with_prompt}."]
     views: dict[str, list[View]] = {}
-    shown = texts[content or name or ""]
-    prompts = texts[prompt] if prompt else [None] * len(shown)
-    root = path.resolve().parent
-    notes = [f"Items are named by {name or content}, and {content or name} is shown"
-            + (f" with its {prompt}." if prompt else ".")]  # fmt: skip
     bad: list[str] = []
-    for label, what, question in zip(
-        texts[name or content or ""], shown, prompts, strict=True
-    ):
-        view = _cell_view(root, kind if content else "text", what, question)
+    for label, cell, question in zip(texts[name], texts[content], prompts, strict=True):
+        view = _cell_view(path.resolve().parent, kind, cell, question)
         if isinstance(view, str):
-            bad.append(f"{what} ({view})")
+            bad.append(f"{cell} ({view})")
             continue
         if any(question == other.prompt for other in views.setdefault(label, [])):
             raise table.error(
-                f"{label!r} names two rows" + (" of one prompt" if prompt else "")
-                + "; expected one row for each item."
-            )  # fmt: skip
+                f"{label!r} names two rows{' of one prompt' if prompt else ''}; "
+                "expected one row for each item."
+            )
         views[label].append(view)
     if bad:
-        notes.append(f"{plural(len(bad), 'row')} left out: {first_of(bad, 5)}.")
-    items = Items(
-        [
-            _item(label, shown_views)
-            for label, shown_views in views.items()
-            if shown_views
-        ],
-        notes,
-    )
-    allowed = items.allowed()
-    if allowed is not None and len(items.items) > 1 and allowed.sum() <= len(allowed):
+        sentences.append(f"{plural(len(bad), 'row')} left out: {first_of(bad, 5)}.")
+    times = Counter(view.prompt for some in views.values() for view in some)
+    if len(views) > 1 and max(times.values()) == 1:
         raise table.error(
             f"no two items have the same {prompt}, so none can be compared; expected "
             f"a row for each item and {prompt}, with the item in a column like model."
         )
-    return items
+    return Items([_item(label, some) for label, some in views.items()], sentences)
 
 
 def _cell_view(root: Path, kind: str, value: str, prompt: str | None) -> View | str:
-    """Make a view of a cell of a table; of what cannot be shown, say why."""
+    """Make a view of a cell of a table; if it cannot be shown, say why."""
     if kind == "link" or (kind == "file" and "://" in value):
         fine = value.startswith(("https://", "http://"))
         return View("link", value, prompt) if fine else "not an http address"
-    if kind != "file":
-        return View(kind, value, prompt)
-    place = (root / value).resolve()
-    if not place.is_relative_to(root):
-        return "outside the folder of the table"
-    if not place.is_file():
-        return "no such file"
-    if place.suffix.lower() not in (*MEDIA_TYPES, *_TEXTS, *_FOREIGN):
-        return "no image, sound, video or text"
-    return _problem(place) or _file_view(place, prompt)
+    if kind == "file":
+        return _file_view(root, (root / value).resolve(), prompt)
+    return View(kind, value, prompt)

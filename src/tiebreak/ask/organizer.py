@@ -38,7 +38,7 @@ def overview(study: Study) -> dict[str, Any]:
         "goal": study.settings.goal,
         "file": study.store.path.name,
         "board": study.board(100),
-        "n_items": len(study.items.items),
+        "n_items": len(study.names),
         **_agreement(study, answers),
     }
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The page that asks, on this machine: what it serves, and to whom.
 
-Every request passes `Guard` first: the Host must be an address of this server, so that
+Every request passes `guard` first: the Host must be an address of this server, so that
 a foreign name that points here (DNS rebinding) is refused; a POST must come from the
-page itself (Origin) with its CSRF token, and is small; requests are limited per second.
+page itself (Origin) with its CSRF token, and is small.
 Everything but the style and the script needs the secret of a rater or of the organizer,
 which comes once in the address and from then on in a cookie that no other site can use.
 Files are served by their number in the list of items.
@@ -16,11 +16,8 @@ import hashlib
 import hmac
 import ipaddress
 import json
-import signal
 import socket
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import asdict
 from functools import lru_cache
 from pathlib import Path
@@ -32,21 +29,22 @@ from jinja2 import Environment, FileSystemLoader
 from markdown_it import MarkdownIt
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.base import BaseHTTPMiddleware, RequestResponseEndpoint
 from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Response
-from starlette.routing import Route
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
 
-from tiebreak.ask.items import MEDIA_TYPES, View
+from tiebreak.ask.items import MEDIA_TYPES, Items, View
 from tiebreak.ask.organizer import overview
-from tiebreak.ask.store import Rater, Refused
-from tiebreak.ask.study import Answer, Shown, Study
+from tiebreak.ask.store import Question, Rater, Refused
+from tiebreak.ask.study import Answer, Study
 from tiebreak.data.threads import one_blas_thread
 
 COOKIE = "tiebreak_ask"
 MOST_BODY = 4096
 MOST_RATERS = 1000
-_RATE, _BURST = 30.0, 60.0  # requests that change something, per second and person
 _HERE = Path(__file__).parent
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
@@ -61,75 +59,31 @@ _HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
-_ASSETS = {
-    "ask.css": "text/css", "ask.js": "text/javascript", "ask.svg": "image/svg+xml",
-}  # fmt: skip
 
 
-class Guard:
-    """Refuse requests that the page itself would not send."""
-
-    def __init__(self, app: ASGIApp, hosts: Callable[[str], bool]) -> None:
-        self.app, self.hosts = app, hosts
-        self._left: dict[str, tuple[float, float]] = {}  # allowance, and when
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Refuse a request, or pass it on and add headers to the reply."""
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
-        request = Request(scope, receive)
-        trouble = self._trouble(request)
-        if trouble is not None:
-            response = JSONResponse({"error": trouble[1]}, trouble[0], _HEADERS)
-            await response(scope, receive, send)
-            return
-
-        async def with_headers(message: Any) -> None:
-            if message["type"] == "http.response.start":
-                own = {name for name, _ in message["headers"]}
-                message["headers"] += [
-                    (name.lower().encode(), value.encode())
-                    for name, value in _HEADERS.items()
-                    if name.lower().encode() not in own
-                ]
-            await send(message)
-
-        await self.app(scope, receive, with_headers)
-
-    def _trouble(self, request: Request) -> tuple[int, str] | None:
-        host = request.headers.get("host", "")
-        if not self.hosts(host):
-            return 421, "This server does not answer under that name."
-        if request.headers.get("sec-fetch-site") == "cross-site" and (
-            request.headers.get("sec-fetch-mode") != "navigate"
-        ):
-            return 403, "Other sites cannot use this server."
-        if request.method in ("GET", "HEAD"):
-            return None
-        if request.method != "POST":
-            return 405, "Only GET and POST are known here."
-        if request.headers.get("origin") != f"{request.url.scheme}://{host}":
-            return 403, "Answers are taken from the page itself only."
-        try:
-            size = int(request.headers.get("content-length", ""))
-        except ValueError:
-            return 411, "The length of the request is missing."
-        if size > MOST_BODY:
-            return 413, f"The request is larger than {MOST_BODY} bytes."
-        client = "" if request.client is None else request.client.host
-        if not self._allow(request.cookies.get(COOKIE, client)):
-            return 429, "Too many answers in a second; wait a moment."
+def _refuse_request(
+    request: Request, hosts: Callable[[str], bool]
+) -> tuple[int, str] | None:
+    """Status and reason for a request that the page itself would not send."""
+    host = request.headers.get("host", "")
+    if not hosts(host):
+        return 421, "This server does not answer under that name."
+    if request.headers.get("sec-fetch-site") == "cross-site" and (
+        request.headers.get("sec-fetch-mode") != "navigate"
+    ):
+        return 403, "Other sites cannot use this server."
+    if request.method in ("GET", "HEAD"):
         return None
-
-    def _allow(self, who: str) -> bool:
-        now = time.monotonic()
-        if len(self._left) > 10 * MOST_RATERS:
-            self._left.clear()
-        allowance, before = self._left.get(who, (_BURST, now))
-        allowance = min(_BURST, allowance + (now - before) * _RATE)
-        self._left[who] = (max(allowance - 1.0, 0.0), now)
-        return allowance >= 1.0
+    if request.method != "POST":
+        return 405, "Only GET and POST are known here."
+    if request.headers.get("origin") != f"{request.url.scheme}://{host}":
+        return 403, "Answers are taken from the page itself only."
+    size = request.headers.get("content-length", "")
+    if not size.isdecimal():
+        return 411, "The length of the request is missing."
+    if int(size) > MOST_BODY:
+        return 413, f"The request is larger than {MOST_BODY} bytes."
+    return None
 
 
 def allowed_hosts(host: str, port: int) -> Callable[[str], bool]:
@@ -159,9 +113,12 @@ class Site:
     """The routes, for one study."""
 
     def __init__(
-        self, study: Study, *, question: str, both_bad: bool, may_join: bool
+        self, study: Study, items: Items, question: str, both_bad: bool, may_join: bool
     ) -> None:
         self.study = study
+        self._views = {(i.name, v.prompt): v for i in items.items for v in i.views}
+        contents = {view.content for view in self._views.values()}
+        self._files = sorted(c for c in contents if isinstance(c, Path))
         self.question, self.both_bad, self.may_join = question, both_bad, may_join
         store = study.store
         self.organizer = store.secret("organizer")
@@ -178,25 +135,37 @@ class Site:
         self._card = lru_cache(1000)(self._draw_card)  # of open questions, mostly
         self._waiting: list[tuple[Answer, asyncio.Future[bool | Refused]]] = []
         self._saving: asyncio.Task[None] | None = None
-        self._assets = {
-            name: (_HERE / "assets" / name).read_bytes() for name in _ASSETS
-        }
 
-    def app(self, hosts: Callable[[str], bool]) -> ASGIApp:
-        """The application, guarded."""
+    def app(self, hosts: Callable[[str], bool]) -> Starlette:
+        """The application, for requests under some names of this server."""
+
+        async def guard(
+            request: Request, call_next: RequestResponseEndpoint
+        ) -> Response:
+            if refusal := _refuse_request(request, hosts):
+                response: Response = JSONResponse({"error": refusal[1]}, refusal[0])
+            else:
+                response = await call_next(request)
+            for name, value in _HEADERS.items():
+                response.headers.setdefault(name, value)
+            return response
+
         routes = [
             Route("/", self._page),
             Route("/organizer", self._organizer_page),
             Route("/join", self._join, methods=["POST"]),
-            Route("/assets/{name}", self._asset),
+            Mount("/assets", StaticFiles(directory=_HERE / "assets")),
             Route("/file/{number:int}", self._file),
             Route("/api/state", self._state),
             Route("/api/board", self._board),
             Route("/api/answer", self._answer, methods=["POST"]),
             Route("/api/undo", self._undo, methods=["POST"]),
         ]
-        handlers = {Refused: _refused, HTTPException: _http_error}
-        return Guard(Starlette(routes=routes, exception_handlers=handlers), hosts)  # type: ignore[arg-type]
+        return Starlette(
+            routes=routes,
+            middleware=[Middleware(BaseHTTPMiddleware, dispatch=guard)],
+            exception_handlers={Refused: _refused, HTTPException: _http_error},  # type: ignore[dict-item]
+        )
 
     # Who is it? ----------------------------------------------------------------------
 
@@ -293,21 +262,13 @@ class Site:
         base = f"{request.url.scheme}://{request.headers['host']}"
         return self._render("organizer.html", base=base, **content)
 
-    async def _asset(self, request: Request) -> Response:
-        name = request.path_params["name"]
-        if name not in _ASSETS:
-            raise HTTPException(404, "There is no such page.")
-        return Response(self._assets[name], media_type=_ASSETS[name])
-
     async def _file(self, request: Request) -> Response:
         """Serve a file of the list by its number, and nothing else."""
         self._rater(request)
         number = request.path_params["number"]
-        if number >= len(self.study.files):
-            raise HTTPException(404, "There is no such item.")
-        path = self.study.files[number]
-        if not path.is_file():
-            raise HTTPException(404, "The file of this item is gone.")
+        if number >= len(self._files) or not self._files[number].is_file():
+            raise HTTPException(404, "There is no such file.")
+        path = self._files[number]
         headers = {
             "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; "
             "sandbox",
@@ -322,29 +283,30 @@ class Site:
     def _draw_card(self, view: View) -> str:
         src = ""
         if isinstance(view.content, Path):
-            src = f"/file/{self.study.file_number[view.content]}"
+            src = f"/file/{self._files.index(view.content)}"
         return self._templates.get_template("card.html").render(view=view, src=src)
 
-    def _shown(self, shown: Shown) -> dict[str, Any]:
-        left, right = shown.left, shown.right
-        prompt = "" if left.prompt is None else self._markdown.render(left.prompt)
-        wide = {left.kind, right.kind} <= {"text", "markdown", "link"}
+    def _draw(self, question: Question) -> dict[str, Any]:
+        names, prompt = self.study.names, question.prompt
+        left = self._views[names[question.left], prompt]
+        right = self._views[names[question.right], prompt]
         return {
-            "number": shown.number, "prompt": prompt, "wide": wide,
-            "left": self._card(left), "right": self._card(right),
-        }  # fmt: skip
+            "number": question.number,
+            "prompt": "" if prompt is None else self._markdown.render(prompt),
+            "wide": {left.kind, right.kind} <= {"text", "markdown", "link"},
+            "left": self._card(left),
+            "right": self._card(right),
+        }
 
     async def _reply(self, rater: Rater) -> Response:
         study = self.study
-        shown = await asyncio.to_thread(study.open_questions, rater)
-        questions = [self._shown(q) for q in shown[:3]]
-        progress = {"goal": study.settings.goal, **asdict(study.progress)}
+        questions = await asyncio.to_thread(study.open_questions, rater)
         return JSONResponse(
             {
-                "questions": questions,
+                "questions": [self._draw(question) for question in questions],
                 "last": study.last(rater),
                 "done": study.done(rater),
-                "progress": progress,
+                "progress": {"goal": study.settings.goal, **asdict(study.progress)},
             }
         )
 
@@ -380,7 +342,8 @@ class Site:
                     saved.set_exception(error)
             else:
                 for (_, saved), result in zip(batch, results, strict=True):
-                    saved.set_result(result)
+                    if not saved.cancelled():
+                        saved.set_result(result)
 
     async def _undo(self, request: Request) -> Response:
         rater, body = await self._body(request)
@@ -403,39 +366,18 @@ async def _http_error(request: Request, error: HTTPException) -> Response:
 def open_socket(host: str, port: int) -> socket.socket:
     """Listen at an address; a port in use is an error that says what to try."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listening = socket.socket(family, socket.SOCK_STREAM)
-    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        listening.bind((host, port))
-        listening.listen(1024)
+        return socket.create_server((host, port), family=family, backlog=1024)
     except (OSError, OverflowError) as error:
-        listening.close()
         reason = getattr(error, "strerror", None) or str(error)
         raise ValueError(
             f"Cannot listen at {host}, port {port} ({reason}); another tiebreak ask "
             "may run there. Try --port 0, which takes a free one."
         ) from None
-    return listening
 
 
-class _Server(uvicorn.Server):
-    """A server that ends on a signal, and leaves the exit code to us."""
-
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        before = {
-            s: signal.signal(s, self.handle_exit)
-            for s in (signal.SIGINT, signal.SIGTERM)
-        }
-        try:
-            yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
-
-
-def serve(app: ASGIApp, listening: socket.socket) -> None:
-    """Serve until a signal asks to end."""
+def serve(app: Starlette, listening: socket.socket) -> None:
+    """Serve until an interrupt, which is raised again at the end."""
     config = uvicorn.Config(
         app, log_level="error", access_log=False, lifespan="off", server_header=False,
         ws="none", timeout_keep_alive=30, limit_concurrency=1000,
@@ -444,4 +386,4 @@ def serve(app: ASGIApp, listening: socket.socket) -> None:
     # Threads of BLAS that wait for each other take the time of those who answer: with
     # 50 people on two cores the median answer took 190 ms instead of 17.
     with one_blas_thread():
-        _Server(config).run(sockets=[listening])
+        uvicorn.Server(config).run(sockets=[listening])

@@ -16,13 +16,12 @@ import secrets
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from tiebreak.ask.items import Item
 from tiebreak.io.result import OUTCOMES, FileError, first_of, plural
 
 VERSION = 1
@@ -72,15 +71,12 @@ class Question:
     left: int
     right: int
     prompt: str | None
-    reason: str
     outcome: str | None
     seconds: float | None = None
     answered: float | None = None
 
 
-_FIELDS = (
-    "number, rater, left_item, right_item, prompt, reason, outcome, seconds, answered"
-)
+_FIELDS = "number, rater, left_item, right_item, prompt, outcome, seconds, answered"
 
 
 class Store:
@@ -110,18 +106,17 @@ class Store:
         self._db.execute("PRAGMA journal_mode=WAL")
         self._db.execute("PRAGMA synchronous=FULL")
         self._db.execute("PRAGMA foreign_keys=ON")
-        known = self.about("version")
-        others = self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        if known is None and others[0]:
+        tables = self._db.execute("SELECT name FROM sqlite_master").fetchall()
+        if tables and ("about",) not in tables:
             raise FileError(self.path, "this SQLite database holds something else.")
-        if known not in (None, str(VERSION)):
-            raise FileError(
-                self.path, f"version {known} of answers; expected version {VERSION}."
-            )
         with self.writing() as db:
             for statement in _TABLES.split(";"):
                 db.execute(statement)
-            self._set("version", str(VERSION))
+            version = self._about("version", str(VERSION))
+            if version != str(VERSION):
+                raise FileError(
+                    self.path, f"version {version} of answers; expected {VERSION}."
+                )
 
     def close(self) -> None:
         """Close the file."""
@@ -149,81 +144,67 @@ class Store:
                     ) from None
                 raise
 
-    def about(self, name: str) -> str | None:
-        """Something that is known about all answers; None if it is not there."""
-        try:
-            row = self._db.execute(
-                "SELECT value FROM about WHERE name = ?", (name,)
-            ).fetchone()
-        except sqlite3.OperationalError:
-            return None
-        return None if row is None else str(row[0])
-
-    def _set(self, name: str, value: str) -> None:
-        self._db.execute("INSERT OR REPLACE INTO about VALUES (?, ?)", (name, value))
+    def _about(self, name: str, default: str) -> str:
+        """A value that is kept with the answers, the default from the first time on."""
+        with self.writing() as db:
+            db.execute("INSERT OR IGNORE INTO about VALUES (?, ?)", (name, default))
+        find = "SELECT value FROM about WHERE name = ?"
+        return str(self._db.execute(find, (name,)).fetchone()[0])
 
     def secret(self, name: str) -> str:
         """A random secret, made when it is first asked for."""
-        if (known := self.about(name)) is not None:
-            return known
-        with self.writing():
-            self._set(name, made := secrets.token_urlsafe(18))
-        return made
+        return self._about(name, secrets.token_urlsafe(18))
 
     # Items ---------------------------------------------------------------------------
 
     def enter(
-        self, items: list[Item], *, accept_changes: bool = False
-    ) -> tuple[list[int], list[str]]:
-        """Number the items, old ones as before; say what changed since the last run."""
-        rows = self._db.execute("SELECT name, number, hash, present FROM items")
-        known = {row[0]: row[1:] for row in rows}
-        changed = [i for i in items if i.name in known and known[i.name][1] != i.hash]
+        self, hashes: Mapping[str, str], *, accept_changes: bool = False
+    ) -> list[str]:
+        """Enter items by name and hash; say what changed since the last run."""
+        rows = self._db.execute("SELECT name, hash, present FROM items").fetchall()
+        known = {name: digest for name, digest, _ in rows}
+        changed = [n for n in hashes if known.get(n, hashes[n]) != hashes[n]]
         if changed and not accept_changes and self.n_answers:
-            names = first_of([item.name for item in changed], 5)
             raise FileError(
                 self.path,
                 f"{plural(len(changed), 'item')} changed since questions about them "
-                f"were answered: {names}. If the answers still hold, add "
-                "--accept-changes; else begin a new file with --answers.",
+                f"were answered: {first_of(changed, 5)}. If the answers still hold, "
+                "add --accept-changes; else begin a new file with --answers.",
             )
-        new = [item.name for item in items if item.name not in known]
-        here = {item.name for item in items}
-        gone = [name for name, row in known.items() if row[2] and name not in here]
+        new = [name for name in hashes if name not in known] if known else []
+        gone = [name for name, _, present in rows if present and name not in hashes]
         with self.writing() as db:
             db.execute("UPDATE items SET present = 0")
             db.executemany(
                 "INSERT INTO items (name, hash, present) VALUES (?, ?, 1) ON CONFLICT "
                 "(name) DO UPDATE SET hash = excluded.hash, present = 1",
-                [(item.name, item.hash) for item in items],
+                hashes.items(),
             )
-        news = [
-            f"{plural(len(names), 'item')} {what} since the last run: "
+        return [
+            f"{plural(len(names), 'item')} {change} since the last run: "
             f"{first_of(names, 5)}."
-            for what, names in (
-                ("added", new if known else []),
+            for change, names in (
+                ("added", new),
                 ("removed", gone),
-                ("changed", [item.name for item in changed]),
+                ("changed", changed),
             )
             if names
         ]
-        numbers = dict(self._db.execute("SELECT name, number FROM items"))
-        return [numbers[item.name] for item in items], news
+
+    def item_numbers(self) -> dict[str, int]:
+        """Numbers of all items, also of those that were removed, by name."""
+        return dict(self._db.execute("SELECT name, number FROM items"))
 
     # Raters --------------------------------------------------------------------------
 
     def rater(self, name: str) -> Rater:
         """Find a rater by name, or add one with a new secret."""
-        find = "SELECT number, name, token FROM raters WHERE name = ?"
-        row = self._db.execute(find, (name,)).fetchone()
-        if row is None:
-            with self.writing() as db:
-                db.execute(
-                    "INSERT INTO raters (name, token) VALUES (?, ?)",
-                    (name, secrets.token_urlsafe(18)),
-                )
-            row = self._db.execute(find, (name,)).fetchone()
-        return Rater(*row)
+        with self.writing() as db:
+            db.execute(
+                "INSERT OR IGNORE INTO raters (name, token) VALUES (?, ?)",
+                (name, secrets.token_urlsafe(18)),
+            )
+        return next(rater for rater in self.raters() if rater.name == name)
 
     def raters(self) -> list[Rater]:
         """All raters, in the order in which they were added."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A study: items, the file of answers, and what has been learned from them so far.
+"""A study: names of items, the file of answers, and what was learned from them.
 
 Every rater has two open questions, the one on the page and the next, which the page
 loads in advance. Answers that arrive together are committed together, with the next
@@ -13,15 +13,15 @@ import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from pathlib import Path
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tiebreak.ask.choose import Beliefs, Chooser, Floats, Pair, Settings
-from tiebreak.ask.items import Items, View
 from tiebreak.ask.store import SIGNS, Question, Rater, Refused, Store
 
 AHEAD = 2  # open questions of a rater
@@ -38,14 +38,6 @@ class Answer(NamedTuple):
     seconds: float | None = None
 
 
-class Shown(NamedTuple):
-    """A question with what is shown on both sides."""
-
-    number: int
-    left: View
-    right: View
-
-
 @dataclass(frozen=True)
 class Progress:
     """How far a study is; ``remaining`` is None if that cannot be said yet."""
@@ -58,24 +50,34 @@ class Progress:
 
 
 class Study:
-    """Ask, answer, undo; safe to call from several threads."""
+    """Ask, answer, undo; safe to call from several threads.
+
+    The file knows the items already (`Store.enter`). With `prompts` of each item, two
+    items are compared under a prompt that both have.
+    """
 
     def __init__(
         self,
-        items: Items,
+        names: Sequence[str],
         store: Store,
-        numbers: Sequence[int],
         settings: Settings,
         *,
+        prompts: Sequence[Sequence[str | None]] | None = None,
         features: Floats | None = None,
         seed: int | None = None,
     ) -> None:
-        self.items, self.store, self.settings = items, store, settings
-        self._number = list(numbers)
-        self._row = {number: row for row, number in enumerate(numbers)}
-        n = len(numbers)
+        self.store, self.settings = store, settings
+        numbers = store.item_numbers()
+        self.names = {numbers[name]: name for name in names}
+        self._number = list(self.names)
+        self._row = {number: row for row, number in enumerate(self._number)}
+        self._prompts = [[None]] * len(names) if prompts is None else prompts
         self.chooser = Chooser(
-            n, settings, features=features, allowed=items.allowed(), seed=seed
+            len(names),
+            settings,
+            features=features,
+            allowed=_share_prompts(self._prompts),
+            seed=seed,
         )
         self._rng = np.random.default_rng(seed)
         self._lock = threading.RLock()
@@ -86,16 +88,6 @@ class Study:
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="refit")
         self._fit: Future[None] | None = None
         self._restore()
-        files = {v.content for i in items.items for v in i.views
-                 if isinstance(v.content, Path)}  # fmt: skip
-        self.files: list[Path] = sorted(files)
-        self.file_number = {path: k for k, path in enumerate(self.files)}
-
-    @property
-    def names(self) -> dict[int, str]:
-        """Names of the items by their numbers in the file."""
-        items = self.items.items
-        return {n: item.name for n, item in zip(self._number, items, strict=True)}
 
     def close(self) -> None:
         """End the fit that runs, and close the file."""
@@ -105,9 +97,12 @@ class Study:
     def _restore(self) -> None:
         answered: list[Question] = []
         for q in self.store.questions():
-            if q.left in self._row and q.right in self._row:
-                self.chooser.note(q.rater, *self._rows(q))
-                (self._open[q.rater] if q.outcome is None else answered).append(q)
+            if q.left not in self._row or q.right not in self._row:
+                continue
+            left, right = self._rows(q)
+            if q.outcome or q.prompt in self._common(left, right):
+                self.chooser.note(q.rater, left, right)
+                (answered if q.outcome else self._open[q.rater]).append(q)
         for q in sorted(answered, key=lambda q: q.answered or 0.0):
             self._learn(q, update=False)
         for _ in range(_RESTORED if len(self.chooser) else 0):
@@ -117,7 +112,11 @@ class Study:
 
     # Questions and answers -----------------------------------------------------------
 
-    def open_questions(self, rater: Rater) -> list[Shown]:
+    def _common(self, left: int, right: int) -> list[str | None]:
+        """Prompts that two items share."""
+        return [p for p in self._prompts[left] if p in self._prompts[right]]
+
+    def open_questions(self, rater: Rater) -> list[Question]:
         """What to show now, and next; fewer if all pairs were asked."""
         queue = self._open[rater.number]
         if len(queue) < AHEAD:
@@ -126,7 +125,7 @@ class Study:
                     queue = self._open[rater.number]
                     queue = queue + ask(rater.number, AHEAD - len(queue))
                 self._open[rater.number] = queue
-        return [shown for shown in map(self._shown, queue) if shown is not None]
+        return list(queue)
 
     @contextmanager
     def _asking(self) -> Iterator[Callable[[int, int], list[Question]]]:
@@ -140,8 +139,8 @@ class Study:
                 if pair is None:
                     break
                 chosen.append(pair)
-                views = self.items.common(pair.left, pair.right)
-                prompt = views[self._rng.integers(len(views))][0].prompt
+                common = self._common(pair.left, pair.right)
+                prompt = common[self._rng.integers(len(common))]
                 left, right = self._number[pair.left], self._number[pair.right]
                 questions.append(
                     self.store.ask(rater, left, right, pair.reason, prompt)
@@ -153,16 +152,8 @@ class Study:
                 yield ask
         except BaseException:
             for pair in chosen:
-                self.chooser.close(pair.left, pair.right, counted=False)
+                self.chooser.answer(pair.left, pair.right, None)
             raise
-
-    def _shown(self, question: Question) -> Shown | None:
-        left, right = self._row[question.left], self._row[question.right]
-        views = self.items.common(left, right)
-        for view in views:
-            if view[0].prompt == question.prompt:
-                return Shown(question.number, *view)
-        return Shown(question.number, *views[0]) if views else None
 
     def answer(self, answers: Sequence[Answer]) -> list[bool | Refused]:
         """Save answers in one commit; False for one that was saved before.
@@ -176,7 +167,7 @@ class Study:
             with self._asking() as ask:
                 for rater, number, outcome, seconds in answers:
                     try:
-                        self._rows(self.store.question(number, rater))
+                        self._check(self.store.question(number, rater))
                         question, is_new = self.store.answer(
                             number, rater, outcome, seconds
                         )
@@ -194,14 +185,17 @@ class Study:
         return results
 
     def _rows(self, question: Question) -> tuple[int, int]:
-        """The rows of its items; Refused if one of them was removed."""
-        try:
-            return self._row[question.left], self._row[question.right]
-        except KeyError:
-            raise Refused(
-                "An item of this pair was removed from the study, so nothing was "
-                "changed. Reload the page."
-            ) from None
+        return self._row[question.left], self._row[question.right]
+
+    def _check(self, question: Question) -> None:
+        """Refuse a question about an item or a prompt that was removed."""
+        with suppress(KeyError):
+            if question.prompt in self._common(*self._rows(question)):
+                return
+        raise Refused(
+            "An item of this pair was removed from the study, so nothing was changed. "
+            "Reload the page."
+        )
 
     def _learn(self, question: Question, *, update: bool = True) -> bool:
         """Count an answer; return whether it says which item is better."""
@@ -209,28 +203,23 @@ class Study:
         self._done[question.rater] += 1
         left, right = self._rows(question)
         sign = SIGNS.get(question.outcome or "")
-        self.chooser.close(left, right, counted=sign is not None)
-        if sign is not None:
-            self.chooser.learn(left, right, sign, update=update)
+        self.chooser.answer(left, right, sign, update=update)
         return sign is not None
 
     def undo(self, rater: Rater, number: int) -> bool:
         """Take back the last answer and ask again; False if that was done before."""
         with self._lock:
-            left, right = self._rows(self.store.question(number, rater.number))
+            self._check(self.store.question(number, rater.number))
             taken = self.store.undo(number, rater.number)
             if taken is None:
                 return False
-            assert taken.outcome is not None
-            counted = taken.outcome in SIGNS
-            if counted:
-                self.chooser.forget(left, right, SIGNS[taken.outcome])
-            self.chooser.reopen(left, right, counted=counted)
+            sign = SIGNS.get(taken.outcome or "")
+            self.chooser.undo(*self._rows(taken), sign)
             again = replace(taken, outcome=None, seconds=None, answered=None)
             self._open[rater.number] = [again, *self._open[rater.number]]
             self._last.pop(rater.number, None)
             self._done[rater.number] -= 1
-            self._maybe_fit(at_once=counted)
+            self._maybe_fit(at_once=sign is not None)
             return True
 
     def last(self, rater: Rater) -> int | None:
@@ -291,7 +280,7 @@ class Study:
         return [
             {
                 "rank": place,
-                "item": self.items.items[row].name,
+                "item": self.names[self._number[row]],
                 "rating": round(float(points[row])),
                 "lower": round(float(points[row] - half[row])),
                 "upper": round(float(points[row] + half[row])),
@@ -299,3 +288,14 @@ class Study:
             }
             for place, row in enumerate(order.tolist(), start=1)
         ]
+
+
+def _share_prompts(
+    prompts: Sequence[Sequence[str | None]],
+) -> NDArray[np.bool_] | None:
+    """Which items share a prompt, shape (N, N); None if all have the same ones."""
+    number = {prompt: k for k, prompt in enumerate(dict.fromkeys(chain(*prompts)))}
+    has = np.zeros((len(prompts), len(number)), dtype=np.float32)
+    for row, some in enumerate(prompts):
+        has[row, [number[prompt] for prompt in some]] = 1.0
+    return None if has.all() else has @ has.T > 0

@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import getpass
+import signal
 import socket
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,6 +16,7 @@ from typer import Option
 from tiebreak.cli.command import path, place
 from tiebreak.cli.console import Output, Steps
 from tiebreak.cli.errors import guarded
+from tiebreak.cli.signals import interruptible
 
 if TYPE_CHECKING:
     from tiebreak.ask.choose import Settings
@@ -113,22 +116,21 @@ def ask(
         table = None if items is None else read_features(items, names)
         listening = open_socket(host, port)
         store = Store(database)
-        numbers, said = store.enter(listed.items, accept_changes=accept_changes)
+        hashes = {item.name: item.hash for item in listed.items}
+        changes = store.enter(hashes, accept_changes=accept_changes)
         people = [name.strip() for name in raters.split(",") if name.strip()]
         may_join = people == ["any"]
         for name in [] if may_join else people or [_user()]:
             store.rater(name)
         steps("learning from the answers")
-        study = Study(listed, store, numbers, settings, features=table)
-        site = Site(
-            study, question=question, both_bad=allow_both_bad, may_join=may_join
-        )
+        study = Study(names, store, settings, prompts=listed.prompts, features=table)
+        site = Site(study, listed, question, allow_both_bad, may_join)
     port = listening.getsockname()[1]
     base = f"http://{_shown_host(host)}:{port}"
     output.say(
         [
             *listed.sentences,
-            *said,
+            *changes,
             f"{plural(len(names), 'item')} · {plural(store.n_answers, 'answer')} so "
             f"far in {database}",
         ]
@@ -152,7 +154,9 @@ def ask(
         output.print(f"  {link}", soft_wrap=True, markup=False)
     output.print(f"Organizer:\n  {base}/organizer?key={site.organizer}", soft_wrap=True)
     output.print("\nCtrl-C ends; the same command goes on later.")
-    serve(site.app(allowed_hosts(host, port)), listening)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with suppress(KeyboardInterrupt), interruptible():
+        serve(site.app(allowed_hosts(host, port)), listening)
     done = store.n_answers
     study.close()
     output.say(

@@ -10,7 +10,7 @@ it with the confidence asked for. Choices that the data do not allow are not cou
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -27,6 +27,7 @@ from tiebreak.robustness.fewest import EQUAL, StrengthFit, Strengths, VoteCounts
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Pairing = list[tuple[int, int]]  # item numbers, better and worse
 
 SMALL_PENALTY = 0.01
 _FEWEST_OF_CATEGORY = 30  # votes
@@ -57,25 +58,19 @@ class Analysis:
             covariates=self.covariates[rows],
         )
 
-    def count(self) -> VoteCounts:
-        """Sum the votes by cell."""
+    def fit(self, near: StrengthFit | None = None) -> StrengthFit:
+        """Find the strengths, from those of another analysis of the same items."""
         n_items = len(self.names)
-        sides = self.left, self.right, self.outcome
-        cells = number_comparisons(*sides, n_items, self.covariates)
-        return VoteCounts(n_items, *cells, self.weight)
-
-    def strengths(self, votes: VoteCounts) -> Strengths:
-        """The model of these choices."""
+        cells = number_comparisons(
+            self.left, self.right, self.outcome, n_items, self.covariates
+        )
+        votes = VoteCounts(n_items, *cells, self.weight)
         used = self.covariates if len(self.covariates) else np.zeros((1, 0))
         weak = WEAK_EFFECT * (used**2).mean(axis=0)
-        return Strengths(votes, LINK_OF[self.ties], self.alpha, weak)
-
-    def fit(self, near: StrengthFit) -> StrengthFit:
-        """Find the strengths, from those of another analysis of the same items."""
-        votes = self.count()
-        strengths = self.strengths(votes)
+        strengths = Strengths(votes, LINK_OF[self.ties], self.alpha, weak)
         start = np.zeros(strengths.design.n_coef)
-        start[: len(self.names)] = near.beta[: len(self.names)]
+        if near is not None:
+            start[:n_items] = near.beta[:n_items]
         return strengths.fit(votes.counts, start=start)
 
     def has_maximum(self) -> bool:
@@ -106,16 +101,28 @@ class OtherChoice:
     analysis: Analysis
     is_part: bool = False  # of the votes
 
-    def has(self, items: Sequence[int]) -> bool:
-        """Whether all of these items have votes."""
-        return bool(self.present[list(items)].all())
-
     @cached_property
-    def present(self) -> NDArray[np.bool_]:
+    def _present(self) -> NDArray[np.bool_]:
         """Whether each item has votes, shape (N,)."""
         out = np.zeros(len(self.analysis.names), dtype=bool)
         out[self.analysis.left] = out[self.analysis.right] = True
         return out
+
+    def pairs_with_votes(self, pairs: Pairing) -> Pairing:
+        """Pairs (better, worse) without worse items that have no votes.
+
+        Those cannot overtake anybody; without votes on a better item there is no pair.
+        """
+        if not all(self._present[above] for above, _ in pairs):
+            return []
+        return [pair for pair in pairs if self._present[pair[1]]]
+
+    def keeps(self, fit: StrengthFit, pairs: Pairing, critical: float) -> bool:
+        """Whether all pairs stay (better, worse), as far as this choice can tell."""
+        fallen = [pair for pair in pairs if fit.claim(*pair) <= EQUAL]
+        if not self.is_part:
+            return not fallen
+        return not any(fit.claim(*p) < -critical * fit.error(*p) for p in fallen)
 
 
 def other_choices(
@@ -222,24 +229,8 @@ def _part_choices(base: Analysis, columns: VoteColumns) -> Iterator[OtherChoice]
                 yield OtherChoice(
                     f"only {name}", depends, base.take(rows), is_part=True
                 )
-    found = sorted(columns.category.items(), key=lambda one: -one[1].sum())
-    for name, rows in found[:_MOST_CATEGORIES]:
+    by_size = sorted(columns.category.items(), key=lambda category: -category[1].sum())
+    for name, rows in by_size[:_MOST_CATEGORIES]:
         if rows.sum() >= _FEWEST_OF_CATEGORY and not rows.all():
             depends = "depends on the category"
             yield OtherChoice(f"only {name}", depends, base.take(rows), is_part=True)
-
-
-def holds_under(
-    choice: OtherChoice, fit: StrengthFit, pairs: list[tuple[int, int]], critical: float
-) -> bool | None:
-    """Whether all pairs stay (better, worse); None if an item of theirs is absent."""
-    if not choice.has([pair[0] for pair in pairs]):
-        return None
-    # Items that are absent cannot overtake anybody.
-    asked = [pair for pair in pairs if choice.present[pair[1]]]
-    if not asked:
-        return None
-    fallen = [pair for pair in asked if fit.claim(*pair) <= EQUAL]
-    if not choice.is_part or not fallen:
-        return not fallen
-    return not any(fit.claim(*pair) < -critical * fit.error(*pair) for pair in fallen)

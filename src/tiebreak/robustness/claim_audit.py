@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -37,15 +37,14 @@ from tiebreak.ratings.strengths.distribution import StrengthDistribution
 from tiebreak.robustness.choices import (
     Analysis,
     OtherChoice,
+    Pairing,
     VoteColumns,
-    holds_under,
     other_choices,
 )
 from tiebreak.robustness.claims import Claim, read_claim, usual_claims
 from tiebreak.robustness.fewest import (
     Changes,
     StrengthFit,
-    Strengths,
     fewest,
     fewest_apart,
     group_changes,
@@ -61,7 +60,6 @@ _MOST_RATERS = 20_000  # and days: more take memory, and one of them decides not
 # A set of votes is called few if it is not more than this share of the votes on the
 # items of the claim. A difference that is significant needs about 2 √n of n votes.
 _FEW = 0.001
-_MOST_ITEMS = 5  # without more others it is another leaderboard
 _HIGHEST = 200  # others, in the probability that an item is first
 _NEAREST = 20  # rivals, in the question whether votes alone make a claim sure
 
@@ -76,9 +74,6 @@ _LARGE = (
     "votes are taken as independent of each other."
 )
 
-Floats = NDArray[np.float64]
-Pairing = list[tuple[int, int]]
-
 
 @dataclass(frozen=True, eq=False)
 class FewestChanges:
@@ -89,14 +84,14 @@ class FewestChanges:
     exact: bool  # no smaller number does it: all were tried
 
 
-def _changes_dict(fewest: FewestChanges | None, what: str) -> dict[str, Any]:
+def _changes_dict(changes: FewestChanges | None, unit: str) -> dict[str, Any]:
     return {
-        what: fewest and fewest.number,
-        "rows" if what == "votes" else "names": _plain(
-            fewest.members if fewest else []
+        unit: changes and changes.number,
+        "rows" if unit == "votes" else "names": _plain(
+            changes.members if changes else []
         ),
-        "verified": fewest is not None,
-        "exact": fewest is not None and fewest.exact,
+        "verified": changes is not None,
+        "exact": changes is not None and changes.exact,
     }
 
 
@@ -144,12 +139,12 @@ class ClaimAudit:
     """
 
     claim: Claim
-    removal: FewestChanges | None
-    reversal: FewestChanges | None
-    raters: FewestChanges | None
-    items: FewestChanges | None
-    days: FewestChanges | None
     verdict: str
+    removal: FewestChanges | None = None
+    reversal: FewestChanges | None = None
+    raters: FewestChanges | None = None
+    items: FewestChanges | None = None
+    days: FewestChanges | None = None
     not_found: dict[str, int] = field(default_factory=dict)
     chosen: UnderChoice | None = None
     others: list[UnderChoice] = field(default_factory=list)
@@ -172,26 +167,30 @@ class ClaimAudit:
 
     def to_dict(self) -> dict[str, Any]:
         """Give what can be written as JSON."""
-        out: dict[str, Any] = {
+
+        def votes(name: str) -> dict[str, Any]:
+            changes = _changes_dict(getattr(self, name), "votes")
+            return changes | {"not_found_up_to": self.not_found.get(name)}
+
+        return {
             "claim": str(self.claim),
             "kind": self.claim.kind,
             "items": _plain(self.claim.items),
             "verdict": self.verdict,
+            "removal": votes("removal"),
+            "reversal": votes("reversal"),
+            "raters": _changes_dict(self.raters, "raters"),
+            "other_items": _changes_dict(self.items, "items"),
+            "days": _changes_dict(self.days, "days"),
+            "choices": {
+                "holds": self.holds,
+                "of": self.of,
+                "broken_by": self.broken_by,
+                "as_asked": None if self.chosen is None else asdict(self.chosen),
+                "each": [asdict(one) for one in self.others],
+            },
+            "confidence": self.confidence,
         }
-        for name in ("removal", "reversal"):
-            found = _changes_dict(getattr(self, name), "votes")
-            out[name] = found | {"not_found_up_to": self.not_found.get(name)}
-        out["raters"] = _changes_dict(self.raters, "raters")
-        out["other_items"] = _changes_dict(self.items, "items")
-        out["days"] = _changes_dict(self.days, "days")
-        out["choices"] = {
-            "holds": self.holds,
-            "of": self.of,
-            "broken_by": self.broken_by,
-            "as_asked": None if self.chosen is None else asdict(self.chosen),
-            "each": [asdict(one) for one in self.others],
-        }
-        return out | {"confidence": self.confidence}
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,15 +223,15 @@ class Audit:
         """One row per claim: verdict, votes, raters, choices and confidence."""
         rows = [
             {
-                "claim": str(found.claim),
-                "verdict": found.verdict,
-                "removed": found.removal.number if found.removal else None,
-                "reversed": found.reversal.number if found.reversal else None,
-                "raters": found.raters.number if found.raters else None,
-                "choices": f"{found.holds} of {found.of}",
-                "confidence": found.confidence,
+                "claim": str(claim.claim),
+                "verdict": claim.verdict,
+                "removed": claim.removal and claim.removal.number,
+                "reversed": claim.reversal and claim.reversal.number,
+                "raters": claim.raters and claim.raters.number,
+                "choices": f"{claim.holds} of {claim.of}",
+                "confidence": claim.confidence,
             }
-            for found in self.claims
+            for claim in self.claims
         ]
         whole = dict.fromkeys(("removed", "reversed", "raters"), pl.Int64)
         types: dict[str, Any] = whole | {"confidence": pl.Float64}
@@ -241,12 +240,12 @@ class Audit:
     def renumber(self, rows: NDArray[np.int64]) -> Audit:
         """Name votes by other row numbers, ascending, shape (n,)."""
 
-        def moved(one: FewestChanges | None) -> FewestChanges | None:
-            return one and replace(one, members=rows[one.members].tolist())
+        def moved(votes: FewestChanges | None) -> FewestChanges | None:
+            return votes and replace(votes, members=rows[votes.members].tolist())
 
         claims = [
-            replace(c, removal=moved(c.removal), reversal=moved(c.reversal))
-            for c in self.claims
+            replace(claim, removal=moved(claim.removal), reversal=moved(claim.reversal))
+            for claim in self.claims
         ]
         return replace(self, claims=claims)
 
@@ -259,14 +258,14 @@ class Audit:
             "level": self.level,
             "complete": self.complete,
             "choices": self.choices,
-            "claims": [found.to_dict() for found in self.claims],
+            "claims": [claim.to_dict() for claim in self.claims],
             "notes": self.notes,
         }
 
     def __str__(self) -> str:
         claims = f"{len(self.claims)} claim{'s' * (len(self.claims) != 1)}"
         head = f"{claims} about {self.n_items} items, {self.n_votes:,}"
-        lines = [f"- {found.claim}: {found.verdict}" for found in self.claims]
+        lines = [f"- {claim.claim}: {claim.verdict}" for claim in self.claims]
         return "\n".join([f"{head} votes", *lines, *self.notes])
 
     def __rich__(self) -> Group:
@@ -309,51 +308,11 @@ def audit_pairs(
     sample_weight: ArrayLike | None = None,
     progress: Callable[[str], None] = lambda step: None,
 ) -> Audit:
-    """Ask of the claims of a leaderboard whether they would survive.
+    """Audit the claims of a leaderboard of named `Pairs`; see `tiebreak.audit`.
 
-    Parameters
-    ----------
-    X, y
-        `Pairs` of items known by name, and outcomes -1 (left), 0 (tie), +1 (right).
-    claims : iterable of Claim or str, optional
-        ``"A > B"``, ``"A = B"``, ``"A first"``, ``"A, B, C first"``. By default who is
-        first, who is above the next (for the first `neighbors`), and the first `top`.
-    top, neighbors : int, default=5 and 10
-        See `claims`.
-    level : float, default=0.95
-        Confidence that a claim needs to be more than luck.
-    ties, alpha
-        As in `BradleyTerry`. What is learned is learned once, on all votes.
-    advantage, context, rater, period, sample_weight : optional
-        As in `BradleyTerry.fit`.
-    by : array-like of shape (n,), or mapping of str to array-like of bool, optional
-        Categories of the votes, such as a language, as in `Leaderboard.from_results`.
-    both_bad : array-like of bool of shape (n,), optional
-        Which of the ties called both items bad.
-    progress : callable, optional
-        Is told each step.
-
-    Returns
-    -------
-    Audit
-
-    Notes
-    -----
-    Numbers of votes are upper bounds: each was verified by fitting without exactly
-    these votes, but a smaller set may exist unless ``exact`` says that all were tried.
-    That nothing was found is no proof that there is nothing.
-
-    Examples
-    --------
-    >>> from tiebreak import Pairs
-    >>> from tiebreak.robustness import audit_pairs
-    >>> votes = Pairs(left=list("AAAAABBB"), right=list("BBBBBCCC"))
-    >>> found = audit_pairs(votes, [-1, -1, -1, -1, 1, -1, -1, -1], top=1)
-    >>> print(found)
-    3 claims about 3 items, 8 votes
-    - A is first: cannot be told
-    - A is above B: cannot be told
-    - B is above C: cannot be told
+    Rows have an `advantage`, `context`, `rater`, `period` and weight as in
+    `BradleyTerry.fit`, categories `by` as in `Leaderboard.from_results`, and
+    `both_bad` says which of the ties called both items bad.
     """
     check_level(level)
     for name, number in (("top", top), ("neighbors", neighbors)):
@@ -373,24 +332,27 @@ def audit_pairs(
             return None
         return results.take(check_row_column(values, name, n_rows))
 
-    groups = {}
-    for name, rows in split_categories(by, n_rows).items():
-        inside = np.zeros(n_rows, dtype=bool)
-        inside[rows] = True
-        groups[name] = results.take(inside)
     bad = column(both_bad, "both_bad")
-    known = VoteColumns(
+    columns = VoteColumns(
         column(rater, "rater"),
         column(period, "period"),
-        groups,
+        {
+            name: results.take(np.isin(np.arange(n_rows), rows))
+            for name, rows in split_categories(by, n_rows).items()
+        },
         None if bad is None else bad.astype(bool),
     )
     progress("fitting the strengths")
 
     def fit(alpha: Any) -> BradleyTerry:
-        model = BradleyTerry(ties=ties, alpha=alpha)
-        columns: Any = {"advantage": advantage, "context": context, "rater": rater}
-        return model.fit(X, y, sample_weight=sample_weight, **columns)
+        return BradleyTerry(ties=ties, alpha=alpha).fit(
+            X,
+            y,
+            advantage=advantage,
+            context=context,
+            rater=rater,
+            sample_weight=sample_weight,
+        )
 
     model = fit(alpha)
     base = Analysis(
@@ -403,22 +365,22 @@ def audit_pairs(
         model.tie_model_ if (results.outcome == 0).any() else None,
         model.alpha_,
     )
-    rows = np.arange(n_rows) if results.kept is None else np.flatnonzero(results.kept)
-    job = _Job(base, model, rows, level, known)
-    strength = job.start.beta[: len(names)]
-    listed = usual_claims(strength, names, top, neighbors)
-    if claims is not None:
-        known_names = names.tolist()
+    job = _Job(base, model, level, columns)
+    if claims is None:
+        listed = usual_claims(job.start.beta[: len(names)], names, top, neighbors)
+    else:
         listed = [
-            one if isinstance(one, Claim) else read_claim(one, known_names)
-            for one in claims
+            claim if isinstance(claim, Claim) else read_claim(claim, names.tolist())
+            for claim in claims
         ]
     for claim in listed:
         claim.pairs(names)  # refuses unknown names
     learned = None if alpha == "auto" else fit("auto").alpha_
     with one_blas_thread():  # products are small, and more threads only wait
-        others = partial(other_choices, base, known, advantage is not None, learned)
-        return job.run(listed, others, progress)
+        others = other_choices(base, columns, advantage is not None, learned)
+        audit = job.run(listed, others, progress)
+    kept = results.kept
+    return audit if kept is None else audit.renumber(np.flatnonzero(kept))
 
 
 class _Job:
@@ -428,74 +390,67 @@ class _Job:
         self,
         base: Analysis,
         model: BradleyTerry,
-        rows: NDArray[np.int64],
         level: float,
         columns: VoteColumns,
     ) -> None:
         self.base, self.model, self.names = base, model, base.names
-        self.rows, self.level = rows, level
+        self.level = level
         self.critical = float(ndtri(0.5 + 0.5 * level))
         self.component = model._components()
-        self.votes = base.count()
-        self.strengths: Strengths = base.strengths(self.votes)
-        self.start: StrengthFit = self.strengths.fit(self.votes.counts)
-        self.removals = vote_changes(self.votes)
-        self.reversals = vote_changes(self.votes, reverse=True)
-        self.groups = {
-            "raters": self._groups(columns.rater),
-            "days": self._groups(columns.period),
+        self.start: StrengthFit = base.fit()
+        self.votes = self.start.strengths.votes
+        self.changes = {
+            "removal": vote_changes(self.votes),
+            "reversal": vote_changes(self.votes, reverse=True),
         }
-
-    def _groups(self, values: Any) -> tuple[Changes, list[Any]] | None:
-        if values is None:
-            return None
-        if values.dtype.kind == "M":
-            values = values.astype("datetime64[D]")
-        code, known = factorize(values)
-        if not 1 < len(known) <= _MOST_RATERS:
-            return None
-        return group_changes(self.votes, code), list(map(readable_period, known))
+        for unit, values in (("raters", columns.rater), ("days", columns.period)):
+            if values is None:
+                continue
+            if values.dtype.kind == "M":
+                values = values.astype("datetime64[D]")
+            code, groups = factorize(values)
+            if 1 < len(groups) <= _MOST_RATERS:
+                names = list(map(readable_period, groups))
+                self.changes[unit] = group_changes(self.votes, code, names)
 
     def run(
         self,
         claims: list[Claim],
-        list_choices: Callable[[], list[OtherChoice]],
+        choices: list[OtherChoice],
         progress: Callable[[str], None],
     ) -> Audit:
         """Look at one claim after the other; interrupted, keep what is finished."""
         done: list[ClaimAudit] = []
-        complete, others = True, []
+        complete = True
         try:
             progress("fitting under other choices")
-            listed = list_choices()
-            fits = in_threads(lambda choice: choice.analysis.fit(self.start), listed)
-            others = list(zip(listed, fits, strict=True))
+            fits = in_threads(lambda choice: choice.analysis.fit(self.start), choices)
+            others = list(zip(choices, fits, strict=True))
             for number, claim in enumerate(claims):
                 progress(f"claim {number + 1} of {len(claims)}: {claim}")
                 done.append(self._audit(claim, others))
         except KeyboardInterrupt:
             complete = False
-        names, notes = [choice.name for choice, _ in others], []
-        if len(self.names) > DENSE_LIMIT:
-            notes.append(_LARGE)
-        sizes = len(self.rows), len(self.names)
-        return Audit(done, *sizes, self.level, names, complete, notes)
+        return Audit(
+            done,
+            len(self.base.left),
+            len(self.names),
+            self.level,
+            [choice.name for choice in choices],
+            complete,
+            [_LARGE] if len(self.names) > DENSE_LIMIT else [],
+        )
 
     @cached_property
-    def _known(self) -> StrengthDistribution | None:
-        """Distribution of the strengths; of too many items only parts are computed."""
-        large = len(self.names) > DENSE_LIMIT
-        return None if large else self.model.distribution()
+    def _all_strengths(self) -> StrengthDistribution:
+        return self.model.distribution()
 
     def _distribution(self, items: list[int]) -> StrengthDistribution:
         """Distribution of the strengths of some items."""
-        known = self._known
-        if known is None:
-            columns = [self.start.solve(k)[items] for k in items]
-            return StrengthDistribution.normal(
-                self.start.beta[items], np.stack(columns)
-            )
-        return known.take(items)
+        if len(self.names) <= DENSE_LIMIT:
+            return self._all_strengths.take(items)
+        covariance = np.stack([self.start.solve(k)[items] for k in items])
+        return StrengthDistribution.normal(self.start.beta[items], covariance)
 
     def _confidence(self, pairs: Pairing) -> float:
         """2 P - 1, with P the probability that all pairs are (better, worse)."""
@@ -523,50 +478,58 @@ class _Job:
             if self.component[above] == self.component[below]
         ]
         if not pairs:
-            nothing = dict.fromkeys(("removal", "reversal", "raters", "items", "days"))
-            verdict = "cannot be told: they never met, not even through others"
-            return ClaimAudit(claim, **nothing, verdict=verdict)  # type: ignore[arg-type]
+            return ClaimAudit(
+                claim, "cannot be told: they never met, not even through others"
+            )
         above = sorted({pair[0] for pair in pairs})
         subjects = list(pairs[0]) if len(pairs) == 1 else above
         equal = claim.kind == "equal"
-        found: dict[str, FewestChanges | None] = {
-            "removal": self._fewest(equal, pairs, self.removals),
-            "reversal": self._fewest(equal, pairs, self.reversals),
+        others_go = item_changes(self.votes, subjects, self.names.tolist())
+        smallest = {
+            unit: self._fewest(equal, pairs, changes)
+            for unit, changes in (*self.changes.items(), ("items", others_go))
         }
-        for what, known in self.groups.items():
-            found[what] = self._fewest(equal, pairs, *known) if known else None
-        rest = item_changes(self.votes, subjects)
-        names = self.names.tolist()
-        found["items"] = self._fewest(equal, pairs, rest, names, _MOST_ITEMS)
         confidence = None if equal else self._confidence(pairs)
         under, broken = [], []
         for choice, fit in others:
-            holds = self._holds(equal, choice, fit, pairs)
-            if holds is not None:
-                there = [pair for pair in pairs if choice.present[pair[1]]]
-                under.append(self._under(choice.name, holds, fit, there))
-                broken += [] if holds else [choice]
+            there = choice.pairs_with_votes(pairs)
+            if not there:
+                continue
+            holds = (
+                not self._apart(fit, there[0])
+                if equal
+                else choice.keeps(fit, there, self.critical)
+            )
+            under.append(self._under(choice.name, holds, fit, there))
+            broken += [] if holds else [choice]
         not_found = {}
-        for name, changes in (("removal", self.removals), ("reversal", self.reversals)):
-            if not equal:
-                known_set = found[name]
-                lower = not_found_up_to(self.start, changes, pairs)
-                upper = lower if known_set is None else max(0, known_set.number - 1)
-                exact = known_set is not None and known_set.exact
-                not_found[name] = upper if exact else min(lower, upper)
+        if not equal:
+            for name in ("removal", "reversal"):
+                changes = self.changes[name]
+                not_found[name] = self._not_found(pairs, changes, smallest[name])
         on = np.isin(self.base.left, subjects) | np.isin(self.base.right, subjects)
         few = max(1, _FEW * int(np.count_nonzero(on)))
-        verdict = self._verdict(found, broken, confidence, pairs, few)
-        is_so = verdict != "does not hold"
+        verdict = self._verdict(smallest, broken, confidence, pairs, few)
+        holds = verdict != "does not hold"
         return ClaimAudit(
             claim,
-            **found,
+            verdict,
+            **smallest,
             not_found=not_found,
-            chosen=self._under("as asked", is_so, self.start, pairs),
+            chosen=self._under("as asked", holds, self.start, pairs),
             others=under,
             confidence=confidence,
-            verdict=verdict,
         )
+
+    def _not_found(
+        self, pairs: Pairing, changes: Changes, smallest: FewestChanges | None
+    ) -> int:
+        """So many changes are not expected to overturn a claim."""
+        lower = not_found_up_to(self.start, changes, pairs)
+        if smallest is None:
+            return lower
+        upper = max(0, smallest.number - 1)
+        return upper if smallest.exact else min(lower, upper)
 
     def _under(
         self, name: str, holds: bool, fit: StrengthFit, pairs: Pairing
@@ -578,46 +541,30 @@ class _Job:
         return UnderChoice(name, holds, middle, middle - reach, middle + reach)
 
     def _fewest(
-        self,
-        equal: bool,
-        pairs: Pairing,
-        changes: Changes,
-        names: list[Any] | None = None,
-        most: float = math.inf,
+        self, equal: bool, pairs: Pairing, changes: Changes
     ) -> FewestChanges | None:
         """Find what overturns a claim; of equal items, what makes one surely better."""
-        problem = self.strengths, self.start, changes
         if equal:
-            overturn = fewest_apart(*problem, pairs[0], self.critical, most)
+            overturn = fewest_apart(self.start, changes, pairs[0], self.critical)
         else:
-            overturn = fewest(*problem, pairs, most)
+            overturn = fewest(self.start, changes, pairs)
         if overturn is None:
             return None
-        if names is None:
-            members = self.rows[changes.rows(overturn.chosen)].tolist()
-        else:
-            members = [names[k] for k in np.flatnonzero(overturn.chosen)]
+        members = changes.list_members(overturn.chosen)
         return FewestChanges(overturn.number, members, overturn.exact)
-
-    def _holds(
-        self, equal: bool, choice: OtherChoice, fit: StrengthFit, pairs: Pairing
-    ) -> bool | None:
-        if not equal:
-            return holds_under(choice, fit, pairs, self.critical)
-        return None if not choice.has(pairs[0]) else not self._apart(fit, pairs[0])
 
     def _apart(self, fit: StrengthFit, pair: tuple[int, int]) -> bool:
         return abs(fit.claim(*pair)) > self.critical * fit.error(*pair)
 
     def _verdict(
         self,
-        found: dict[str, FewestChanges | None],
+        smallest: dict[str, FewestChanges | None],
         broken: list[OtherChoice],
         confidence: float | None,
         pairs: Pairing,
         few: float,
     ) -> str:
-        removal, raters = found["removal"], found["raters"]
+        removal, raters = smallest["removal"], smallest.get("raters")
         if removal is not None and removal.number == 0:
             return "does not hold"
         if removal is not None and removal.number <= few:

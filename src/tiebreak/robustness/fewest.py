@@ -19,9 +19,10 @@ are tried, and the number is exact.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations_with_replacement
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -55,6 +56,7 @@ _DROPPED = 32  # votes; a larger set is not tried without each of its votes
 # Up to so many votes all sets of fewer are tried, if there are not more than these.
 _FEW_VOTES, _MOST_SETS = 24, 3000
 _MOST_GROUPS = 100  # sets of raters, items or days that are tried
+_MOST_ITEMS = 5  # without more others it is another leaderboard
 # Effects at the start are of one vote each; a set may do up to this much more.
 _SAFETY = 1.5
 _RIVALS = 60
@@ -101,7 +103,6 @@ class Strengths:
         total, ties = float(table.sum()), float(table[:, 1].sum())
         share = ties / total if total else 0.0
         half = isinstance(self.link, HalfWins)
-        certain = share == 1.0  # only ties: equal items
         free = slice(0, self.votes.n_items) if self.alpha == 0 else None
         tie = None if 0.0 < share < 1.0 and not half else self.link.start(0.0)
         objective = ComparisonObjective(
@@ -110,8 +111,8 @@ class Strengths:
         x = np.zeros(objective.n_variables)
         if tie is None:
             x[-1] = self.link.start(share)
-        if certain or not total:
-            return StrengthFit(counts, x[: self.design.n_coef], None, objective)
+        if share == 1.0 or not total:  # equal items
+            return StrengthFit(self, counts, x[: self.design.n_coef], None, objective)
         if start is not None:
             x[: self.design.n_coef] = start
         if near is not None:
@@ -124,31 +125,37 @@ class Strengths:
         if factor is not None:
             best = chord_steps(objective.gradient, x, factor.solve, _ACCURACY)
         if best is None or not math.isfinite(objective.value(best)):
-            best = self._newton(objective, x, factor)
+            if factor is None or len(x) <= DENSE_LIMIT:
+                best = minimize_newton(objective, x, tol=_TOL).x
+            else:
+                best = minimize_newton(
+                    objective,
+                    x,
+                    tol=_TOL,
+                    dense=False,
+                    precondition=lambda: factor.solve,
+                ).x
         objective.expand(best)
         beta, t = objective.split(best)
-        return StrengthFit(counts, beta, t if tie is None else None, objective, factor)
-
-    @staticmethod
-    def _newton(
-        objective: ComparisonObjective, x: Floats, factor: HessianFactor | None
-    ) -> Floats:
-        if factor is None or len(x) <= DENSE_LIMIT:
-            return minimize_newton(objective, x, tol=_TOL).x
-        return minimize_newton(
-            objective, x, tol=_TOL, dense=False, precondition=lambda: factor.solve
-        ).x
+        free_tie = t if tie is None else None
+        return StrengthFit(self, counts, beta, free_tie, objective, factor)
 
 
 @dataclass(frozen=True, eq=False)
 class StrengthFit:
     """A minimum."""
 
+    strengths: Strengths
     counts: Floats  # (3 m,)
     beta: Floats  # strengths, then effects of covariates
     tie: float | None
     objective: ComparisonObjective
     near: HessianFactor | None = None  # of a minimum close to this one
+    _columns: dict[int, Floats] = field(default_factory=dict)
+
+    def refit(self, counts: Floats) -> StrengthFit:
+        """Minimize for counts that are close to these."""
+        return self.strengths.fit(counts, self)
 
     def claim(self, above: int, below: int) -> float:
         """The difference of two strengths."""
@@ -173,10 +180,6 @@ class StrengthFit:
         if free or not hasattr(objective, "local") or not factor_fits(objective):
             return None
         return HessianFactor(objective)
-
-    @cached_property
-    def _columns(self) -> dict[int, Floats]:
-        return {}
 
     def solve(self, item: int) -> Floats:
         """The column of an item in the inverse of the Hessian."""
@@ -225,12 +228,14 @@ class Changes:
 
     change: sp.csr_array  # (U, 3 m): what one of the unit adds to the counts
     limit: Ints  # (U,) how often it can be done
-    members: list[Ints] | None = None  # votes of each unit, for units of single votes
+    members: list[Any]  # rows of the votes of each unit, or the name of each unit
+    of_votes: bool = False  # units are of single votes
+    most: float = math.inf  # more changes are not looked for
 
     @property
     def n_tried(self) -> int:
         """How many sets may be tried one by one: many only where votes are few."""
-        if self.members is None:
+        if not self.of_votes:
             return _MOST_GROUPS
         return _MOST_SETS if self.limit.sum() <= _FEW_VOTES else 0
 
@@ -239,11 +244,12 @@ class Changes:
         # Two items that go take their common votes with them once, not twice.
         return np.maximum(counts + self.change.T @ chosen.astype(float), 0.0)
 
-    def rows(self, chosen: Ints) -> Ints:
-        """Give the votes that are changed, ascending."""
-        assert self.members is not None
-        taken = [self.members[u][: chosen[u]] for u in np.flatnonzero(chosen)]
-        return np.sort(np.concatenate(taken)) if taken else np.empty(0, np.int64)
+    def list_members(self, chosen: Ints) -> list[Any]:
+        """List the rows of votes that are changed, ascending, or names of units."""
+        units = np.flatnonzero(chosen)
+        if not self.of_votes:
+            return [self.members[u] for u in units]
+        return sorted(row for u in units for row in self.members[u][: chosen[u]])
 
 
 def vote_changes(votes: VoteCounts, *, reverse: bool = False) -> Changes:
@@ -251,7 +257,7 @@ def vote_changes(votes: VoteCounts, *, reverse: bool = False) -> Changes:
     kind, first = number_cells(votes.column, votes.weight[:, None])
     order = np.argsort(kind, kind="stable")
     size = np.bincount(kind)
-    members = np.split(order, np.cumsum(size)[:-1])
+    members = [rows.tolist() for rows in np.split(order, np.cumsum(size)[:-1])]
     column, weight = votes.column[first], votes.weight[first]
     limit = size.astype(np.int64)
     units = np.arange(len(first))
@@ -262,17 +268,18 @@ def vote_changes(votes: VoteCounts, *, reverse: bool = False) -> Changes:
         limit = np.where(outcome == 1, 0, limit)
     value, row, at = (np.concatenate(parts) for parts in zip(*entries, strict=True))
     shape = len(first), 3 * len(votes.left)
-    return Changes(sp.csr_array((value, (row, at)), shape=shape), limit, members)
+    change = sp.csr_array((value, (row, at)), shape=shape)
+    return Changes(change, limit, members, of_votes=True)
 
 
-def group_changes(votes: VoteCounts, group: Ints) -> Changes:
-    """Removal of all votes of a group: (n,) numbers from 0 of raters or days."""
-    shape = int(group.max()) + 1, 3 * len(votes.left)
+def group_changes(votes: VoteCounts, group: Ints, names: list[Any]) -> Changes:
+    """Removal of all votes of a group: (n,) numbers of named raters or days."""
+    shape = len(names), 3 * len(votes.left)
     entries = sp.coo_array((-votes.weight, (group, votes.column)), shape=shape)
-    return Changes(entries.tocsr(), np.ones(shape[0], dtype=np.int64))
+    return Changes(entries.tocsr(), np.ones(shape[0], dtype=np.int64), names)
 
 
-def item_changes(votes: VoteCounts, kept: list[int]) -> Changes:
+def item_changes(votes: VoteCounts, kept: list[int], names: list[Any]) -> Changes:
     """Removal of items with all their votes, but for those that the claim is about."""
     m = len(votes.left)
     columns = np.arange(3 * m)
@@ -283,17 +290,21 @@ def item_changes(votes: VoteCounts, kept: list[int]) -> Changes:
     ).tocsr()
     limit = np.ones(votes.n_items, dtype=np.int64)
     limit[kept] = 0
-    return Changes(change, limit)
+    return Changes(change, limit, names, most=_MOST_ITEMS)
 
 
 @dataclass(frozen=True, eq=False)
 class Overturn:
     """Changes after which a claim no longer holds, verified by a minimum."""
 
-    number: int
     chosen: Ints  # (U,)
     fit: StrengthFit
     exact: bool = False  # no smaller number does it
+
+    @property
+    def number(self) -> int:
+        """How many changes."""
+        return int(self.chosen.sum())
 
 
 def predicted_number(effect: Floats, limit: Ints, margin: float) -> float:
@@ -309,36 +320,35 @@ def predicted_number(effect: Floats, limit: Ints, margin: float) -> float:
     return float(limit[order[:place]].sum() + max(1.0, np.ceil(last - 1e-9)))
 
 
+@dataclass(frozen=True, eq=False)
 class OverturnSearch:
-    """Looks for the fewest changes that overturn one claim."""
+    """Looks for the fewest changes that overturn one claim.
 
-    def __init__(
-        self,
-        strengths: Strengths,
-        start: StrengthFit,
-        changes: Changes,
-        above: int,
-        below: int,
-        most: float = math.inf,
-    ) -> None:
-        self.strengths, self.start, self.changes = strengths, start, changes
-        self.items, self.most = (above, below), most
+    With a `critical` number of standard errors the first item must be surely below.
+    """
+
+    start: StrengthFit
+    changes: Changes
+    items: tuple[int, int]  # above, below
+    critical: float | None = None
 
     def run(self) -> Overturn | None:
-        """Give the smallest set that was found; None if none was."""
-        found = self._grow()
-        return None if found is None else self._drop(self._shrink(found))
+        """Give the smallest set of changes, or None."""
+        best = self._grow()
+        return None if best is None else self._drop(self._shrink(best))
 
     def _effects(self, fit: StrengthFit) -> Floats:
         return self.changes.change @ fit.effects(*self.items)
 
     def _fit(self, chosen: Ints, near: StrengthFit) -> StrengthFit:
-        counts = self.changes.apply(self.start.counts, chosen)
-        return self.strengths.fit(counts, near)
+        return near.refit(self.changes.apply(self.start.counts, chosen))
 
     def _margin(self, fit: StrengthFit) -> float:
         """What the changes must cover; not positive when the claim is overturned."""
-        return fit.claim(*self.items) - EQUAL
+        claim = fit.claim(*self.items)
+        if self.critical is None:
+            return claim - EQUAL
+        return claim + self.critical * fit.error(*self.items)
 
     def _overturns(self, fit: StrengthFit) -> bool:
         return self._margin(fit) <= 0.0
@@ -355,14 +365,14 @@ class OverturnSearch:
                 return None
             count = helpful if math.isinf(need) else min(helpful, int(need))
             chosen = chosen + _strongest(effect, room, max(1, count))
-            if chosen.sum() > self.most:
+            if chosen.sum() > self.changes.most:
                 return None
             fit = self._fit(chosen, fit)
             if self._overturns(fit):
-                return Overturn(int(chosen.sum()), chosen, fit)
+                return Overturn(chosen, fit)
         return None
 
-    def _shrink(self, found: Overturn) -> Overturn:
+    def _shrink(self, best: Overturn) -> Overturn:
         """Find a smaller number by bisection, choosing the best changes anew."""
         low = 0
         guess = predicted_number(
@@ -370,31 +380,31 @@ class OverturnSearch:
             self.changes.limit,
             self._margin(self.start),
         )
-        trial = min(found.number - 1, int(guess) if math.isfinite(guess) else 1 << 62)
-        while found.number - low > 1:
-            better = self._best_of_size(min(trial, found.number - 1), found.fit)
+        trial = min(best.number - 1, int(guess) if math.isfinite(guess) else 1 << 62)
+        while best.number - low > 1:
+            better = self._best_of_size(min(trial, best.number - 1), best.fit)
             if better is None:
-                low = min(trial, found.number - 1)
+                low = min(trial, best.number - 1)
             else:
-                found = better
+                best = better
             # Near the prediction first, then in the middle.
-            gap = found.number - low
-            near = found.number - max(1, found.number // 16)
+            gap = best.number - low
+            near = best.number - max(1, best.number // 16)
             trial = near if better is not None and near > low else low + gap // 2
-        return found
+        return best
 
-    def _drop(self, found: Overturn) -> Overturn:
+    def _drop(self, best: Overturn) -> Overturn:
         """Take back changes one by one, weakest first, while the claim stays down."""
-        if found.number > _DROPPED:
-            return found
-        order = np.argsort(-self._effects(found.fit), kind="stable")
-        for unit in order[found.chosen[order] > 0]:
-            chosen = found.chosen.copy()
+        if best.number > _DROPPED:
+            return best
+        order = np.argsort(-self._effects(best.fit), kind="stable")
+        for unit in order[best.chosen[order] > 0]:
+            chosen = best.chosen.copy()
             chosen[unit] -= 1
-            fit = self._fit(chosen, found.fit)
+            fit = self._fit(chosen, best.fit)
             if self._overturns(fit):
-                return self._drop(Overturn(found.number - 1, chosen, fit))
-        return found
+                return self._drop(Overturn(chosen, fit))
+        return best
 
     def _best_of_size(self, number: int, near: StrengthFit) -> Overturn | None:
         """Choose the best changes at a minimum, go to theirs, and so on."""
@@ -407,20 +417,8 @@ class OverturnSearch:
                     break
                 before, fit = chosen, self._fit(chosen, fit)
                 if chosen.sum() == number and self._overturns(fit):
-                    return Overturn(number, chosen, fit)
+                    return Overturn(chosen, fit)
         return None
-
-
-class SeparationSearch(OverturnSearch):
-    """Looks for the fewest changes after which an item is surely above another."""
-
-    critical = 1.96  # standard errors
-
-    def _effects(self, fit: StrengthFit) -> Floats:
-        return -super()._effects(fit)
-
-    def _margin(self, fit: StrengthFit) -> float:
-        return self.critical * fit.error(*self.items) - fit.claim(*self.items)
 
 
 def _strongest(effect: Floats, room: Ints, number: int) -> Ints:
@@ -465,58 +463,46 @@ def _sets_of(limit: Ints, number: int, most: int) -> list[Ints] | None:
 
 
 def fewest(
-    strengths: Strengths,
     start: StrengthFit,
     changes: Changes,
     pairs: list[tuple[int, int]],
-    most: float = math.inf,
 ) -> Overturn | None:
-    """Give the fewest changes that overturn one of several claims; None: none found.
-
-    Above `most` changes are not looked for.
-    """
+    """Give the fewest changes that overturn one of several claims; None: none found."""
     if any(start.claim(*pair) <= EQUAL for pair in pairs):
-        zero = np.zeros(len(changes.limit), dtype=np.int64)
-        return Overturn(0, zero, start, exact=True)
+        return Overturn(np.zeros(len(changes.limit), dtype=np.int64), start, exact=True)
     needs = []
     # Of many rivals only the nearest could come first.
-    for above, below in sorted(pairs, key=lambda pair: start.claim(*pair))[:_RIVALS]:
-        effect = changes.change @ start.effects(above, below)
-        margin = start.claim(above, below)
-        needs.append((predicted_number(effect, changes.limit, margin), above, below))
+    for pair in sorted(pairs, key=lambda pair: start.claim(*pair))[:_RIVALS]:
+        effect = changes.change @ start.effects(*pair)
+        need = predicted_number(effect, changes.limit, start.claim(*pair))
+        needs.append((need, pair))
     best: Overturn | None = None
-    for need, above, below in sorted(needs):
-        if need > _SAFETY * (most if best is None else best.number):
+    for need, pair in sorted(needs):
+        if need > _SAFETY * (changes.most if best is None else best.number):
             break
-        found = OverturnSearch(strengths, start, changes, above, below, most).run()
-        if found is not None and (best is None or found.number < best.number):
-            best = found
-    if strengths.votes.n_items > DENSE_LIMIT:
+        result = OverturnSearch(start, changes, pair).run()
+        if result is not None and (best is None or result.number < best.number):
+            best = result
+    if start.strengths.votes.n_items > DENSE_LIMIT:
         return best
-    return _try_all(strengths, start, changes, pairs, best)
+    return _try_all(start, changes, pairs, best)
 
 
 def fewest_apart(
-    strengths: Strengths,
     start: StrengthFit,
     changes: Changes,
     pair: tuple[int, int],
     critical: float,
-    most: float = math.inf,
 ) -> Overturn | None:
     """Give the fewest changes after which one of two items is surely better."""
-    best: Overturn | None = None
-    for above, below in (pair, pair[::-1]):
-        search = SeparationSearch(strengths, start, changes, above, below, most)
-        search.critical = critical
-        found = search.run()
-        if found is not None and (best is None or found.number < best.number):
-            best = found
-    return best
+    results = [
+        OverturnSearch(start, changes, items, critical).run()
+        for items in (pair[::-1], pair)
+    ]
+    return min(filter(None, results), key=lambda one: one.number, default=None)
 
 
 def _try_all(
-    strengths: Strengths,
     start: StrengthFit,
     changes: Changes,
     pairs: list[tuple[int, int]],
@@ -531,7 +517,7 @@ def _try_all(
             return best
         budget -= len(sets)
         for chosen in sets:
-            fit = strengths.fit(changes.apply(start.counts, chosen), start)
+            fit = start.refit(changes.apply(start.counts, chosen))
             if any(fit.claim(*pair) <= EQUAL for pair in pairs):
-                return Overturn(number, chosen, fit, exact=True)
+                return Overturn(chosen, fit, exact=True)
     return None if best is None else replace(best, exact=True)

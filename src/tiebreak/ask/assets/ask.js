@@ -26,11 +26,11 @@
           method: "POST", body: JSON.stringify(body),
           headers: { "Content-Type": "application/json", "X-CSRF-Token": csrf },
         });
-        const found = await response.json();
-        if (response.ok) { notice(""); return found; }
-        if (response.status !== 429) throw new Error(found.error || response.statusText);
+        const reply = await response.json();
+        if (response.ok) { notice(""); return reply; }
+        throw new Error(reply.error || response.statusText);
       } catch (error) {
-        if (response && response.status !== 429) throw error;
+        if (response) throw error;
         // The server is away: the same answer is sent until it is acknowledged.
         notice("No connection to tiebreak ask. Your answer is kept here, and sent again…");
       }
