@@ -25,7 +25,6 @@ from tests.data.fast_columns import (
 from tests.waiting import PATIENCE
 from tiebreak.data.columns import (
     SHORT,
-    Numbering,
     TextColumn,
     as_column,
     as_names,
@@ -277,21 +276,6 @@ def test_what_has_no_value_is_left_to_the_loop():
     with as_if_long():
         assert find_distinct(np.array([np.nan, np.nan])).codes.tolist() == [0, 1]
         assert len(find_distinct(np.array(["NaT"] * 2, "M8[D]")).values) == 2
-
-
-@pytest.mark.parametrize("make", TEXT_COLUMNS.values(), ids=TEXT_COLUMNS)
-def test_hashes_that_collide_are_noticed(make, monkeypatch):
-    values, add = ["a", "b", "a", "c", "b"], Numbering.add
-
-    def collide(self, keys):
-        # Codes of categories are no hashes and stay as they are.
-        return add(self, np.zeros_like(keys) if keys.max() > 9 else keys)
-
-    monkeypatch.setattr(Numbering, "add", collide)
-    with as_if_long():
-        column = as_column(make(values), "left")
-        assert column.tolist() == values
-        assert find_distinct(column).codes.tolist() == [0, 1, 0, 2, 1]
 
 
 @given(

@@ -19,7 +19,7 @@ from tests.data.fast_columns import (
     object_array,
     plain_sides,
 )
-from tiebreak.data import ItemTable, Orders, Pairs, as_items, compiled
+from tiebreak.data import ItemTable, Orders, Pairs, as_items, items
 from tiebreak.data.columns import SHORT, as_column
 from tiebreak.data.items import names_of_sides, number_rows
 
@@ -237,7 +237,7 @@ def test_equals_a_dictionary_of_rows(values):
 
 
 def test_rows_with_the_same_hash_stay_apart(monkeypatch):
-    monkeypatch.setattr(compiled, "hash_rows", lambda bits, keys: keys.fill(7))
+    monkeypatch.setattr(items, "_hash_rows", lambda bits, keys: keys.fill(7))
     values = np.array([[1.0, 0.0], [2.0, 0.0], [1.0, -0.0], [2.0, 0.0], [3.0, 1.0]])
     codes, first = number_rows(values)
     assert_array_equal(codes, [0, 1, 0, 1, 2])

@@ -27,14 +27,13 @@ from tiebreak.data.columns import (
     TextColumn,
     as_column,
     as_names,
-    blocks,
     find_distinct,
     loop,
     number_keys,
     plain_values,
     refuse_missing,
 )
-from tiebreak.data.compiled import all_equal, hash_rows
+from tiebreak.data.jit import njit
 from tiebreak.data.messages import list_rows
 from tiebreak.data.parameters import LARGEST
 
@@ -227,14 +226,41 @@ def _row_keys(given: Any) -> list[Any]:
 def number_rows(values: Floats) -> tuple[Rows, Rows]:
     """Number the distinct rows as first seen; return numbers (n,) and first rows."""
     keys = np.empty(len(values), dtype=np.uint64)
-    hash_rows(values.view(np.uint64), keys)
+    _hash_rows(values.view(np.uint64), keys)
     codes, first = number_keys(keys)
-    if all_equal(values, codes, first):
+    if _all_equal(values, codes, first):
         return codes, first
     # Adding zero turns -0.0 into 0.0, whose bytes differ.
     rows = np.ascontiguousarray(values + 0.0)
     found = loop(rows.view(np.dtype((np.void, rows.strides[0]))).ravel().tolist())
     return found.codes, found.first
+
+
+@njit(cache=True, nogil=True)
+def _hash_rows(bits: NDArray[np.uint64], keys: NDArray[np.uint64]) -> None:
+    """Write a hash of the bits of every row to ``keys``; both zeros count as equal."""
+    minus_zero = np.uint64(1) << np.uint64(63)
+    factor, shift = np.uint64(0x9E3779B97F4A7C15), np.uint64(29)
+    for i in range(len(bits)):
+        key = np.uint64(0)
+        for j in range(bits.shape[1]):
+            word = bits[i, j]
+            if word == minus_zero:
+                word = np.uint64(0)
+            key = (key ^ word) * factor
+            key ^= key >> shift
+        keys[i] = key
+
+
+@njit(cache=True, nogil=True)
+def _all_equal(values: NDArray[np.float64], codes: Rows, first: Rows) -> bool:
+    """Whether every row equals the first one of its number."""
+    for i in range(len(values)):
+        other = first[codes[i]]
+        for j in range(values.shape[1]):
+            if values[i, j] != values[other, j]:
+                return False
+    return True
 
 
 def as_items(X: Any, *, name: str = "items") -> ItemTable:
@@ -660,23 +686,11 @@ def names_of_sides(
     place = np.concatenate([2 * found[0].first, 2 * found[1].first + 1])
     order = np.argsort(place)
     names = found[0].values + found[1].values
-    ordered = [names[index] for index in order.tolist()]
-    # The loop also takes values of different types, such as 1 and 1.0.
-    plain = set(map(type, ordered)) in ({str}, {int}, {float})
-    merged = find_distinct(as_column(ordered, "names")) if plain else loop(ordered)
+    merged = loop([names[index] for index in order.tolist()])
     codes = np.empty(len(names), dtype=np.int64)
     codes[order] = merged.codes
-    numbers = []
-    for values, distinct, new in zip(
-        (left, right), found, np.split(codes, [len(found[0].values)]), strict=True
-    ):
-        own = distinct.codes
-        if isinstance(values, TextColumn):
-            own = own.copy()  # they belong to the column
-        for rows in blocks(len(own)):
-            own[rows] = new[own[rows]]
-        numbers.append(own)
-    return numbers[0], numbers[1], as_names(merged.values)
+    of_left, of_right = np.split(codes, [len(found[0].values)])
+    return of_left[found[0].codes], of_right[found[1].codes], as_names(merged.values)
 
 
 def check_lengths(
