@@ -19,7 +19,6 @@ from tiebreak.metrics import (
     comparison_error,
     comparison_log_loss,
     disagreement,
-    expected_reciprocal_rank,
     get_scorer,
     kendall_tau_b,
     ndcg,
@@ -138,7 +137,6 @@ def test_pair_scorers_equal_their_metrics(compared):
         ("top_k_precision", top_k_precision, 1),
         ("average_precision", average_precision, 1),
         ("reciprocal_rank", reciprocal_rank, 1),
-        ("expected_reciprocal_rank", expected_reciprocal_rank, 1),
     ],
 )
 def test_grade_scorers_equal_their_metrics_inside_groups(graded, name, metric, sign):

@@ -75,17 +75,17 @@ def test_ndcg_of_a_single_document_and_of_an_empty_group():
 
 
 def test_ndcg_errors():
-    with pytest.raises(ValueError, match=r"got -1 in row 1 \(1 such rows\)"):
+    with pytest.raises(ValueError, match=r"from 0 to 1000; got row 1 \(-1\)"):
         ndcg([0, -1], [1, 2])
-    with pytest.raises(ValueError, match=r"not negative; got -0\.5 in row 0"):
+    with pytest.raises(ValueError, match=r"from 0 to inf; got row 0 \(-0\.5\)"):
         ndcg([-0.5, 1], [1, 2], gain="linear")
-    with pytest.raises(ValueError, match=r"up to 1000.*got 1001 in row 1"):
+    with pytest.raises(ValueError, match=r"got row 1 \(1001\)"):
         ndcg([1000, 1001], [1, 2])
     assert ndcg([1000, 1001], [1, 2], gain="linear") == 1
     assert ndcg([999, 1000], [1, 2]) == 1
-    with pytest.raises(ValueError, match="gain must be one of 'exp', 'linear'; got 2"):
+    with pytest.raises(ValueError, match="gain must be 'exp' or 'linear'; got 2"):
         ndcg([0, 1], [1, 2], gain=2)
-    with pytest.raises(ValueError, match=r"empty must be one of 'skip'.*got 'drop'"):
+    with pytest.raises(ValueError, match=r"empty must be 'skip'.*got 'drop'"):
         ndcg([0, 1], [1, 2], empty="drop")
 
 

@@ -8,20 +8,15 @@ comparisons; the item table stays whole, so that codes keep their meaning.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any, Literal
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from tiebreak.data.columns import (
     as_column,
     as_column_of,
-    as_names,
     find_distinct,
-    loop,
-    plain_values,
     refuse_missing,
 )
 from tiebreak.data.items import (
@@ -79,8 +74,7 @@ class Pairs(ItemRows):
     -----
     ``pairs[rows]`` takes comparisons (integers, a mask or a slice).
     ``np.asarray(pairs)`` builds the dense array of shape (n, 2, n_features).
-    `from_winners` and `from_frame` read tables, `concat` puts several together, and
-    `expand_shares` takes shares of raters.
+    `from_winners` and `from_frame` read tables, `expand_shares` takes shares of raters.
 
     Examples
     --------
@@ -237,52 +231,6 @@ class Pairs(ItemRows):
             both_bad=both_bad,
         )
         return pairs, y
-
-    @classmethod
-    def concat(cls, parts: Iterable[Pairs]) -> Pairs:
-        """Put several `Pairs` one after the other.
-
-        Parameters
-        ----------
-        parts : iterable of Pairs
-            All with names or all without, all with the same features or all without.
-
-        Returns
-        -------
-        Pairs
-            The rows of all parts. Items of the same name are one item, and must have
-            the same features. Items without names stay apart, unless all parts share
-            one table, as ``pairs[rows]`` do; models treat equal rows as one item.
-
-        Examples
-        --------
-        >>> from tiebreak import Pairs
-        >>> may = Pairs(left=["Ada"], right=["Bo"])
-        >>> Pairs.concat([may, Pairs(left=["Bo", "Cy"], right=["Cy", "Ada"])])
-        Pairs(3 comparisons of 3 items, no features)
-        """
-        parts = list(parts)
-        if not parts or not all(isinstance(part, Pairs) for part in parts):
-            raise TypeError("concat takes a list of at least one Pairs.")
-        first, kinds = parts[0], {(p.names is None, p.feature_names) for p in parts}
-        if len(kinds) > 1 or len({part.has_features for part in parts}) > 1:
-            raise ValueError(
-                "All parts must have names or none, and the same features or none."
-            )
-        items, names = first._items, first.names
-        if all(p._items is items and p.names is names for p in parts):
-            codes = np.tile(np.arange(first.n_items), len(parts))
-        else:
-            items = _stack_tables([p.table for p in parts]) if items else None
-            codes = np.arange(sum(part.n_items for part in parts))
-            if names is not None:
-                items, names, codes = _merge_by_name(parts, items)
-        # codes[starts[i] + c] is the new number of item c of part i.
-        starts = np.cumsum([0, *(part.n_items for part in parts)])[:-1]
-        shifted = list(zip(parts, starts, strict=True))
-        left = np.concatenate([codes[part.left + start] for part, start in shifted])
-        right = np.concatenate([codes[part.right + start] for part, start in shifted])
-        return cls._of(items, left, right, names)
 
     def expand_shares(
         self,
@@ -493,31 +441,3 @@ def _frame_column(frame: Any, name: str) -> NDArray[Any]:
             f"{', '.join(map(str, frame.columns))}. Try these as left, right, outcome."
         )
     return as_column(frame[name], name)
-
-
-def _stack_tables(tables: list[ItemTable]) -> ItemTable:
-    """Put item tables one below the other; sparse if all are."""
-    if all(table.is_sparse for table in tables):
-        values = sp.csr_array(sp.vstack([t.values for t in tables], format="csr"))
-    else:
-        values = np.vstack([table.dense() for table in tables])
-    return ItemTable(values, tables[0].feature_names)
-
-
-def _merge_by_name(
-    parts: list[Pairs], stacked: ItemTable | None
-) -> tuple[ItemTable | None, NDArray[Any], NDArray[np.int64]]:
-    """Return the merged items, their names, and the new number of every item."""
-    known = [part.names for part in parts if part.names is not None]
-    merged = loop([name for names in known for name in plain_values(names)])
-    names = as_names(merged.values)
-    if stacked is None:
-        return None, names, merged.codes
-    same = stacked.unique()[1]
-    wrong = np.unique(merged.codes[same != same[merged.first[merged.codes]]])
-    if len(wrong):
-        raise ValueError(
-            f"{len(wrong)} item(s) have different features in different parts: "
-            f"{', '.join(repr(merged.values[code]) for code in wrong[:5])}."
-        )
-    return stacked.take(merged.first), names, merged.codes

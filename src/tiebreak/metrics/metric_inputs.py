@@ -8,8 +8,6 @@ dropped, filled in or clipped.
 
 from __future__ import annotations
 
-from math import isfinite
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -18,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from tiebreak.data.columns import as_column, as_column_of, factorize, refuse_missing
 from tiebreak.data.messages import list_rows
 from tiebreak.data.outcome import OUTCOMES
+from tiebreak.data.parameters import COUNT, Values
 
 PROBABILITY_TOLERANCE = 1e-6
 
@@ -127,24 +126,13 @@ def probability_rows(proba: ArrayLike, n_rows: int) -> NDArray[np.float64]:
     return rows
 
 
-def positive_integer(value: object, name: str) -> int:
+def check_argument(value: object, name: str, allowed: Values) -> None:
+    """Raise unless ``value`` is one of those that are allowed."""
+    if value not in allowed:
+        raise ValueError(f"{name} must be {allowed}; got {value!r}.")
+
+
+def positive_integer(value: Any, name: str) -> int:
     """Return ``value`` as an int of at least 1."""
-    if isinstance(value, bool) or not isinstance(value, Integral):
-        raise TypeError(f"{name} must be an integer; got {value!r}.")
-    if value < 1:
-        raise ValueError(f"{name} must be at least 1; got {value!r}.")
+    check_argument(value, name, COUNT)
     return int(value)
-
-
-def finite_number(value: object, name: str) -> float:
-    """Return ``value`` as a finite float."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not isfinite(value):
-        raise ValueError(f"{name} must be a finite number; got {value!r}.")
-    return float(value)
-
-
-def check_option(value: object, name: str, choices: tuple[str, ...]) -> None:
-    """Raise unless ``value`` is one of ``choices``."""
-    if value not in choices:
-        expected = ", ".join(repr(choice) for choice in choices)
-        raise ValueError(f"{name} must be one of {expected}; got {value!r}.")

@@ -30,7 +30,6 @@ from tiebreak.metrics.comparison_metrics import (
 from tiebreak.metrics.grade_metrics import (
     average_precision,
     disagreement,
-    expected_reciprocal_rank,
     kendall_tau_b,
     ndcg,
     reciprocal_rank,
@@ -337,7 +336,6 @@ _SCORERS |= {
         *((swapped_pairs, False), (disagreement, False), (kendall_tau_b, True)),
         *((spearman_rho, True), (ndcg, True), (top_k_precision, True)),
         *((average_precision, True), (reciprocal_rank, True)),
-        (expected_reciprocal_rank, True),
     )
 }
 
