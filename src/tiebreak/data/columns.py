@@ -70,9 +70,9 @@ class TextColumn(np.ndarray):
             return None
         first = text.arg_unique()
         distinct = text.gather(first)
-        codes = text.cast(pl.Enum(distinct)).to_physical()
-        numbers = (part.to_numpy().astype(np.int64) for part in (codes, first))
-        return cls.of(Distinct(*numbers, distinct.to_list()))
+        codes = text.cast(pl.Enum(distinct)).to_physical().to_numpy()
+        rows = first.to_numpy().astype(np.int64)
+        return cls.of(Distinct(codes.astype(np.int64), rows, distinct.to_list()))
 
 
 def find_distinct(column: NDArray[Any]) -> Distinct:
