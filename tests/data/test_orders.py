@@ -49,7 +49,7 @@ def test_masks_single_rows_and_nothing(orders):
     assert list(orders[[False, True, False]]) == [[1, 3]]
     assert list(orders[1]) == [[1, 3]]
     assert list(orders[[]]) == []
-    with pytest.raises(IndexError, match="Row 3 is out of range for Orders of 3 rows"):
+    with pytest.raises(IndexError, match="out of bounds"):
         orders[3]
 
 

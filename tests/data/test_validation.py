@@ -82,7 +82,7 @@ def test_refused_arrays(X, message):
     ("X", "message"),
     [
         (CUBE[0], r"Got ndarray of shape \(2, 2\)"),
-        ([["a", "b"]], r"Got list.*Pairs\(None, left, right\)"),
+        ([["a", "b"]], r"Pairs\(left=..., right=...\).*Got list"),
         (pl.DataFrame({"a": [1]}), r"Got DataFrame of shape \(1, 1\)"),
         (None, "Got NoneType"),
         (np.array([[["a"], ["b"]]]), "must hold numbers"),

@@ -123,7 +123,7 @@ def test_one_kind_of_outcome_is_an_error(metric):
 
 
 def test_bad_input():
-    with pytest.raises(ValueError, match=r"outcome must hold -1.*row 1 \(2\)"):
+    with pytest.raises(ValueError, match=r"must hold -1.*row 1 \(2.0\)"):
         comparison_error([1, 2], [1, 1])
     with pytest.raises(ValueError, match=r"predicted must hold -1.*row 0 \(0.5\)"):
         comparison_error([1, 1], [0.5, 1])

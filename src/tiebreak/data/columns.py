@@ -29,7 +29,6 @@ Ints = NDArray[np.int64]
 
 # Columns below this length take the dictionary: there is nothing to gain.
 SHORT = 1 << 15
-_LISTED = 100_000  # more distinct periods than this are not kept as a list
 
 
 @dataclass(frozen=True, eq=False)
@@ -281,9 +280,7 @@ def order_periods(period: ArrayLike, n_rows: int) -> Periods:
     refuse_missing(column, "period")
     if column.dtype.kind in "iufmM":
         times, place = np.unique(column, return_inverse=True)
-        # As a list, unless they are so many that it would be large.
-        few = len(times) <= _LISTED
-        return Periods(place, plain_values(times) if few else times)
+        return Periods(place, times)
     found = find_distinct(column)
     try:
         order = sorted(range(len(found.values)), key=found.values.__getitem__)
@@ -303,4 +300,4 @@ def readable_period(value: Any) -> Any:
     if isinstance(value, np.datetime64):
         coarser = (value.astype(f"datetime64[{unit}]") for unit in ("D", "m", "s"))
         return str(next((found for found in coarser if found == value), value))
-    return value
+    return value.item() if isinstance(value, np.generic) else value

@@ -552,38 +552,18 @@ class ItemRows:
         return table
 
 
-def take_rows(rows: Any, n_rows: int, what: str) -> Any:
+def take_rows(rows: Any, what: str) -> Any:
     """Turn an index of rows into an array or slice that keeps one dimension."""
-    if isinstance(rows, tuple):
-        if len(rows) != 2 or rows[1] is not Ellipsis:
-            raise IndexError(
-                f"{what} are indexed by rows only, got {rows!r}. Try a list or an "
-                "array of row numbers."
-            )
+    if isinstance(rows, tuple) and len(rows) == 2 and rows[1] is Ellipsis:
         rows = rows[0]
     if rows is Ellipsis or isinstance(rows, slice):
-        return slice(None) if rows is Ellipsis else rows
-    index = np.asarray(rows)
-    if index.size == 0 and index.ndim == 1 and index.dtype.kind != "b":
-        return np.empty(0, dtype=np.int64)
-    if index.dtype.kind not in "iub" or index.ndim > 1:
+        return rows
+    index = np.atleast_1d(rows)
+    if isinstance(rows, tuple) or index.ndim > 1:
         raise IndexError(
             f"{what} are indexed by row numbers, a mask or a slice, got {rows!r}."
         )
-    if index.dtype.kind == "b":
-        if index.shape != (n_rows,):
-            raise IndexError(
-                f"A mask must have one entry per row: got shape {index.shape} for "
-                f"{n_rows} rows."
-            )
-        return index
-    index = np.atleast_1d(index)
-    wrong = np.flatnonzero((index < -n_rows) | (index >= n_rows))
-    if len(wrong):
-        raise IndexError(
-            f"Row {int(index[wrong[0]])} is out of range for {what} of {n_rows} rows."
-        )
-    return index
+    return index if index.size else index.astype(np.int64)
 
 
 Describe = Callable[[Any, Any], str]

@@ -172,11 +172,6 @@ class OnItems(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
         label = type(self.transformer_).__name__
         values = self.transformer_.transform(self._given(table))
         new = as_table(values, name=f"items after {label}")
-        if new.n_items != table.n_items:
-            raise ValueError(
-                f"{label} made {new.n_items} rows of {table.n_items} items; OnItems "
-                "needs a transformer that keeps one row per item."
-            )
         names = new.feature_names
         if table.feature_names and hasattr(self.transformer_, "get_feature_names_out"):
             given = np.asarray(table.feature_names, dtype=object)

@@ -131,7 +131,7 @@ class Orders(ItemRows):
         return len(self.indptr) - 1
 
     def __getitem__(self, rows: Any) -> Orders:
-        rows = take_rows(rows, len(self), "Orders")
+        rows = take_rows(rows, "Orders")
         starts, lengths = self.indptr[:-1][rows], self.lengths[rows]
         indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         # Entry j of the result, in list i, was entry j - indptr[i] + starts[i].

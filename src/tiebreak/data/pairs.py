@@ -21,7 +21,6 @@ from tiebreak.data.columns import (
 )
 from tiebreak.data.items import (
     ItemRows,
-    ItemTable,
     RawTable,
     Rows,
     Table,
@@ -316,7 +315,7 @@ class Pairs(ItemRows):
         return len(self.left)
 
     def __getitem__(self, rows: Any) -> Pairs:
-        rows = take_rows(rows, len(self), "Pairs")
+        rows = take_rows(rows, "Pairs")
         # A slice with a step gives strided views; kernels want contiguous codes.
         left = np.ascontiguousarray(self.left[rows])
         right = np.ascontiguousarray(self.right[rows])
@@ -376,18 +375,6 @@ class Pairs(ItemRows):
         items = None if self._items is None else self._items.take(rows)
         names = None if self.names is None else self.names[rows]
         return Pairs._of(items, new[self.left], new[self.right], names)
-
-    def unique_items(self) -> tuple[ItemTable, NDArray[np.int64]]:
-        """Merge items with identical features, in O(N n_features).
-
-        0.0 and -0.0 are equal. Distinct rows keep the order of first appearance.
-
-        Returns
-        -------
-        table, inverse : ItemTable, ndarray of int64 of shape (N,)
-            The distinct rows, and the row that holds each item's features.
-        """
-        return self.table.unique()
 
     def with_items(self, table: Any) -> Pairs:
         """Make the same comparisons with other features.

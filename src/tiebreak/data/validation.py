@@ -53,18 +53,12 @@ def as_pairs(X: Any) -> Pairs:
     if isinstance(X, Pairs):
         return X
     if not is_pairs(X):
-        shape = getattr(X, "shape", None)
-        got = type(X).__name__ + (f" of shape {shape}" if shape is not None else "")
-        hint = (
-            "Models of ranked lists are RankSVM, RankRLS and, for names, PlackettLuce"
-            if isinstance(X, Orders)
-            else "For names without features use Pairs(None, left, right). Models of "
-            "graded items are RankSVM and RankRLS"
-        )
+        shape = f" of shape {X.shape}" if hasattr(X, "shape") else ""
         raise TypeError(
-            "Expected comparisons: Pairs(items, left, right), or an array of shape "
-            f"(n, 2, n_features). Got {got}. {hint}; ThresholdCompare makes comparers "
-            "of them."
+            "Expected comparisons: Pairs(items, left, right), Pairs(left=..., "
+            "right=...) for names, or an array of shape (n, 2, n_features). Got "
+            f"{type(X).__name__}{shape}. Graded items and lists are for RankSVM "
+            "and RankRLS; ThresholdCompare makes comparers of them."
         )
     array = as_sides(X)
     if not within_bounds(array):
@@ -277,17 +271,19 @@ def as_numbers(column: NDArray[Any], name: str, hint: str = "") -> Floats:
     """Convert a column of real numbers, missing ones as NaN; refuse all else."""
     if column.dtype.kind in "biuf":
         return column.astype(np.float64)
-    missing = set(missing_rows(column).tolist())
-    others = [row for row, value in enumerate(column) if not isinstance(value, Real)]
-    wrong = [row for row in others if row not in missing]
-    if wrong or column.dtype.kind != "O":
-        rows = wrong or range(len(column))
+    missing = np.zeros(len(column), dtype=bool)
+    missing[missing_rows(column)] = True
+    wrong = [
+        row
+        for row, value in enumerate(column)
+        if not (missing[row] or isinstance(value, Real))
+    ]
+    if wrong:
         raise ValueError(
-            f"{name} must hold numbers, got {len(rows)} other value(s): "
-            f"{list_rows(rows, [column[row] for row in rows[:5]])}.{hint}"
+            f"{name} must hold numbers, got {len(wrong)} other value(s): "
+            f"{list_rows(wrong, [column[row] for row in wrong[:5]])}.{hint}"
         )
-    known = (np.nan if row in missing else x for row, x in enumerate(column))
-    return np.asarray([*known], dtype=np.float64)
+    return np.where(missing, np.nan, column).astype(np.float64)
 
 
 def _depth(X: Any) -> int:

@@ -36,7 +36,6 @@ from tiebreak.metrics.pair_counts import (
     group_starts,
     pair_counts,
     sort_into_runs,
-    sortable,
     sums_by,
 )
 
@@ -251,7 +250,7 @@ def _ascending(groups: Groups, values: Floats) -> Floats:
 
 def _shared_gains(groups: Groups, utility: NDArray[Any], gains: Floats) -> Floats:
     """Order gains by falling utility, equal utilities sharing theirs."""
-    falling = -sortable(utility)
+    falling = -utility
     order = groups.sort(falling)
     gains, begins = gains[order], groups.new_runs(falling[order])
     if begins.all():
@@ -312,7 +311,7 @@ def average_precision(
     """
     relevant, utilities, group, depth = _check_search(y, utility, qid, k, threshold)
     check_argument(empty, "empty", one_of("skip", "zero", "one"))
-    order, run = sort_into_runs(group, -sortable(utilities))
+    order, run = sort_into_runs(group, -utilities)
     start = group_starts(group)[group[order]]
     size, hits = np.bincount(run), sums_by(run, relevant[order])
     before = np.cumsum(hits) - hits  # relevant rows in earlier runs, of all groups
@@ -371,7 +370,7 @@ def reciprocal_rank(
     """
     relevant, utilities, group, depth = _check_search(y, utility, qid, k, threshold)
     check_argument(empty, "empty", one_of("skip", "zero", "one"))
-    order, run = sort_into_runs(group, -sortable(utilities))
+    order, run = sort_into_runs(group, -utilities)
     run_starts = np.concatenate([[0], np.cumsum(np.bincount(run))])
     first_runs = np.append(run[group_starts(group)[:-1]], len(run_starts) - 1)
     hits = sums_by(run, relevant[order])
@@ -487,7 +486,7 @@ def _top(
     group: NDArray[np.int64], score: NDArray[Any], depth: NDArray[np.int64]
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Mark the rows above and the rows at the score of each group's depth-th row."""
-    falling = -sortable(score)
+    falling = -score
     order, _ = sort_into_runs(group, falling)
     border = falling[order[group_starts(group)[:-1] + depth - 1]]
     return falling < border[group], falling == border[group]

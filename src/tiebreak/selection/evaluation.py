@@ -21,7 +21,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GroupKFold, KFold
 from sklearn.utils import _safe_indexing
 
-from tiebreak.data import Pairs, as_pairs, check_comparisons
+from tiebreak.data import Pairs, check_comparisons
 from tiebreak.data.columns import as_column, factorize, order_periods
 from tiebreak.selection.results import (
     METRICS,
@@ -61,7 +61,7 @@ class EvaluationData:
         _check_columns(columns, named, len(pairs))
         sides = np.stack([pairs.left, pairs.right], axis=1)
         if pairs is not X:  # in an array, equal features are one item
-            sides = as_pairs(pairs).unique_items()[1][sides]
+            sides = pairs.table.unique()[1][sides]
         return cls(named, pairs, outcome, weight, sides, columns)
 
     def arguments(
