@@ -104,7 +104,7 @@ def test_refused_values(sequences, names, message):
         (3, "list of lists of items, best first, got int"),
         ([0, 1], "Sequence 0 must be a list of items, best first, got int: 0"),
         ([[0], "ab"], "Sequence 1 must be a list of items, best first, got str: 'ab'"),
-        ([["a"]], "got object values, for example 'a'"),
+        ([["a"]], "got object values, such as 'a'"),
     ],
 )
 def test_refused_types(sequences, message):

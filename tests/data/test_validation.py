@@ -176,7 +176,7 @@ def test_groups_of_any_type(qid):
     ("y", "qid", "message"),
     [
         (None, None, "requires y to be passed, but the target y is None"),
-        ([1, 2], None, "y has 2 grades but X has 3 rows"),
+        ([1, 2], None, "y has 2 grades but there are 3 rows"),
         ([1, np.nan, 2], None, r"1 missing grade\(s\) \(NaN\): row 1"),
         (pd.Series([1, None, 2], dtype="Int64"), None, r"1 missing grade\(s\)"),
         ([1, np.inf, 2], None, r"finite, .* 1 other grade\(s\): row 1 \(inf\)"),
@@ -218,7 +218,7 @@ def test_comparisons():
 @pytest.mark.parametrize(
     ("X", "y", "weight", "message"),
     [
-        (np.zeros((0, 2, 1)), [], None, r"no comparisons: 0 sample\(s\)"),
+        (np.zeros((0, 2, 1)), [], None, r"Found 0 sample\(s\)"),
         (CUBE, [1], None, "y has 1 outcomes but there are 3 comparisons"),
         (CUBE, [1, 0, -1], [1], "sample_weight has 1 weights but there are 3"),
         (CUBE, None, None, "requires y to be passed"),

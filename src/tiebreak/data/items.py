@@ -605,16 +605,15 @@ def item_codes(
     if not integers:
         raise TypeError(
             f"{side} must hold row numbers of the item table (integers), got "
-            f"{column.dtype} values, for example {column[:1].tolist()[0]!r} at row 0. "
-            "Convert with astype(int), or give `names` if these are names of items."
+            f"{column.dtype} values, such as {column[:1].tolist()[0]!r}. Give `names` "
+            "if these are names of items."
         )
     wrong = np.flatnonzero((column < 0) | (column >= n_items))
     if len(wrong):
         raise ValueError(
             f"{side} has {len(wrong)} row number(s) outside the item table: "
-            f"{describe(wrong, column[wrong[:5]])}. Valid are 0 to {n_items - 1}, "
-            f"because there are {n_items} items. If these are names of items, give "
-            "`names` too."
+            f"{describe(wrong, column[wrong[:5]])}. Valid are 0 to {n_items - 1}. If "
+            "these are names of items, give `names` too."
         )
     return column.astype(np.int64)
 

@@ -103,12 +103,9 @@ class Pairs(ItemRows):
         names: Any = None,
     ) -> None:
         if left is None or right is None:
-            given = {"items": items, "left": left, "right": right}
-            found = [name for name, value in given.items() if value is not None]
             raise TypeError(
-                "Pairs needs left and right; got only "
-                f"{' and '.join(found) or 'None'}. Expected Pairs(items, left, right). "
-                "Try Pairs(left=..., right=...) if items have names and no features."
+                "Pairs needs left and right: Pairs(items, left, right), or "
+                "Pairs(left=..., right=...) if items have names and no features."
             )
         self._items = None if items is None else as_table(items)
         if self._items is None and names is None:
@@ -164,9 +161,8 @@ class Pairs(ItemRows):
             refuse_missing(column, "tie")
             if column.dtype.kind != "b" and len(column):
                 raise ValueError(
-                    f"tie must hold True and False, got {column.dtype} values: "
-                    f"{list_rows(range(len(column)), column[:5])}. Try tie == 1 if 1 "
-                    "means that neither won."
+                    f"tie must hold True and False, got {column.dtype} values. Try "
+                    "tie == 1 if 1 means that neither won."
                 )
             y[column.astype(bool)] = 0
         return exchange_sides(pairs, y)[:2] if exchange else (pairs, y)
@@ -326,10 +322,7 @@ class Pairs(ItemRows):
     ) -> NDArray[np.float64]:
         table = self.table
         if copy is False:
-            raise ValueError(
-                "Pairs store each item once, so an array of them is always a copy; "
-                "leave out copy=False."
-            )
+            raise ValueError("An array of Pairs is always a copy.")
         dense = table.dense()
         array = np.stack([dense[self.left], dense[self.right]], axis=1)
         return array if dtype is None else array.astype(dtype, copy=False)
@@ -419,12 +412,11 @@ def _frame_column(frame: Any, name: str) -> NDArray[Any]:
     if not all(hasattr(frame, part) for part in ("to_numpy", "columns", "dtypes")):
         raise TypeError(
             "from_frame reads a pandas or polars DataFrame, got "
-            f"{type(frame).__name__}. Try frame.collect() if it is lazy, or "
-            "Pairs(left=..., right=...) and Outcome.parse(...) for separate columns."
+            f"{type(frame).__name__}. Try frame.collect() if it is lazy."
         )
     if name not in list(frame.columns):
         raise ValueError(
-            f"The table has no column {name!r}; expected one of its columns: "
-            f"{', '.join(map(str, frame.columns))}. Try these as left, right, outcome."
+            f"The table has no column {name!r}; it has "
+            f"{', '.join(map(str, frame.columns))}."
         )
     return as_column(frame[name], name)

@@ -16,7 +16,6 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import DataConversionWarning
 
 from tiebreak.data.columns import (
-    as_column,
     as_column_of,
     missing_rows,
     refuse_missing,
@@ -96,10 +95,7 @@ def check_weights(sample_weight: ArrayLike | None, n_rows: int) -> Floats:
             f"{list_rows(wrong, weight[wrong[:5]])}."
         )
     if n_rows and not weight.any():
-        raise ValueError(
-            "Every sample weight is zero, so no row would count. Give at least one "
-            "positive weight, or None to weigh all rows equally."
-        )
+        raise ValueError("Every sample weight is zero, so no row would count.")
     return weight
 
 
@@ -125,11 +121,7 @@ def check_grades(
             DataConversionWarning,
         )
         y = np.asarray(y)[:, 0]
-    column = as_column(y, "y")
-    if len(column) != n:
-        raise ValueError(
-            f"y has {len(column)} grades but X has {n} rows; they must be as many."
-        )
+    column = as_column_of(y, "y", n, what="grades")
     if not allow_missing and len(rows := missing_rows(column)):
         raise ValueError(
             f"y has {len(rows)} missing grade(s) (NaN): {list_rows(rows)}. Input y "
@@ -155,9 +147,7 @@ def check_comparisons(
     """Check comparisons, outcomes and weights; an item may only tie with itself."""
     pairs = as_pairs(X)
     if len(pairs) == 0:
-        raise ValueError(
-            "There are no comparisons: 0 sample(s) while a minimum of 1 is required."
-        )
+        raise ValueError("Found 0 sample(s) while a minimum of 1 is required.")
     outcomes = check_outcomes(y, len(pairs))
     weight = check_weights(sample_weight, len(pairs))
     same = pairs.left == pairs.right
@@ -179,10 +169,7 @@ def read_comparisons(
     `decode` takes outcomes that scikit-learn has renumbered, and keeps their classes.
     """
     if qid is not None:
-        raise ValueError(
-            "qid groups graded items; comparisons say themselves what is compared. "
-            "Leave qid out."
-        )
+        raise ValueError("qid groups graded items; leave it out of comparisons.")
     classes = OUTCOMES.copy()
     if decode:
         y, classes = decode_outcomes(y)
@@ -228,8 +215,7 @@ def check_lists(
     """Return the weights of lists; refuse y and qid with them."""
     if y is not None or qid is not None:
         raise ValueError(
-            "Orders hold their own grades and groups; expected no y and no qid with "
-            "them. Call fit(orders)."
+            "Orders hold their own grades and groups; expected no y and no qid."
         )
     return check_weights(sample_weight, len(orders))
 
