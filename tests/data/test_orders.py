@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: BSD-3-Clause
-import pickle
 
 import numpy as np
 import pandas as pd
@@ -112,10 +111,6 @@ def test_refused_types(sequences, message):
         Orders(ITEMS, sequences)
 
 
-def test_an_item_may_occur_in_many_sequences():
-    assert list(Orders(ITEMS, [[0, 1], [0, 1], [1, 0]])) == [[0, 1], [0, 1], [1, 0]]
-
-
 def test_grades(orders):
     X, y, qid = orders.grades()
     np.testing.assert_array_equal(X.ravel(), [4, 1, 3, 2, 2, 4, 3, 1])
@@ -126,12 +121,6 @@ def test_grades(orders):
     np.testing.assert_array_equal(X_part.ravel(), [3, 1, 2, 4])
     np.testing.assert_array_equal(y_part, [0, 0, 0, -1])
     np.testing.assert_array_equal(qid_part, [0, 0, 1, 1])
-
-
-def test_grades_of_sparse_items(orders):
-    X, _, _ = Orders(sp.csr_array(ITEMS), list(orders)).grades()
-    assert isinstance(X, sp.csr_array)
-    np.testing.assert_array_equal(X.toarray(), orders.grades()[0])
 
 
 def test_no_features():
@@ -159,10 +148,6 @@ def test_repr(orders):
     assert repr(Orders(sp.csr_array(ITEMS), [[0]])) == (
         "Orders(1 list of 4 items, 1 feature, sparse)"
     )
-
-
-def test_pickle(orders):
-    assert list(pickle.loads(pickle.dumps(orders))) == list(orders)
 
 
 @st.composite

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: BSD-3-Clause
-import copy
 import pickle
 from datetime import date
 
@@ -64,12 +63,6 @@ def test_no_features():
             use(pairs)
 
 
-def test_integers_without_features_are_names():
-    pairs = Pairs(None, left=[30, 10], right=[20, 30])
-    np.testing.assert_array_equal(pairs.names, [30, 20, 10])
-    np.testing.assert_array_equal(pairs.left, [0, 2])
-
-
 @pytest.mark.parametrize("items", [None, ITEMS])
 def test_names_are_matched(items):
     pairs = Pairs(items, left=["d", "a"], right=["a", "b"], names=list("abcd"))
@@ -98,14 +91,6 @@ def test_names_may_be_dates():
     numpy_days = np.array(days, dtype="M8[ns]")
     pairs = Pairs(ITEMS[:2], left=numpy_days, right=numpy_days[::-1], names=numpy_days)
     np.testing.assert_array_equal(pairs.left, [0, 1])
-
-
-@pytest.mark.parametrize("column", [pd.Series, pl.Series, np.array, list])
-def test_columns_of_every_kind(column):
-    pairs = Pairs(ITEMS, column([0, 1]), column([1, 2]))
-    np.testing.assert_array_equal(pairs.left, [0, 1])
-    named = Pairs(None, column(["x", "y"]), column(["y", "z"]))
-    np.testing.assert_array_equal(named.names, ["x", "y", "z"])
 
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
@@ -192,12 +177,6 @@ def test_rows_are_comparisons(pairs, rows):
     assert taken.names is pairs.names
 
 
-def test_one_row_is_pairs_of_length_one(pairs):
-    for row in (1, np.int64(1), -2, (1, ...)):
-        assert pairs[row].shape == (1, 2, 2)
-        np.testing.assert_array_equal(np.asarray(pairs[row]), np.asarray(pairs)[[1]])
-
-
 def test_all_and_no_rows(pairs):
     assert len(pairs[...]) == 3
     for nothing in ([], slice(0, 0), np.zeros(3, dtype=bool), np.array([], dtype=int)):
@@ -227,10 +206,6 @@ def test_no_comparisons_can_be_held():
     assert Pairs(ITEMS, [], []).shape == (0, 2, 2)
     nothing = Pairs(None, [], [])
     assert (len(nothing), nothing.n_items) == (0, 0)
-
-
-def test_iteration_ends(pairs):
-    assert [len(pair) for pair in pairs] == [1, 1, 1]
 
 
 def test_swap(pairs):
@@ -271,12 +246,6 @@ def test_repr(pairs):
     )
 
 
-def test_equality_is_identity(pairs):
-    assert pairs == pairs
-    assert pairs != copy.copy(pairs)
-    assert len({pairs, pairs[:]}) == 2
-
-
 @pytest.mark.parametrize("features", [True, False])
 def test_pickle(pairs, features):
     if not features:
@@ -287,10 +256,6 @@ def test_pickle(pairs, features):
     np.testing.assert_array_equal(again.names, pairs.names)
     if features:
         np.testing.assert_array_equal(np.asarray(again), np.asarray(pairs))
-
-
-def test_the_item_table_is_not_copied(pairs):
-    assert pairs.values is ITEMS
 
 
 some_names = st.one_of(
@@ -316,21 +281,6 @@ def test_names_and_codes_round_trip(data):
         small = given_names.compact()
         assert [small.names[c] for c in small.left] == left
         assert [small.names[c] for c in small.right] == right
-
-
-@given(
-    st.lists(
-        st.tuples(st.sampled_from("abcde"), st.sampled_from("abcde")),
-        min_size=1,
-        max_size=8,
-    )
-)
-def test_names_come_in_order_of_first_appearance(sides):
-    pairs = Pairs(None, [a for a, _ in sides], [b for _, b in sides])
-    spoken = [name for side in sides for name in side]
-    assert pairs.names.tolist() == list(dict.fromkeys(spoken))
-    again = np.column_stack([pairs.names[pairs.left], pairs.names[pairs.right]])
-    assert again.ravel().tolist() == spoken
 
 
 @given(st.data())
