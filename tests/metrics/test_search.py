@@ -73,26 +73,6 @@ def test_average_precision_equals_sklearn_where_nothing_ties():
     assert average_precision(y, utility, qid, empty="one") == pytest.approx(expected)
 
 
-def test_average_precision_by_hand():
-    y, utility = [1, 0, 1, 0, 1], [5, 4, 3, 2, 1]
-    assert average_precision(y, utility) == pytest.approx((1 + 2 / 3 + 3 / 5) / 3)
-    # Of three relevant rows at most two fit into the first two places.
-    assert average_precision(y, utility, k=2) == pytest.approx(1 / 2)
-    assert average_precision(y, y, k=2) == 1
-    grades = [3, 1, 2, 0, 2]
-    assert average_precision(grades, utility, threshold=1) == (
-        average_precision(y, utility)
-    )
-
-
-def test_reciprocal_rank_by_hand():
-    assert reciprocal_rank([0, 0, 1, 1], [4, 3, 2, 1]) == pytest.approx(1 / 3)
-    assert reciprocal_rank([0, 0, 1, 1], [4, 3, 2, 1], k=2) == 0
-    # The first of two relevant rows among four: place 1, 2 or 3 in 3, 2, 1 of 6 ways.
-    expected = (3 * 1 + 2 / 2 + 1 / 3) / 6
-    assert reciprocal_rank([0, 0, 1, 1], [0, 0, 0, 0]) == pytest.approx(expected)
-
-
 @pytest.mark.parametrize("metric", METRICS)
 def test_groups_without_a_relevant_row(metric):
     y, utility, qid = [1, 0, 0, 0], [1, 2, 1, 2], [7, 7, 8, 8]
