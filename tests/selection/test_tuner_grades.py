@@ -222,24 +222,9 @@ def test_orders_are_split_by_lists():
         found.table.select("split_0", "split_1", "split_2"), scores, atol=1e-12
     )
     assert found.best_estimator_.n_pairs_ == 150
-    weight = np.arange(15) % 2.0
-    weighed = tune(
-        svm(kernel="linear"),
-        orders,
-        None,
-        GRID,
-        cv=[(np.arange(10), np.arange(10, 15))],
-        sample_weight=weight,
-        scoring=lambda model, X, y: model.score(X),
-        refit=False,
-    )
-    half = np.flatnonzero(weight)
-    expected = svm(kernel="linear", C=1.0).fit(orders[half[half < 10]])
-    assert weighed.table["score"][4] == pytest.approx(expected.score(orders[10:]))
 
 
-@pytest.mark.parametrize("wrapped", [False, True], ids=["RankSVM", "ThresholdCompare"])
-def test_the_loss_is_that_of_the_model_on_comparisons_too(wrapped):
+def test_the_loss_is_that_of_the_model_on_comparisons_too():
     rng = np.random.default_rng(3)
     X = rng.normal(size=(40, 3))
     left = rng.integers(0, 40, 120)
@@ -247,13 +232,8 @@ def test_the_loss_is_that_of_the_model_on_comparisons_too(wrapped):
     d = (X[right] - X[left]) @ [1.0, 0.5, 0.0] + 0.7 * rng.normal(size=120)
     y = np.where(np.abs(d) < 0.4, 0, np.sign(d)).astype(int)
     pairs = Pairs(X, left, right)
-    model, prefix = RankSVM(kernel="linear", tol=1e-9), ""
-    if wrapped:
-        model, prefix = ThresholdCompare(model), "ranker__"
-    grid = {
-        f"{prefix}C": [0.001, 1.0],
-        f"{prefix}loss": ["hinge", "squared_hinge"],
-    }
+    model = RankSVM(kernel="linear", tol=1e-9)
+    grid = {"C": [0.001, 1.0], "loss": ["hinge", "squared_hinge"]}
     folds = list(KFold(2).split(y))
     found = tune(model, pairs, y, grid, cv=folds, scoring="auc")
     scores = np.array(
@@ -271,13 +251,6 @@ def test_the_loss_is_that_of_the_model_on_comparisons_too(wrapped):
     )
     assert_allclose(found.table.select("split_0", "split_1"), scores, atol=1e-12)
     assert len(set(np.round(scores.ravel(), 9))) > 4
-    error = tune(model, pairs, y, grid, cv=folds)
-    by_hand = clone(model).set_params(**error.best_params_)
-    expected = [
-        by_hand.fit(pairs[train], y[train]).score(pairs[test], y[test]) - 1
-        for train, test in folds
-    ]
-    assert error.best_score_ == pytest.approx(np.mean(expected))
 
 
 def test_a_precomputed_kernel_is_split_by_rows_and_columns(data):
