@@ -85,7 +85,7 @@ def find_distinct(column: NDArray[Any]) -> Distinct:
     if len(column) >= SHORT and column.dtype.kind in "biufmM":
         codes, first = number_keys(column)
         return Distinct(codes, first, plain_values(column[first]))
-    return loop(plain_values(column))
+    return factorize_with_dict(plain_values(column))
 
 
 def plain_values(column: NDArray[Any]) -> list[Any]:
@@ -94,7 +94,7 @@ def plain_values(column: NDArray[Any]) -> list[Any]:
     return list(column) if column.dtype.kind in "mM" else column.tolist()
 
 
-def loop(values: Iterable[Any]) -> Distinct:
+def factorize_with_dict(values: Iterable[Any]) -> Distinct:
     """Number values with a dictionary, one by one."""
     seen: dict[Any, int] = {}
     numbers = [seen.setdefault(value, len(seen)) for value in values]
@@ -105,7 +105,7 @@ def loop(values: Iterable[Any]) -> Distinct:
     return Distinct(codes, first.astype(np.int64, copy=False), list(seen))
 
 
-def blocks(n: int, size: int = 1 << 16) -> Iterator[slice]:
+def row_slices(n: int, size: int = 1 << 16) -> Iterator[slice]:
     """Cut n rows into slices, so that what a step makes of one stays in the cache."""
     return (slice(start, min(start + size, n)) for start in range(0, n, size))
 
@@ -225,8 +225,8 @@ def missing_rows(column: NDArray[Any]) -> NDArray[np.intp]:
         return np.flatnonzero(np.isnat(column))
     # Most object columns are text throughout, which one look at the types shows.
     if kind == "O" and not set(map(type, column)) <= {str, int, bool}:
-        found = [row for row, value in enumerate(column) if _is_missing(value)]
-        return np.asarray(found, dtype=np.intp)
+        rows = [row for row, value in enumerate(column) if _is_missing(value)]
+        return np.asarray(rows, dtype=np.intp)
     return np.empty(0, dtype=np.intp)
 
 
@@ -248,8 +248,9 @@ def refuse_missing(column: NDArray[Any], name: str) -> None:
 
 def factorize(values: NDArray[Any] | Iterable[Hashable]) -> tuple[Ints, list[Any]]:
     """Return the number of each value, and the distinct values, as first seen."""
-    found = find_distinct(values) if isinstance(values, np.ndarray) else loop(values)
-    return found.codes, found.values
+    number = find_distinct if isinstance(values, np.ndarray) else factorize_with_dict
+    distinct = number(values)  # type: ignore[arg-type]
+    return distinct.codes, distinct.values
 
 
 def as_names(values: Sequence[Any]) -> NDArray[Any]:
@@ -281,23 +282,23 @@ def order_periods(period: ArrayLike, n_rows: int) -> Periods:
     if column.dtype.kind in "iufmM":
         times, place = np.unique(column, return_inverse=True)
         return Periods(place, times)
-    found = find_distinct(column)
+    distinct = find_distinct(column)
     try:
-        order = sorted(range(len(found.values)), key=found.values.__getitem__)
+        order = sorted(range(len(distinct.values)), key=distinct.values.__getitem__)
     except TypeError as error:
-        kinds = sorted({type(value).__name__ for value in found.values})
+        kinds = sorted({type(value).__name__ for value in distinct.values})
         raise TypeError(
             "period must hold values that can be sorted, got values of types "
             f"{', '.join(kinds)}. Give dates, numbers or text, of one type."
         ) from error
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))
-    return Periods(place[found.codes], [found.values[code] for code in order])
+    return Periods(place[distinct.codes], [distinct.values[code] for code in order])
 
 
 def readable_period(value: Any) -> Any:
     """Give a period as it is best shown: dates as text, without a time at midnight."""
     if isinstance(value, np.datetime64):
         coarser = (value.astype(f"datetime64[{unit}]") for unit in ("D", "m", "s"))
-        return str(next((found for found in coarser if found == value), value))
+        return str(next((date for date in coarser if date == value), value))
     return value.item() if isinstance(value, np.generic) else value

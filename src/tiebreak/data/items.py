@@ -27,8 +27,8 @@ from tiebreak.data.columns import (
     TextColumn,
     as_column,
     as_names,
+    factorize_with_dict,
     find_distinct,
-    loop,
     number_keys,
     plain_values,
     refuse_missing,
@@ -132,8 +132,8 @@ class ItemTable:
             starts, data = self.values.indptr.tolist(), self.values.data
             bounds, columns = pairwise(starts), self.values.indices
             keys = [(columns[a:b].tobytes(), data[a:b].tobytes()) for a, b in bounds]
-            found = loop(keys)
-            inverse, first = found.codes, found.first
+            distinct = factorize_with_dict(keys)
+            inverse, first = distinct.codes, distinct.first
         else:
             inverse, first = number_rows(self.values)
         if len(first) == self.n_items:
@@ -181,7 +181,7 @@ class RawTable:
             index = self.rows[index]
         return RawTable(self.source, index, numbers, self.feature_names)
 
-    def given(self) -> Any:
+    def original(self) -> Any:
         """Give the items in the form in which they came."""
         if self.rows is None:
             return self.source
@@ -191,7 +191,7 @@ class RawTable:
         """Give the items as numbers, or raise the error that says what they are."""
         if self.numbers is None:
             try:
-                table = as_items(self.given())
+                table = as_items(self.original())
             except (TypeError, ValueError):
                 as_items(self.source)  # the error that names rows as the user counts
                 raise
@@ -200,11 +200,11 @@ class RawTable:
 
     def unique(self) -> tuple[RawTable, Rows]:
         """Merge equal items, as `ItemTable.unique` does."""
-        given: Any = self.given() if self.numbers is None else self.numbers.values
-        if sp.issparse(given) or getattr(given, "dtype", None) == np.float64:
-            inverse = ItemTable(given).unique()[1]
+        table: Any = self.original() if self.numbers is None else self.numbers.values
+        if sp.issparse(table) or getattr(table, "dtype", None) == np.float64:
+            inverse = ItemTable(table).unique()[1]
         else:
-            inverse = loop(_row_keys(given)).codes
+            inverse = factorize_with_dict(_row_keys(table)).codes
         first = np.unique(inverse, return_index=True)[1]
         return (self if len(first) == self.n_items else self.take(first)), inverse
 
@@ -212,14 +212,14 @@ class RawTable:
 Table = ItemTable | RawTable
 
 
-def _row_keys(given: Any) -> list[Any]:
+def _row_keys(table: Any) -> list[Any]:
     """Return a key of every row: equal rows, missing values included, have one key."""
-    if isinstance(given, np.ndarray):
-        rows = given.tolist()
-    elif hasattr(given, "iloc"):
-        rows = given.itertuples(index=False, name=None)
+    if isinstance(table, np.ndarray):
+        rows = table.tolist()
+    elif hasattr(table, "iloc"):
+        rows = table.itertuples(index=False, name=None)
     else:
-        rows = given.rows()
+        rows = table.rows()
     return [repr(row) for row in rows]
 
 
@@ -232,8 +232,10 @@ def number_rows(values: Floats) -> tuple[Rows, Rows]:
         return codes, first
     # Adding zero turns -0.0 into 0.0, whose bytes differ.
     rows = np.ascontiguousarray(values + 0.0)
-    found = loop(rows.view(np.dtype((np.void, rows.strides[0]))).ravel().tolist())
-    return found.codes, found.first
+    distinct = factorize_with_dict(
+        rows.view(np.dtype((np.void, rows.strides[0]))).ravel().tolist()
+    )
+    return distinct.codes, distinct.first
 
 
 @njit(cache=True, nogil=True)
@@ -487,7 +489,7 @@ class ItemRows:
     def raw(self) -> Any:
         """The items as they were given, such as a frame or texts; None without."""
         if isinstance(self._items, RawTable):
-            return self._items.given()
+            return self._items.original()
         return None if self._items is None else self._items.values
 
     @property
@@ -578,15 +580,15 @@ def check_names(names: Any, items: Table | None) -> NDArray[Any]:
             f"There are {len(column)} names but {items.n_items} rows of items; every "
             "item needs one name."
         )
-    found = find_distinct(column)
-    if len(found.values) < len(column):
-        counts = np.bincount(found.codes)
-        repeated = [found.values[code] for code in np.flatnonzero(counts > 1)[:5]]
+    distinct = find_distinct(column)
+    if len(distinct.values) < len(column):
+        counts = np.bincount(distinct.codes)
+        repeated = [distinct.values[code] for code in np.flatnonzero(counts > 1)[:5]]
         raise ValueError(
             f"Names of items must be all different, but {int((counts > 1).sum())} "
             f"occur more than once: {', '.join(map(repr, repeated))}."
         )
-    return as_names(found.values)
+    return as_names(distinct.values)
 
 
 def item_codes(
@@ -628,9 +630,9 @@ def _look_up(
     column: NDArray[Any], side: str, names: NDArray[Any], describe: Describe
 ) -> Rows:
     code_of = {name: code for code, name in enumerate(plain_values(names))}
-    found = find_distinct(column)
-    known = np.asarray([code_of.get(value, -1) for value in found.values], np.int64)
-    codes = known[found.codes]
+    distinct = find_distinct(column)
+    known = np.asarray([code_of.get(value, -1) for value in distinct.values], np.int64)
+    codes = known[distinct.codes]
     unknown = np.flatnonzero(codes < 0)
     if len(unknown):
         n_distinct = np.count_nonzero(known < 0)
@@ -647,29 +649,29 @@ def names_of_sides(
     left: ArrayLike, right: ArrayLike
 ) -> tuple[Rows, Rows, NDArray[Any]]:
     """Number the values of both sides as names, left before right, row by row."""
-    found, kinds = [], []
+    sides, kinds = [], []
     for values, side in ((left, "left"), (right, "right")):
         # One side at a time: only its numbers are kept.
         column = as_column(values, side)
         refuse_missing(column, side)
         kinds.append(name_kind(column))
-        found.append(find_distinct(column))
+        sides.append(find_distinct(column))
         del column
-    check_lengths(len(found[0].codes), len(found[1].codes))
+    check_lengths(len(sides[0].codes), len(sides[1].codes))
     if set(kinds) == {"numbers", "text"}:
         raise TypeError(
             f"left holds {kinds[0]} and right holds {kinds[1]}, so no item could stand "
             "on both sides. Give names of one type."
         )
     # Where each distinct value of a side stands when both are read row by row.
-    place = np.concatenate([2 * found[0].first, 2 * found[1].first + 1])
+    place = np.concatenate([2 * sides[0].first, 2 * sides[1].first + 1])
     order = np.argsort(place)
-    names = found[0].values + found[1].values
-    merged = loop([names[index] for index in order.tolist()])
+    names = sides[0].values + sides[1].values
+    merged = factorize_with_dict([names[index] for index in order.tolist()])
     codes = np.empty(len(names), dtype=np.int64)
     codes[order] = merged.codes
-    of_left, of_right = np.split(codes, [len(found[0].values)])
-    return of_left[found[0].codes], of_right[found[1].codes], as_names(merged.values)
+    of_left, of_right = np.split(codes, [len(sides[0].values)])
+    return of_left[sides[0].codes], of_right[sides[1].codes], as_names(merged.values)
 
 
 def check_lengths(

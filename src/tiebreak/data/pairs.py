@@ -216,8 +216,8 @@ class Pairs(ItemRows):
         pairs = cls(items, columns[0], columns[1], names)
         # Numbers are refused before they could be taken for names, as in files: 1 is
         # a usual score.
-        found = find_distinct(columns[2]).values
-        undeclared = meaning is None and any(as_number(v) is not None for v in found)
+        outcomes = find_distinct(columns[2]).values
+        undeclared = meaning is None and any(as_number(v) is not None for v in outcomes)
         y = Outcome.parse(
             columns[2],
             meaning=meaning,

@@ -355,12 +355,12 @@ def _draw_numbers(total: int, n_numbers: int, rng: np.random.Generator) -> Ints:
     """Draw distinct numbers below `total`, ascending, without listing all of them."""
     if total <= 4 * n_numbers:
         return np.sort(rng.choice(total, size=n_numbers, replace=False))
-    found = np.empty(0, dtype=np.int64)
-    while len(found) < n_numbers:
-        more = rng.integers(total, size=n_numbers - len(found))
-        found = np.sort(np.concatenate([found, more]))
-        found = found[np.diff(found, prepend=-1) > 0]
-    return found
+    numbers = np.empty(0, dtype=np.int64)
+    while len(numbers) < n_numbers:
+        more = rng.integers(total, size=n_numbers - len(numbers))
+        numbers = np.sort(np.concatenate([numbers, more]))
+        numbers = numbers[np.diff(numbers, prepend=-1) > 0]
+    return numbers
 
 
 def pair_of_number(k: Ints) -> tuple[Ints, Ints]:

@@ -265,8 +265,8 @@ class _Ratings:
     def margins(self, cells: _Cells, taken: Counts) -> NDArray[Any]:
         """Count each value, unit u taken ``taken[u]`` times."""
         amount = cells.amount * taken[cells.group]
-        found = np.bincount(cells.value, amount, self.n_values)
-        return (found + found[::-1]) / 2 if self.symmetric else found
+        counts = np.bincount(cells.value, amount, self.n_values)
+        return (counts + counts[::-1]) / 2 if self.symmetric else counts
 
     def repeated(self) -> tuple[_Cells, Ints]:
         """Sum shares of raters who differ from themselves, and give the units."""

@@ -290,14 +290,14 @@ def last_step(estimator: Any, X: Any) -> tuple[Any, Any]:
 
 def difference_of(estimator: Any, pairs: Any, **columns: Any) -> Any:
     """Give r(right) - r(left), also by a search or a pipeline."""
-    last, asked = last_step(estimator, pairs)
-    return last.difference(asked, **columns)
+    last, rows = last_step(estimator, pairs)
+    return last.difference(rows, **columns)
 
 
 def utility_of(estimator: Any, items: Any) -> Any:
     """Give utilities of items, or predictions where there is no utility."""
-    last, asked = last_step(estimator, items)
-    return (getattr(last, "utility", None) or last.predict)(asked)
+    last, rows = last_step(estimator, items)
+    return (getattr(last, "utility", None) or last.predict)(rows)
 
 
 def _fitted_with_groups(estimator: Any) -> bool:

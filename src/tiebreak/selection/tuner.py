@@ -394,8 +394,8 @@ def tune(
     >>> valid = make_norms(80, random_state=1)
     >>> grid = {"C": [1, 10, 100], "gamma": [0.1, 1.0]}
     >>> held_out = valid.pairs, valid.y
-    >>> found = tune(SVMCompare(), train.pairs, train.y, grid, validation=held_out)
-    >>> sorted(found.best_params_), found.table.shape
+    >>> result = tune(SVMCompare(), train.pairs, train.y, grid, validation=held_out)
+    >>> sorted(result.best_params_), result.table.shape
     (['C', 'gamma'], (6, 7))
     """
     candidates = list(ParameterGrid(grid))
