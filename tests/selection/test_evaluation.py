@@ -287,9 +287,13 @@ def test_an_advantage_can_be_given_by_model(rng):
     ("columns", "error", "message"),
     [
         ({"advantage": [1.0]}, ValueError, "advantage has 1 values but there are 4"),
-        ({"context": [[1.0]] * 4}, ValueError, "context is given, but no model takes"),
-        ({"advantage": {"x": 1}}, ValueError, "given for 'x', which is not a model"),
-        ({"advantage": {"c": 1}}, ValueError, "given for 'c', which is not a model"),
+        (
+            {"context": [[1.0]] * 4},
+            ValueError,
+            "not taken in fit by 'n', 'c'",
+        ),
+        ({"advantage": {"x": 1}}, ValueError, "not taken in fit by 'x'"),
+        ({"advantage": {"c": 1}}, ValueError, "not taken in fit by 'c'"),
         ({"advantage": {"n": [1]}}, ValueError, "advantage has 1 values"),
         ({"sample_weight": [1]}, ValueError, "sample_weight has 1 weights"),
         ({"period": [1]}, ValueError, "period has 1 values but there are 4 rows"),

@@ -104,7 +104,7 @@ def test_bad_input_is_refused():
     many = np.digitize(rng.normal(size=100) + X[:, 0], np.linspace(-2, 2, 12))
     refused(ValueError, ["no path", "slack='item'"], l1_path, X, many, slack="item")
     refused(ValueError, ["cv=None", "L1Ranker"], L1RankerCV(cv=None).fit, X, y)
-    refused(TypeError, ["for comparisons"], l1_path, X, y, [1.0], scoring="auc")
+    refused(TypeError, ["scores pairs"], l1_path, X, y, [1.0], scoring="auc")
 
 
 def test_the_alpha_with_the_best_score_is_chosen():

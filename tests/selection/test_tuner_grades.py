@@ -160,11 +160,11 @@ def test_folds_that_split_a_query_are_refused(data, cv):
 def test_a_metric_of_comparisons_is_refused_and_the_other_way_round(data):
     X, y, qid = data
     for scoring in ("error", "auc", get_scorer("auc", close=True)):
-        with pytest.raises(TypeError, match=r"is for comparisons.*'swapped_pairs'"):
+        with pytest.raises(TypeError, match=r"scores pairs.*'swapped_pairs'"):
             tune(svm(), X, y, GRID, qid=qid, scoring=scoring)
     pairs, outcome = Pairs(X, np.arange(20), np.arange(20, 40)), np.tile([1, -1], 10)
     for scoring in ("swapped_pairs", "ndcg"):
-        with pytest.raises(TypeError, match=r"is for graded items.*'error'"):
+        with pytest.raises(TypeError, match=r"scores items.*'error'"):
             tune(svm(), pairs, outcome, GRID, scoring=scoring)
     assert tune(svm(), pairs, outcome, GRID, cv=2, refit=False).scoring == "error"
     with pytest.raises(ValueError, match=r"qid has 3 values but there are \d+ rows"):

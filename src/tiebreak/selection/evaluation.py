@@ -88,26 +88,25 @@ class EvaluationData:
 def _check_columns(
     columns: dict[str, Any], models: dict[str, Any], n_rows: int
 ) -> None:
-    """Refuse columns of another length, and such that no model takes."""
+    """Refuse columns of another length, and such that models do not take."""
     for name in columns.keys() & set(_OF_PREDICTIONS):
-        by_model = columns[name]
-        if not isinstance(by_model, Mapping):
-            by_model = dict.fromkeys(models, by_model)
-            if not any(fit_names(model, name) for model in models.values()):
-                raise ValueError(f"{name} is given, but no model takes it in fit.")
-        elif unknown := [
+        values = columns[name]
+        named = isinstance(values, Mapping)
+        by_model = values if named else dict.fromkeys(models, values)
+        others = [
             key
             for key in by_model
             if key not in models or not fit_names(models[key], name)
-        ]:
+        ]
+        if len(others) == len(by_model) or (named and others):
             raise ValueError(
-                f"{name} is given for {unknown[0]!r}, which is not a model that takes "
-                f"it; models are {', '.join(map(repr, models))}."
+                f"{name} is given, but not taken in fit by "
+                f"{', '.join(map(repr, others))}."
             )
-        for values in by_model.values():
-            if not isinstance(values, Real) and np.shape(values)[0] != n_rows:
+        for column in by_model.values():
+            if not isinstance(column, Real) and np.shape(column)[0] != n_rows:
                 raise ValueError(
-                    f"{name} has {len(values)} values but there are {n_rows} rows."
+                    f"{name} has {len(column)} values but there are {n_rows} rows."
                 )
 
 

@@ -31,7 +31,7 @@ from tiebreak.data import Orders, as_pairs, check_outcomes, is_pairs
 from tiebreak.data.columns import as_column, factorize
 from tiebreak.data.messages import FitWarning
 from tiebreak.losses import GradeHinge, GradeSquaredHinge, GradeTree
-from tiebreak.metrics import GradeScorer, PairScorer, get_scorer
+from tiebreak.metrics import PairScorer, get_scorer
 from tiebreak.models import RankSVM, SVMCompare, fit_path
 from tiebreak.models.base import to_outcomes
 from tiebreak.selection.results import TuneResult
@@ -59,22 +59,9 @@ class Split:
 def choose_scorer(
     scoring: str | Callable[..., float] | None, X_test: Any
 ) -> Callable[..., float]:
-    """Find the scorer, and refuse one that is for another shape of data."""
-    of_pairs = is_pairs(X_test)
-    if scoring is None:
-        scoring = "error" if of_pairs else "swapped_pairs"
-    scorer = get_scorer(scoring)
-    if isinstance(scorer, PairScorer) and not of_pairs:
-        raise TypeError(
-            f"scoring={scorer.name!r} is for comparisons with outcomes, but graded "
-            "items or orders are to be scored; try 'swapped_pairs'."
-        )
-    if isinstance(scorer, GradeScorer) and of_pairs:
-        raise TypeError(
-            f"scoring={scorer.name!r} is for graded items or orders, but comparisons "
-            "are to be scored; try 'error'."
-        )
-    return scorer
+    """Find the scorer; by default the one of the shape of the data."""
+    default = "error" if is_pairs(X_test) else "swapped_pairs"
+    return get_scorer(default if scoring is None else scoring)
 
 
 def row_columns(
