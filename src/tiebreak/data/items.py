@@ -674,14 +674,12 @@ def names_of_sides(
     return of_left[sides[0].codes], of_right[sides[1].codes], as_names(merged.values)
 
 
-def check_lengths(
-    first: int, second: int, names: tuple[str, str] = ("left", "right")
-) -> None:
+def check_lengths(left: int, right: int) -> None:
     """Raise unless both sides of comparisons are as many."""
-    if first != second:
+    if left != right:
         raise ValueError(
-            f"{names[0]} has {first} items but {names[1]} has {second}; every "
-            "comparison needs one of each."
+            f"left has {left} items but right has {right}; every comparison needs one "
+            "of each."
         )
 
 

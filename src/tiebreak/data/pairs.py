@@ -111,7 +111,10 @@ class Pairs(ItemRows):
         if self._items is None and names is None:
             self.left, self.right, self.names = names_of_sides(left, right)
             return
-        left, right = _check_sides(left, right)
+        left, right = as_column(left, "left"), as_column(right, "right")
+        check_lengths(len(left), len(right))
+        refuse_missing(left, "left")
+        refuse_missing(right, "right")
         self.names = None if names is None else check_names(names, self._items)
         self.left = item_codes(left, "left", self.names, self.n_items)
         self.right = item_codes(right, "right", self.names, self.n_items)
@@ -154,7 +157,7 @@ class Pairs(ItemRows):
         >>> Pairs.from_winners(["Ada", "Bo"], ["Bo", "Cy"], tie=[False, True])
         (Pairs(2 comparisons of 3 items, no features), array([-1,  0], dtype=int8))
         """
-        pairs = cls(items, *_check_sides(winner, loser, ("winner", "loser")), names)
+        pairs = cls(items, winner, loser, names)
         y = np.full(len(pairs), -1, dtype=np.int8)
         if tie is not None:
             column = as_column_of(tie, "tie", len(pairs), rows="comparisons")
@@ -212,7 +215,7 @@ class Pairs(ItemRows):
         >>> Pairs.from_frame(games, left="home", right="away", outcome="result")
         (Pairs(2 comparisons of 3 items, no features), array([ 0, -1], dtype=int8))
         """
-        columns = [_frame_column(frame, name) for name in (left, right, outcome)]
+        columns = [as_column(frame[name], name) for name in (left, right, outcome)]
         pairs = cls(items, columns[0], columns[1], names)
         # Numbers are refused before they could be taken for names, as in files: 1 is
         # a usual score.
@@ -394,29 +397,3 @@ def exchange_sides(
     right = np.where(turned, pairs.left, pairs.right)
     exchanged = Pairs._of(pairs._items, left, right, pairs.names)
     return exchanged, np.where(turned, -y, y).astype(np.int8), turned
-
-
-def _check_sides(
-    left: ArrayLike, right: ArrayLike, names: tuple[str, str] = ("left", "right")
-) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return two columns of items: as many on both sides, none missing."""
-    first, second = as_column(left, names[0]), as_column(right, names[1])
-    check_lengths(len(first), len(second), names)
-    refuse_missing(first, names[0])
-    refuse_missing(second, names[1])
-    return first, second
-
-
-def _frame_column(frame: Any, name: str) -> NDArray[Any]:
-    """Return one column of a data frame."""
-    if not all(hasattr(frame, part) for part in ("to_numpy", "columns", "dtypes")):
-        raise TypeError(
-            "from_frame reads a pandas or polars DataFrame, got "
-            f"{type(frame).__name__}. Try frame.collect() if it is lazy."
-        )
-    if name not in list(frame.columns):
-        raise ValueError(
-            f"The table has no column {name!r}; it has "
-            f"{', '.join(map(str, frame.columns))}."
-        )
-    return as_column(frame[name], name)

@@ -50,14 +50,14 @@ def outcome_vector(
     column = as_column(values, name)
     if column.dtype.kind == "b":
         raise ValueError(f"{name} must hold numbers, got True and False.")
-    column = numeric_vector(column, name, n_rows)
-    wrong = np.flatnonzero(~np.isin(column, OUTCOMES))
+    numbers = numeric_vector(column, name, n_rows)
+    wrong = np.flatnonzero(~np.isin(numbers, OUTCOMES))
     if len(wrong):
         raise ValueError(
             f"{name} must hold -1 (left is better), 0 (tie) or +1 (right is better), "
             f"got {len(wrong)} other value(s): {list_rows(wrong, column[wrong[:5]])}."
         )
-    return column.astype(np.int64)
+    return numbers.astype(np.int64)
 
 
 def as_outcomes(model: Any, values: Any) -> Any:

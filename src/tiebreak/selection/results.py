@@ -271,7 +271,17 @@ class TuneResult:
         best_model: Any,
         scoring: str,
     ) -> TuneResult:
-        """Make the table from scores and convergence, shape (n, n_splits)."""
+        """Make the table from scores and convergence, shape (n, n_splits).
+
+        Parameters
+        ----------
+        candidates, scores, converged, best, best_model, scoring
+            Combinations, what was found on every split, and the choice.
+
+        Returns
+        -------
+        TuneResult
+        """
         names = list(dict.fromkeys(key for params in candidates for key in params))
         mean = scores.mean(axis=1)
         # Combinations of equal score share a place; NaN comes last.

@@ -32,7 +32,17 @@ class _Splitter(BaseCrossValidator):
     def get_n_splits(
         self, X: Any = None, y: Any = None, groups: Any = None, **columns: Any
     ) -> int:
-        """Give the number of splits."""
+        """Give the number of splits.
+
+        Parameters
+        ----------
+        X, y, groups, **columns : object
+            Ignored.
+
+        Returns
+        -------
+        int
+        """
         return self.n_splits
 
     def _choose_column(self, name: str, column: Any, groups: Any) -> Any:

@@ -103,14 +103,28 @@ class StronglyConvex(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class NewtonSolution:
-    """Where the solver stopped."""
+    """Where the solver stopped.
+
+    Attributes
+    ----------
+    x : ndarray
+        The point.
+    value, gap : float
+        f(x), and how far it may still fall, relative to ``max(|f(x)|, tiny)``.
+    n_iter : int
+        Number of Newton steps taken.
+    converged : bool
+        Whether the gap is small enough, or as small as rounding allows.
+    n_products : int
+        Number of products with the Hessian.
+    """
 
     x: Vector
     value: float
-    gap: float  # how far f may still fall, relative to max(|f(x)|, tiny)
+    gap: float
     n_iter: int
-    converged: bool  # the gap is small enough, or as small as rounding allows
-    n_products: int = 0  # with the Hessian
+    converged: bool
+    n_products: int = 0
 
 
 def minimize_newton(
@@ -124,11 +138,30 @@ def minimize_newton(
     precondition: Callable[[], Operator] | None = None,
     watch: Watch | None = None,
 ) -> NewtonSolution:
-    """Minimize a smooth convex function, until ``λ²/2 ≤ tol² |f|``.
+    """Minimize a smooth convex function.
 
-    One step (`min_iter`) finds the direction also where f hardly changes. The Hessian
-    is factored if `dense` (default: up to 1500 variables); else `precondition` gives r
-    to M⁻¹ r, M near the Hessian at the last expanded point (default: the diagonal).
+    Parameters
+    ----------
+    objective : SmoothObjective
+        The function.
+    start : ndarray of shape (n_variables,)
+        Where to start; f must be finite there.
+    tol : float, default=1e-8
+        Stop when ``λ²/2 ≤ tol² |f|``, or at a gap below 1e-12 that no longer shrinks.
+    max_iter, min_iter : int, default=100 and 0
+        Largest and smallest number of steps. One step finds the direction also where f
+        hardly changes, as under a penalty so large that all of x is tiny.
+    dense : bool, optional
+        Whether to factor the Hessian instead; by default up to 1500 variables.
+    precondition : callable, optional
+        Gives r to M⁻¹ r for conjugate gradients, M near the Hessian at the last
+        expanded point. Default: the diagonal.
+    watch : callable, optional
+        Is told x, f(x), the gap and the number of steps after each.
+
+    Returns
+    -------
+    NewtonSolution
     """
     if dense is None:
         dense = objective.n_variables <= DENSE_LIMIT
@@ -223,7 +256,42 @@ def minimize_truncated(
     max_iter: int = 100,
     watch: Watch | None = None,
 ) -> NewtonSolution:
-    """Minimize a smooth, strongly convex function of many variables."""
+    """Minimize a smooth, strongly convex function of many variables.
+
+    Parameters
+    ----------
+    objective : StronglyConvex
+        The function.
+    start : ndarray of shape (n_variables,)
+        Where to start.
+    tol, max_iter : float, default=1e-3, and int, default=100
+        Bound on the relative gap, and largest number of Newton steps.
+    watch : callable, optional
+        Is told x, f(x), the gap and the number of steps after each.
+
+    Returns
+    -------
+    NewtonSolution
+        The point that the objective expanded last.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tiebreak.solvers import minimize_truncated
+    >>> class Quadratic:  # ½‖x‖² + ½ (x₁ - 2)²
+    ...     n_variables, convexity, max_products = 2, 1.0, 10
+    ...     curvature = np.array([2.0, 1.0])
+    ...     def expand(self, x):
+    ...         value = 0.5 * x @ x + 0.5 * (x[0] - 2) ** 2
+    ...         return value, x + np.array([x[0] - 2, 0.0])
+    ...     def hessian_product(self, v):
+    ...         return self.curvature * v
+    ...     def preconditioner(self, n_products):
+    ...         return lambda r: r / self.curvature
+    >>> found = minimize_truncated(Quadratic(), np.ones(2))
+    >>> found.x, found.converged
+    (array([1., 0.]), True)
+    """
     x = np.array(start, dtype=np.float64)
     value, gradient = objective.expand(x)
     first = length = float(np.linalg.norm(gradient))
@@ -265,9 +333,35 @@ def conjugate_gradients(
 ) -> tuple[Vector, int]:
     """Solve H x = b from x = 0, for a symmetric positive definite H known by products.
 
-    Every iterate is a descent direction of ½ xᵀHx - bᵀx, so stopping early is safe.
-    `precondition` gives M⁻¹ r; `is_solved` says of r = b - H x and M⁻¹ r whether that
-    is enough.
+    Every iterate is a descent direction of the quadratic ½ xᵀHx - bᵀx, so stopping
+    early is safe. It stops too where H shows no curvature, which only rounding does.
+
+    Parameters
+    ----------
+    product : callable
+        v to H v.
+    right_side : ndarray of shape (q,)
+        b.
+    precondition, is_solved : callable
+        r to M⁻¹ r, with M near H; and r = b - H x and M⁻¹ r to whether that is enough.
+    max_iter : int
+        Largest number of products.
+
+    Returns
+    -------
+    x : ndarray of shape (q,)
+    n_products : int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tiebreak.solvers import conjugate_gradients
+    >>> H = np.array([[2.0, 1.0], [1.0, 2.0]])
+    >>> x, n_products = conjugate_gradients(
+    ...     lambda v: H @ v, np.array([3.0, 3.0]), lambda r: r, lambda r, z: False, 5
+    ... )
+    >>> x, n_products
+    (array([1., 1.]), 1)
     """
     x = np.zeros_like(right_side)
     residual = right_side.copy()
