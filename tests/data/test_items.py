@@ -19,7 +19,7 @@ from tests.data.fast_columns import (
     object_array,
     plain_sides,
 )
-from tiebreak.data import ItemTable, Orders, Pairs, as_items, compiled
+from tiebreak.data import Pairs, as_items, items
 from tiebreak.data.columns import SHORT, as_column
 from tiebreak.data.items import names_of_sides, number_rows
 
@@ -163,11 +163,6 @@ def test_refused_types(X, message):
         as_items(X)
 
 
-def test_the_name_of_the_table_is_in_the_message():
-    with pytest.raises(ValueError, match=r"^X must be finite"):
-        as_items([[np.nan]], name="X")
-
-
 def test_table_knows_its_size():
     table = as_items(DENSE)
     assert (table.n_items, table.n_features, len(table)) == (3, 2, 3)
@@ -200,22 +195,6 @@ def test_unique_merges_equal_rows_only(X, sparse):
     assert all(inverse[i] <= inverse[:i].max() + 1 for i in range(1, len(inverse)))
 
 
-def test_unique_is_itself_when_nothing_repeats():
-    table = as_items(DENSE)
-    unique, inverse = table.unique()
-    assert unique is table
-    np.testing.assert_array_equal(inverse, [0, 1, 2])
-    assert isinstance(unique, ItemTable)
-
-
-def test_unique_takes_the_features_of_the_first_of_equals():
-    named = as_items(pd.DataFrame({"a": [2.0, 1.0, 2.0]}))
-    unique, inverse = named.unique()
-    np.testing.assert_array_equal(unique.values, [[2.0], [1.0]])
-    np.testing.assert_array_equal(inverse, [0, 1, 0])
-    assert unique.feature_names == ("a",)
-
-
 def by_dictionary(values):
     seen = {}
     return [seen.setdefault(tuple(row), len(seen)) for row in values.tolist()]
@@ -237,17 +216,11 @@ def test_equals_a_dictionary_of_rows(values):
 
 
 def test_rows_with_the_same_hash_stay_apart(monkeypatch):
-    monkeypatch.setattr(compiled, "hash_rows", lambda bits, keys: keys.fill(7))
+    monkeypatch.setattr(items, "_hash_rows", lambda bits, keys: keys.fill(7))
     values = np.array([[1.0, 0.0], [2.0, 0.0], [1.0, -0.0], [2.0, 0.0], [3.0, 1.0]])
     codes, first = number_rows(values)
     assert_array_equal(codes, [0, 1, 0, 1, 2])
     assert_array_equal(first, [0, 1, 4])
-
-
-def test_read_only_tables_are_fine():
-    values = np.array([[1.0], [2.0], [1.0]])
-    values.flags.writeable = False
-    assert_array_equal(number_rows(values)[0], [0, 1, 0])
 
 
 words = st.sampled_from(["", "a", "A", "a ", "b", "é", "e\u0301", "𝔸", "10", "9"])
@@ -269,13 +242,6 @@ def check(left, right, expected_left, expected_right):
 def test_text_of_every_make(make, rows):
     left, right = (list(side) for side in zip(*rows, strict=True))
     check(make(left), make(right), left, right)
-
-
-@given(rows=rows_of_words, data=st.data())
-def test_text_of_two_makes(rows, data):
-    left, right = (list(side) for side in zip(*rows, strict=True))
-    makes = st.sampled_from(list(TEXT_COLUMNS.values()))
-    check(data.draw(makes)(left), data.draw(makes)(right), left, right)
 
 
 numbers = st.integers(-3, 3)
@@ -321,20 +287,6 @@ def test_values_of_mixed_types_keep_the_equality_of_python(rows):
     assert found[0].tolist() == codes_left
     assert found[1].tolist() == codes_right
     assert found[2].tolist() == names
-
-
-def test_true_is_one_and_not_the_text():
-    pairs = Pairs(None, [True, 1, "1"], [1.0, 2, "1"])
-    assert pairs.left.tolist() == [0, 0, 2]
-    assert pairs.right.tolist() == [0, 1, 2]
-    assert equal_values(pairs.names.tolist(), [True, 2, "1"])
-
-
-def test_integers_beyond_64_bits():
-    with as_if_long():
-        pairs = Pairs(None, [2**70, 1], [1, 2**63])
-    assert pairs.names.tolist() == [2**70, 1, 2**63]
-    assert pairs.left.tolist() == [0, 1]
 
 
 def test_text_that_ends_with_the_character_0_is_not_cut():
@@ -383,12 +335,6 @@ def test_missing_names_are_refused_at_any_length(make, missing, length):
         Pairs(None, names, make(wrong))
 
 
-def test_missing_categories_are_refused():
-    column = pd.Series(["a", None] + ["b"] * SHORT, dtype="category")
-    with pytest.raises(ValueError, match=r"left has 1 missing value\(s\).*row 1\."):
-        Pairs(None, column, column)
-
-
 @pytest.mark.parametrize("make", TEXT_COLUMNS.values(), ids=TEXT_COLUMNS)
 def test_numbers_against_text_are_refused_at_any_length(make):
     for length in (1, SHORT):
@@ -408,15 +354,6 @@ def test_names_that_are_given_are_looked_up(make, rows):
     assert [names[code] for code in pairs.right] == right
 
 
-@pytest.mark.parametrize("dtype", ["i8", "u2", "f8"])
-def test_numbers_that_are_given_as_names_are_looked_up(dtype, rng):
-    names = np.arange(0, 400, 2)[::-1].astype(dtype)
-    codes = rng.integers(0, len(names), SHORT)
-    pairs = Pairs(None, names[codes], names[codes[::-1]], names=names)
-    np.testing.assert_array_equal(pairs.left, codes)
-    np.testing.assert_array_equal(pairs.right, codes[::-1])
-
-
 @pytest.mark.parametrize("make", TEXT_COLUMNS.values(), ids=TEXT_COLUMNS)
 def test_unknown_names_are_counted_and_shown(make):
     left = make(["a", "x", "b", "y", "x"])
@@ -429,12 +366,6 @@ def test_unknown_names_are_counted_and_shown(make):
         ),
     ):
         Pairs(None, left, ["a"] * 5, names=["a", "b"])
-
-
-def test_repeated_names_are_shown_at_any_length():
-    names = [f"name {i}" for i in range(SHORT)]
-    with pytest.raises(ValueError, match="1 occur more than once: 'name 7'"):
-        Pairs(None, [0], [1], names=[*names, "name 7"])
 
 
 def test_long_columns_of_random_names(rng):
@@ -453,9 +384,3 @@ def test_long_columns_of_random_names(rng):
     pairs = Pairs(None, a, b)
     np.testing.assert_array_equal(pairs.left, codes_left)
     np.testing.assert_array_equal(pairs.names, [int(name[7:]) for name in expected])
-
-
-def test_orders_of_long_lists(rng):
-    lists = [rng.permutation(300).astype(str).tolist() for _ in range(SHORT // 300 + 1)]
-    orders = Orders(None, lists)
-    assert list(orders[[0, -1]]) == [lists[0], lists[-1]]

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: BSD-3-Clause
-import pickle
 
 import numpy as np
 import pandas as pd
@@ -49,7 +48,7 @@ def test_masks_single_rows_and_nothing(orders):
     assert list(orders[[False, True, False]]) == [[1, 3]]
     assert list(orders[1]) == [[1, 3]]
     assert list(orders[[]]) == []
-    with pytest.raises(IndexError, match="Row 3 is out of range for Orders of 3 rows"):
+    with pytest.raises(IndexError, match="out of bounds"):
         orders[3]
 
 
@@ -104,16 +103,12 @@ def test_refused_values(sequences, names, message):
         (3, "list of lists of items, best first, got int"),
         ([0, 1], "Sequence 0 must be a list of items, best first, got int: 0"),
         ([[0], "ab"], "Sequence 1 must be a list of items, best first, got str: 'ab'"),
-        ([["a"]], "got object values, for example 'a'"),
+        ([["a"]], "got object values, such as 'a'"),
     ],
 )
 def test_refused_types(sequences, message):
     with pytest.raises(TypeError, match=message):
         Orders(ITEMS, sequences)
-
-
-def test_an_item_may_occur_in_many_sequences():
-    assert list(Orders(ITEMS, [[0, 1], [0, 1], [1, 0]])) == [[0, 1], [0, 1], [1, 0]]
 
 
 def test_grades(orders):
@@ -126,12 +121,6 @@ def test_grades(orders):
     np.testing.assert_array_equal(X_part.ravel(), [3, 1, 2, 4])
     np.testing.assert_array_equal(y_part, [0, 0, 0, -1])
     np.testing.assert_array_equal(qid_part, [0, 0, 1, 1])
-
-
-def test_grades_of_sparse_items(orders):
-    X, _, _ = Orders(sp.csr_array(ITEMS), list(orders)).grades()
-    assert isinstance(X, sp.csr_array)
-    np.testing.assert_array_equal(X.toarray(), orders.grades()[0])
 
 
 def test_no_features():
@@ -159,10 +148,6 @@ def test_repr(orders):
     assert repr(Orders(sp.csr_array(ITEMS), [[0]])) == (
         "Orders(1 list of 4 items, 1 feature, sparse)"
     )
-
-
-def test_pickle(orders):
-    assert list(pickle.loads(pickle.dumps(orders))) == list(orders)
 
 
 @st.composite

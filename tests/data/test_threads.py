@@ -16,12 +16,6 @@ def doubled(queue):
     queue.put(threads.in_threads(lambda task: 2 * task, range(6)))
 
 
-def test_maps_in_order():
-    assert threads.in_threads(lambda task: task**2, range(50)) == [
-        task**2 for task in range(50)
-    ]
-
-
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
 def test_a_forked_child_makes_its_own_threads(monkeypatch):
     monkeypatch.setattr(threads, "n_threads", lambda: 2)

@@ -127,9 +127,9 @@ def test_one_unit_says_nothing():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"level": "ratio"}, "level must be one of 'nominal', 'ordinal'; got 'ratio'"),
+        ({"level": "ratio"}, "level must be 'nominal' or 'ordinal'; got 'ratio'"),
         ({"confidence": 95}, "confidence must be between 0 and 1; got 95"),
-        ({"n_resamples": 0}, "n_resamples must be at least 1"),
+        ({"n_resamples": 0}, "n_resamples must be a whole number"),
     ],
 )
 def test_bad_options_are_named(options, message):

@@ -52,28 +52,6 @@ def test_area_counts_ties_against_non_ties(data):
         assert 0 <= area <= 1
 
 
-@given(comparisons())
-def test_laws(data):
-    outcome, difference, weight = data
-    for close in (False, True):
-
-        def area(*columns, weight=weight, close=close):
-            return comparison_auc(*columns, close=close, sample_weight=weight)
-
-        value = pytest.approx(area(outcome, difference), abs=1e-12)
-        assert area(-outcome, -difference) == value
-        assert area(outcome, difference**3) == value
-        order = np.random.default_rng(0).permutation(len(outcome))
-        shuffled = outcome[order], difference[order]
-        assert area(*shuffled, weight=weight[order]) == value
-        whole = (4 * weight).astype(int)
-        repeated = np.repeat(outcome, whole), np.repeat(difference, whole)
-        assert area(*repeated, weight=None) == value
-        # Mirroring single pairs renames their sides and changes nothing.
-        mirror = np.where(np.arange(len(outcome)) % 2, -1, 1)
-        assert area(mirror * outcome, mirror * difference) == value
-
-
 def test_curve_by_hand_that_ends_before_one_on_both_axes():
     # Falling |d|: a right non-tie, a tie, a wrong non-tie, and a tie at 0.
     outcome = [1, 0, 1, 0]
@@ -120,18 +98,3 @@ def test_one_kind_of_outcome_is_an_error(metric):
         metric([0, 0], [1, 2])
     with pytest.raises(ValueError, match="got 0 ties and 1 non-ties of positive"):
         metric([0, 1], [1, 2], sample_weight=[0, 1])
-
-
-def test_bad_input():
-    with pytest.raises(ValueError, match=r"outcome must hold -1.*row 1 \(2\)"):
-        comparison_error([1, 2], [1, 1])
-    with pytest.raises(ValueError, match=r"predicted must hold -1.*row 0 \(0.5\)"):
-        comparison_error([1, 1], [0.5, 1])
-    with pytest.raises(ValueError, match="predicted has 1 values but there are 2 rows"):
-        comparison_error([1, 1], [1])
-    with pytest.raises(ValueError, match=r"difference has 1 missing value.*row 1"):
-        comparison_auc([1, 0], [1, np.nan])
-    with pytest.raises(ValueError, match=r"difference must be finite.*row 0 \(inf\)"):
-        comparison_auc([1, 0], [np.inf, 1])
-    with pytest.raises(ValueError, match="difference must have one dimension"):
-        comparison_auc([1, 0], [[1], [2]])

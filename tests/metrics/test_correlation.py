@@ -77,11 +77,3 @@ def test_constants_are_errors_that_say_which(metric):
         metric([1], [2])
     with pytest.raises(ValueError, match=r"any of the 2 group\(s\)"):
         metric([1, 2], [1, 2], qid=["x", "y"])
-
-
-@BOTH
-def test_bad_input(metric):
-    with pytest.raises(ValueError, match="b has 1 values but there are 2 rows"):
-        metric([1, 2], [1])
-    with pytest.raises(ValueError, match="a has 1 missing value"):
-        metric([np.nan, 2], [1, 2])

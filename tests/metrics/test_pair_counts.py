@@ -14,7 +14,6 @@ from tiebreak.metrics.pair_counts import (
     add_pair_weights,
     count_pairs,
     pair_counts,
-    sortable,
 )
 
 # With NUMBA_DISABLE_JIT=1 the kernel is the Python function already.
@@ -57,16 +56,6 @@ def test_merging_counts_as_the_tree_does(rng, n, n_groups, n_grades, digits):
     counts = pair_counts(y, utility, group)
     np.testing.assert_array_equal(counts, pair_counts(y, utility, group, np.ones(n)))
     assert (counts > 0).any(axis=0)[[0, 2]].all()
-
-
-@pytest.mark.parametrize("dtype", [np.int64, np.uint64, np.longdouble, np.float32])
-def test_floats_that_sort_order_and_tie_as_the_values_do(dtype):
-    values = np.array([3, 2, 5, 2], dtype=dtype)
-    if values.dtype.kind in "iu":
-        values += 1 << 60  # neighbours that no float tells apart
-    found = sortable(values)
-    assert found.dtype == np.float64
-    np.testing.assert_array_equal(found[:, None] < found, values[:, None] < values)
 
 
 @given(graded_groups())

@@ -19,7 +19,6 @@ from tiebreak.metrics import (
     comparison_error,
     comparison_log_loss,
     disagreement,
-    expected_reciprocal_rank,
     get_scorer,
     kendall_tau_b,
     ndcg,
@@ -138,7 +137,6 @@ def test_pair_scorers_equal_their_metrics(compared):
         ("top_k_precision", top_k_precision, 1),
         ("average_precision", average_precision, 1),
         ("reciprocal_rank", reciprocal_rank, 1),
-        ("expected_reciprocal_rank", expected_reciprocal_rank, 1),
     ],
 )
 def test_grade_scorers_equal_their_metrics_inside_groups(graded, name, metric, sign):
@@ -148,14 +146,6 @@ def test_grade_scorers_equal_their_metrics_inside_groups(graded, name, metric, s
     expected = metric(y, model.predict(X), qid)
     assert get_scorer(name)(model, X, y, qid=qid) == sign * expected
     assert metric(y, model.predict(X)) != pytest.approx(expected)
-
-
-def test_weights_reach_the_metric(graded):
-    X, y, qid = graded
-    model = GroupRidge().fit(X, y, qid)
-    weight = np.random.default_rng(0).integers(0, 3, len(y))
-    score = DISAGREEMENT(model, X, y, qid=qid, sample_weight=weight)
-    assert score == -disagreement(y, model.predict(X), qid, weight)
 
 
 def test_orders_bring_their_grades_and_groups():
@@ -185,35 +175,6 @@ def test_cross_validation_with_routing_equals_the_plain_loop(graded):
         expected.append(-swapped_pairs(y[test], model.predict(X[test]), qid[test]))
     assert len(scores) == 3
     np.testing.assert_array_equal(scores, expected)
-
-
-@pytest.mark.usefixtures("routing")
-def test_search_with_routing_scores_inside_groups(graded):
-    X, y, qid = graded
-    grid = {"alpha": [1e-3, 1e3]}
-    search = GridSearchCV(
-        GroupRidge(), grid, scoring=get_scorer("disagreement"), cv=QueryKFold(3)
-    )
-    search.fit(X, y, qid=qid)
-    means = [
-        np.mean(
-            cross_val_score(
-                GroupRidge(alpha),
-                X,
-                y,
-                scoring=DISAGREEMENT,
-                cv=QueryKFold(3),
-                params={"qid": qid},
-            )
-        )
-        for alpha in grid["alpha"]
-    ]
-    np.testing.assert_array_equal(search.cv_results_["mean_test_score"], means)
-    assert search.score(X, y, qid=qid) == DISAGREEMENT(
-        search.best_estimator_, X, y, qid=qid
-    )
-    with pytest.raises(ValueError, match="was fitted with qid but no qid came"):
-        search.score(X, y)
 
 
 def test_search_without_routing_does_not_score_across_groups(graded):
@@ -273,21 +234,14 @@ def test_weights_are_routed_on_request_only(compared):
 
 
 def test_requests(routing):
-    assert NDCG.get_metadata_routing().score.requests == {"qid": True}
-    assert SWAPS.get_metadata_routing().score.requests == {
-        "qid": True,
-        "sample_weight": None,
-    }
-    assert AUC.get_metadata_routing().score.requests == {"sample_weight": None}
     own = get_scorer("swapped_pairs").set_score_request(sample_weight="w")
-    assert own.get_metadata_routing().score.requests == {
-        "qid": True,
-        "sample_weight": "w",
-    }
-    assert SWAPS.get_metadata_routing().score.requests == {
-        "qid": True,
-        "sample_weight": None,
-    }
+    for scorer, requests in (
+        (NDCG, {"qid": True}),
+        (SWAPS, {"qid": True, "sample_weight": None}),
+        (AUC, {"sample_weight": None}),
+        (own, {"qid": True, "sample_weight": "w"}),
+    ):
+        assert scorer.get_metadata_routing().score.requests == requests
     with pytest.raises(TypeError, match="'auc' takes no 'qid'; expected at most"):
         get_scorer("auc").set_score_request(qid=True)
 
@@ -319,10 +273,6 @@ def test_wrong_shapes_are_told_apart(graded, compared):
         AUC(FixedCompare(), pairs)
     with pytest.raises(TypeError, match=r"'ndcg' scores items.*got no y"):
         NDCG(GroupRidge(), X)
-
-
-def test_estimators_that_lack_something(compared, graded):
-    pairs, outcome, _ = compared
     with pytest.raises(TypeError, match=r"needs difference\(pairs\).*LinearReg"):
         AUC(LinearRegression(), pairs, outcome)
 

@@ -51,15 +51,6 @@ def test_ndcg_equals_sklearn_in_every_group(k):
     assert ndcg(y, utility, qid, k) == pytest.approx(peer(2**y - 1))
 
 
-def test_ndcg_by_hand():
-    # Gains 3, 0, 1 at positions 1, 2, 3 with discounts 1, 1/log2(3), 1/2.
-    assert ndcg([2, 0, 1], [3, 2, 1]) == pytest.approx(3.5 / (3 + 1 / np.log2(3)))
-    assert ndcg([2, 0, 1], [3, 2, 1], gain="linear") == (
-        pytest.approx(2.5 / (2 + 1 / np.log2(3)))
-    )
-    assert ndcg([2, 0, 1], [1, 2, 3], k=1) == pytest.approx(1 / 3)
-
-
 def test_ndcg_of_a_single_document_and_of_an_empty_group():
     assert ndcg([3], [0.0]) == 1
     with pytest.raises(ValueError, match=r'0/0.*empty="zero" or empty="one"'):
@@ -75,17 +66,17 @@ def test_ndcg_of_a_single_document_and_of_an_empty_group():
 
 
 def test_ndcg_errors():
-    with pytest.raises(ValueError, match=r"got -1 in row 1 \(1 such rows\)"):
+    with pytest.raises(ValueError, match=r"from 0 to 1000; got row 1 \(-1.0\)"):
         ndcg([0, -1], [1, 2])
-    with pytest.raises(ValueError, match=r"not negative; got -0\.5 in row 0"):
+    with pytest.raises(ValueError, match=r"from 0 to inf; got row 0 \(-0\.5\)"):
         ndcg([-0.5, 1], [1, 2], gain="linear")
-    with pytest.raises(ValueError, match=r"up to 1000.*got 1001 in row 1"):
+    with pytest.raises(ValueError, match=r"got row 1 \(1001"):
         ndcg([1000, 1001], [1, 2])
     assert ndcg([1000, 1001], [1, 2], gain="linear") == 1
     assert ndcg([999, 1000], [1, 2]) == 1
-    with pytest.raises(ValueError, match="gain must be one of 'exp', 'linear'; got 2"):
+    with pytest.raises(ValueError, match="gain must be 'exp' or 'linear'; got 2"):
         ndcg([0, 1], [1, 2], gain=2)
-    with pytest.raises(ValueError, match=r"empty must be one of 'skip'.*got 'drop'"):
+    with pytest.raises(ValueError, match=r"empty must be 'skip'.*got 'drop'"):
         ndcg([0, 1], [1, 2], empty="drop")
 
 
@@ -108,11 +99,3 @@ def test_top_k_precision_enumerated_where_both_borders_tie():
         k = int(rng.integers(2, 5))
         expected = oracle.top_k_precision_of_group(y, utility, k)
         assert top_k_precision(y, utility, k=k) == pytest.approx(expected)
-
-
-def test_top_k_precision_by_hand():
-    y = [5, 4, 3, 2, 1]
-    assert top_k_precision(y, [5, 1, 4, 3, 2]) == pytest.approx(2 / 3)
-    assert top_k_precision(y, [1, 2, 3, 4, 5], k=2) == 0
-    # Two rows are drawn out of five, so each of the two true ones has chance 2/5.
-    assert top_k_precision(y, np.zeros(5), k=2) == pytest.approx(2 / 5)

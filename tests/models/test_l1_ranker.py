@@ -373,7 +373,9 @@ def test_bad_data_is_refused():
     named = Pairs(None, ["a"], ["b"])
     refused(TypeError, ["no features"], L1Ranker().fit, named, [1])
     pairs = Pairs(X, [0], [1])
-    refused(ValueError, ["Leave qid out"], L1Ranker().fit, pairs, [1], qid=[0])
+    refused(
+        ValueError, ["qid groups graded items"], L1Ranker().fit, pairs, [1], qid=[0]
+    )
     hull = L1Ranker(reduction="hull")
     refused(ValueError, ["need grades"], hull.fit, pairs, [1])
     near = L1Ranker(slack="item", adjacent=True)

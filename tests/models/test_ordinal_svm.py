@@ -242,7 +242,7 @@ REFUSED = {
     "missing": (np.r_[np.nan, np.arange(59) % 3], r"1 missing grade\(s\).*row 0"),
     "infinite": (np.r_[np.arange(59) % 3, np.inf], r"finite, .*row 59"),
     "words": (["good", "bad"] * 30, "y must hold numbers.*'good'"),
-    "few": (np.arange(59) % 3, "59 grades but X has 60 rows"),
+    "few": (np.arange(59) % 3, "59 grades but there are 60 rows"),
     "none": (None, "requires y to be passed"),
 }
 

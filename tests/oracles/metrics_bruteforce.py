@@ -124,22 +124,6 @@ def reciprocal_rank_of_group(relevant, utility, k):
     return np.mean([of(order) for order in orders_allowed(utility)])
 
 
-def expected_reciprocal_rank_of_group(y, utility, k, max_grade):
-    """Mean over allowed orders of E 1/p, p the place where the user stops, or None."""
-    if max(y) == 0:
-        return None
-
-    def of(order):
-        value, looking = 0.0, 1.0
-        for p, i in enumerate(order[:k], start=1):
-            stop = (2.0 ** y[i] - 1) / 2.0**max_grade
-            value += looking * stop / p
-            looking *= 1 - stop
-        return value
-
-    return np.mean([of(order) for order in orders_allowed(utility)])
-
-
 def top_k_precision_of_group(y, utility, k):
     """Mean over allowed orders of the best overlap with any true top k."""
     k = min(k, len(y))

@@ -17,7 +17,6 @@ import skops.io
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA, KernelPCA, TruncatedSVD
-from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import VarianceThreshold
 from sklearn.impute import MissingIndicator, SimpleImputer
 from sklearn.kernel_approximation import Nystroem, RBFSampler
@@ -42,8 +41,6 @@ from sklearn.preprocessing import (
 import tiebreak
 from tests.persistence.make_models import CASES
 from tiebreak import (
-    MajorityCompare,
-    MaxMarginCompare,
     OnItems,
     Pairs,
     RankSVM,
@@ -122,24 +119,6 @@ def test_no_estimator_is_forgotten():
     assert {name for name in TRUSTED if name.startswith("tiebreak.")} == named
 
 
-@pytest.mark.parametrize(
-    "names",
-    [
-        np.array([f"Ⅷ player {i}" for i in range(N_ITEMS)]),
-        3 * np.arange(N_ITEMS),
-        np.array([1.5, 7, *(f"p{i}" for i in range(2, N_ITEMS))], dtype=object),
-    ],
-    ids=["text", "numbers", "objects"],
-)
-def test_names_of_every_kind(names, data, tmp_path):
-    _, left, right, y = data
-    pairs = Pairs(None, names[left], names[right])
-    model = fit(SVMCompare(kernel="linear"), pairs, y)
-    again = load(save(model, tmp_path / "model"))
-    assert same(model, again)
-    assert_predicts_the_same(model, again, pairs)
-
-
 TRANSFORMERS = [
     Binarizer(),
     ColumnTransformer(
@@ -208,31 +187,17 @@ def test_trusted_names_are_what_the_classes_are_called():
     "model",
     [
         ThresholdCompare(make_pipeline(OnItems(StandardScaler()), RankSVM())),
-        make_pipeline(OnItems(StandardScaler()), ThresholdCompare(SVMCompare())),
         Pipeline(
             [("in", make_pipeline(OnItems(PCA(2)), "passthrough")), ("m", RankSVM())]
         ),
-        OnItems(StandardScaler()),
     ],
-    ids=["pipeline in model", "model in pipeline", "pipeline in pipeline", "OnItems"],
+    ids=["pipeline in model", "pipeline in pipeline"],
 )
 def test_nested(model, data, tmp_path):
     items, left, right, y = data
     pairs = Pairs(items, left, right)
     fit(model, pairs, y)
     assert same(model, load(save(model, str(tmp_path / "model"))))
-
-
-def test_of_a_derived_class(data, tmp_path):
-    items, left, right, y = data
-    model = fit(Mine(kernel="linear"), Pairs(items, left, right), y)
-    with pytest.warns(UserWarning, match=f"{__name__}.Mine"):
-        path = save(model, tmp_path / "model")
-    assert same(model, load(path, trusted=(f"{__name__}.Mine",)))
-
-
-class Mine(RankSVM):
-    pass
 
 
 def test_metadata_requests_come_back(data, tmp_path):
@@ -246,14 +211,6 @@ def test_metadata_requests_come_back(data, tmp_path):
     assert asked == {"sample_weight": "weight", "qid": True}
     assert_predicts_the_same(model, again, pairs)
     assert model.steps[-1][1]._metadata_request.fit.requests == asked
-
-
-def test_the_same_model_gives_the_same_bytes(data, tmp_path):
-    items, left, right, y = data
-    pairs = Pairs(sp.csr_array(items), left, right)
-    one = save(fit(SVMCompare(), pairs, y), tmp_path / "one")
-    two = save(fit(SVMCompare(), pairs, y), tmp_path / "two")
-    assert one.read_bytes() == two.read_bytes()
 
 
 @pytest.fixture
@@ -279,22 +236,6 @@ def test_refuses_what_is_not_a_model(thing, message, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize(
-    "unfitted",
-    [
-        SVMCompare(),
-        ThresholdCompare(RankSVM()),
-        MajorityCompare(),
-        make_pipeline(OnItems(StandardScaler()), MaxMarginCompare()),
-    ],
-    ids=lambda model: type(model).__name__,
-)
-def test_refuses_what_is_not_fitted(unfitted, tmp_path):
-    with pytest.raises(NotFittedError):
-        save(unfitted, tmp_path / "model")
-    assert list(tmp_path.iterdir()) == []
-
-
 def dot(A, B):
     return A @ B.T
 
@@ -303,12 +244,10 @@ def dot(A, B):
     "model",
     [
         SVMCompare(kernel=dot),
-        ThresholdCompare(RankSVM(kernel=dot)),
-        make_pipeline(OnItems(StandardScaler()), RankSVM(kernel=dot)),
         ThresholdCompare(make_pipeline(OnItems(PCA(2)), SVMCompare(kernel=dot))),
         make_pipeline(OnItems(Nystroem(dot, n_components=3)), SVMCompare()),
     ],
-    ids=["model", "threshold", "pipeline", "threshold of pipeline", "transformer"],
+    ids=["model", "threshold of pipeline", "transformer"],
 )
 def test_refuses_callable_kernels_wherever_they_are(model, data, tmp_path):
     items, left, right, y = data
@@ -362,17 +301,6 @@ def test_refuses_what_could_not_be_restored(data, tmp_path):
 
 
 # How save writes
-
-
-def test_replaces_an_older_file(model, tmp_path):
-    path = tmp_path / "model"
-    path.write_text("old")
-    path.chmod(0o640)
-    save(model, path)
-    assert same(model, load(path))
-    assert list(tmp_path.iterdir()) == [path]
-    if os.name == "posix":
-        assert path.stat().st_mode & 0o777 == 0o640
 
 
 @pytest.mark.skipif(os.name != "posix", reason="links of POSIX")
@@ -434,10 +362,3 @@ def test_a_file_larger_than_allowed(model, tmp_path):
         load(path, max_bytes=1000)
     size = int(re.search(r"max_bytes=(\d+)\)", str(caught.value))[1])
     assert same(model, load(path, max_bytes=size))
-
-
-@pytest.mark.parametrize("trusted", ["tiebreak.SVMCompare", True])
-def test_trusted_is_a_list(trusted, model, tmp_path):
-    path = save(model, tmp_path / "model")
-    with pytest.raises(TypeError, match="list of qualified names"):
-        load(path, trusted=trusted)

@@ -177,7 +177,7 @@ def test_judges_of_whom_little_is_known():
 
 def test_copies_are_named_and_one_judge_is_no_error():
     pairs, y, _, _ = simulated(60)
-    twice = Pairs.concat([pairs, pairs])
+    twice = pairs[np.tile(np.arange(60), 2)]
     found = check_judges(twice, np.tile(y, 2), np.repeat(["ann", "bo"], 60))
     assert "ann, bo gave the same answers" in str(found)
     assert found.alpha.alpha > 0.5

@@ -111,12 +111,6 @@ def test_rater_has_its_own_column():
         list(RaterKFold(2).split(np.zeros((4, 1))))
 
 
-def test_columns_are_requested():
-    assert QueryKFold().get_metadata_routing().split.requests == {"qid": True}
-    assert RaterKFold().get_metadata_routing().split.requests == {"rater": True}
-    assert ItemKFold().get_metadata_routing().split.requests == {}
-
-
 def test_routing_reaches_the_splitter():
     rng = np.random.default_rng(0)
     X, y, qid = rng.normal(size=(20, 1)), rng.normal(size=20), np.arange(20) % 6
@@ -132,25 +126,6 @@ def test_routing_reaches_the_splitter():
         assert search.best_score_ == 1
         with pytest.raises(ValueError, match="QueryKFold needs the column qid"):
             cross_val_score(Recorder(), X, y, cv=QueryKFold(3))
-
-
-def test_without_routing_groups_serve():
-    class Plain(Recorder):
-        def fit(self, X, y):
-            return super().fit(X, y, qid=X[:, 0])
-
-        def score(self, X, y):
-            return super().score(X, y, qid=X[:, 0])
-
-    qid = np.arange(20) % 6
-    X, y = qid[:, None].astype(float), np.zeros(20)
-    with pytest.warns(UserWarning, match="got its queries as groups"):
-        scores = cross_val_score(Plain(), X, y, cv=QueryKFold(3), groups=qid)
-    assert scores.tolist() == [1, 1, 1]
-    search = GridSearchCV(Plain(), {"depth": [1]}, cv=QueryKFold(3))
-    with pytest.warns(UserWarning, match="got its queries as groups"):
-        search.fit(X, y, groups=qid)
-    assert search.best_score_ == 1
 
 
 def all_pairs(n_items, features=False):

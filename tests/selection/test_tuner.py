@@ -25,7 +25,7 @@ from tiebreak import (
 )
 from tiebreak.datasets import make_norms
 from tiebreak.metrics import comparison_log_loss, get_scorer
-from tiebreak.selection import PeriodSplit, TuneResult
+from tiebreak.selection import TuneResult
 
 GRID = {"C": [0.01, 1.0, 100.0], "gamma": [0.05, 0.5, 5.0]}
 
@@ -117,21 +117,6 @@ def test_workers_equal_serial(data):
     assert serial.table.equals(shared.table)
 
 
-def test_pipelines_and_callables_take_the_plain_way(data):
-    train, valid = data
-    pipe = make_pipeline(OnItems(StandardScaler()), SVMCompare(gamma=0.5))
-    found = tune(
-        pipe,
-        train.pairs,
-        train.y,
-        {"svmcompare__C": [0.01, 10.0]},
-        validation=(valid.pairs, valid.y),
-        scoring=lambda model, X, y: model.score(X, y),
-    )
-    assert found.best_params_ == {"svmcompare__C": 10.0}
-    assert found.best_score_ == found.best_estimator_.score(valid.pairs, valid.y)
-
-
 def test_weights_reach_the_last_step_of_a_pipeline(data):
     train, valid = data
     weight = np.linspace(0.1, 2.0, 120)
@@ -207,19 +192,6 @@ def test_the_corrected_score_is_never_above_the_best(rng, n_splits):
         assert found.corrected_score == pytest.approx(found.best_score_)
 
 
-@pytest.mark.parametrize("n_splits", [3, 5, 10])
-def test_the_best_of_equal_settings_is_corrected_to_the_truth(rng, n_splits):
-    """Twenty settings are right on 80 % of 300 rows, each by itself."""
-    found = [
-        made(rng.binomial(300 // n_splits, 0.8, (20, n_splits)) / (300 // n_splits))
-        for _ in range(200)
-    ]
-    best = np.mean([f.best_score_ for f in found])
-    corrected = np.mean([f.corrected_score for f in found])
-    assert best > 0.835
-    assert corrected == pytest.approx(0.8, abs=0.005)
-
-
 @pytest.fixture
 def games(rng):
     n, names = 400, np.array(list("abcdefgh"))
@@ -249,20 +221,6 @@ def test_an_advantage_is_fitted_and_predicted_with(games):
         proba = model.predict_proba(pairs[test], advantage=home[test])
         assert row["score"] == pytest.approx(-comparison_log_loss(y[test], proba))
     assert found.best_estimator_.advantage_ > 0.5
-
-
-def test_periods_are_fitted_with_and_folds_follow_the_time(games):
-    pairs, y, _ = games
-    period = np.arange(400) // 20
-    folds = list(PeriodSplit(2).split(pairs, period=period))
-    found = tune(
-        Elo(), pairs, y, {"k": [10.0, 40.0]}, cv=folds, columns={"period": period}
-    )
-    for row in found.table.iter_rows(named=True):
-        train, test = folds[1]
-        model = Elo(k=row["k"]).fit(pairs[train], y[train], period=period[train])
-        wrong = (model.predict(pairs[test]) != y[test]).mean()
-        assert row["split_1"] == pytest.approx(-wrong)
 
 
 def test_columns_are_checked(games):

@@ -76,21 +76,21 @@ def check_folder(folder: str | os.PathLike[str], names: Sequence[str]) -> None:
 
 def refuse_to_replace(inputs: Iterable[Any], outputs: Iterable[Any]) -> None:
     """Refuse to write where something is read: a file, a folder's or a pattern's."""
-    read = {given: _files_of(os.fspath(given)) for given in inputs if given}
+    read = {source: _files_of(os.fspath(source)) for source in inputs if source}
     for target in outputs:
         if not target or not os.path.exists(target):
             continue
-        for given, files in read.items():
+        for source, files in read.items():
             if any(os.path.samefile(target, file) for file in files):
-                why = f"It is read too, as {given}; give another name"
+                why = f"It is read too, as {source}; give another name"
                 raise FileExistsError(errno.EEXIST, why, str(target))
 
 
-def _files_of(given: str) -> list[str]:
+def _files_of(source: str) -> list[str]:
     """Give a file, the files of a folder, or those that fit a pattern."""
-    if os.path.isdir(given):
-        return [entry.path for entry in os.scandir(given) if entry.is_file()]
-    return [given] if os.path.exists(given) else glob.glob(given)
+    if os.path.isdir(source):
+        return [entry.path for entry in os.scandir(source) if entry.is_file()]
+    return [source] if os.path.exists(source) else glob.glob(source)
 
 
 class _Enough(Exception):  # noqa: N818 - it is no error
@@ -185,10 +185,10 @@ def _undisturbed() -> Iterator[None]:
     handlers: dict[int, Any] = {}
     if threading.current_thread() is threading.main_thread():
         known = [getattr(signal, n) for n in _SIGNALS if hasattr(signal, n)]
-        found = {number: signal.getsignal(number) for number in known}
+        current = {number: signal.getsignal(number) for number in known}
         # A handler that Python did not install, None, could not be put back.
         ignored = (None, signal.SIG_IGN)
-        handlers = {n: each for n, each in found.items() if each not in ignored}
+        handlers = {n: each for n, each in current.items() if each not in ignored}
     try:
         for number in handlers:
             signal.signal(number, lambda number, frame: came.append(number))

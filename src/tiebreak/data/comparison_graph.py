@@ -136,9 +136,8 @@ def number_cells(pair: Ints, covariates: Floats) -> tuple[Ints, Ints]:
 
 def _sorted_codes(column: NDArray[Any]) -> tuple[Ints, Ints]:
     """As ``np.unique`` with inverse and index; only distinct values are sorted."""
-    values = np.ascontiguousarray(column) + 0  # a copy, in which -0.0 is 0.0
-    code, first = number_keys(values.view(np.uint64))
-    order = np.argsort(values[first])
+    code, first = number_keys(column)
+    order = np.argsort(column[first])
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))
     return place[code], first[order]

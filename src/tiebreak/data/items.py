@@ -27,14 +27,13 @@ from tiebreak.data.columns import (
     TextColumn,
     as_column,
     as_names,
-    blocks,
+    factorize_with_dict,
     find_distinct,
-    loop,
     number_keys,
     plain_values,
     refuse_missing,
 )
-from tiebreak.data.compiled import all_equal, hash_rows
+from tiebreak.data.jit import njit
 from tiebreak.data.messages import list_rows
 from tiebreak.data.parameters import LARGEST
 
@@ -133,8 +132,8 @@ class ItemTable:
             starts, data = self.values.indptr.tolist(), self.values.data
             bounds, columns = pairwise(starts), self.values.indices
             keys = [(columns[a:b].tobytes(), data[a:b].tobytes()) for a, b in bounds]
-            found = loop(keys)
-            inverse, first = found.codes, found.first
+            distinct = factorize_with_dict(keys)
+            inverse, first = distinct.codes, distinct.first
         else:
             inverse, first = number_rows(self.values)
         if len(first) == self.n_items:
@@ -182,7 +181,7 @@ class RawTable:
             index = self.rows[index]
         return RawTable(self.source, index, numbers, self.feature_names)
 
-    def given(self) -> Any:
+    def original(self) -> Any:
         """Give the items in the form in which they came."""
         if self.rows is None:
             return self.source
@@ -192,7 +191,7 @@ class RawTable:
         """Give the items as numbers, or raise the error that says what they are."""
         if self.numbers is None:
             try:
-                table = as_items(self.given())
+                table = as_items(self.original())
             except (TypeError, ValueError):
                 as_items(self.source)  # the error that names rows as the user counts
                 raise
@@ -201,11 +200,11 @@ class RawTable:
 
     def unique(self) -> tuple[RawTable, Rows]:
         """Merge equal items, as `ItemTable.unique` does."""
-        given: Any = self.given() if self.numbers is None else self.numbers.values
-        if sp.issparse(given) or getattr(given, "dtype", None) == np.float64:
-            inverse = ItemTable(given).unique()[1]
+        table: Any = self.original() if self.numbers is None else self.numbers.values
+        if sp.issparse(table) or getattr(table, "dtype", None) == np.float64:
+            inverse = ItemTable(table).unique()[1]
         else:
-            inverse = loop(_row_keys(given)).codes
+            inverse = factorize_with_dict(_row_keys(table)).codes
         first = np.unique(inverse, return_index=True)[1]
         return (self if len(first) == self.n_items else self.take(first)), inverse
 
@@ -213,28 +212,57 @@ class RawTable:
 Table = ItemTable | RawTable
 
 
-def _row_keys(given: Any) -> list[Any]:
+def _row_keys(table: Any) -> list[Any]:
     """Return a key of every row: equal rows, missing values included, have one key."""
-    if isinstance(given, np.ndarray):
-        rows = given.tolist()
-    elif hasattr(given, "iloc"):
-        rows = given.itertuples(index=False, name=None)
+    if isinstance(table, np.ndarray):
+        rows = table.tolist()
+    elif hasattr(table, "iloc"):
+        rows = table.itertuples(index=False, name=None)
     else:
-        rows = given.rows()
+        rows = table.rows()
     return [repr(row) for row in rows]
 
 
 def number_rows(values: Floats) -> tuple[Rows, Rows]:
     """Number the distinct rows as first seen; return numbers (n,) and first rows."""
     keys = np.empty(len(values), dtype=np.uint64)
-    hash_rows(values.view(np.uint64), keys)
+    _hash_rows(values.view(np.uint64), keys)
     codes, first = number_keys(keys)
-    if all_equal(values, codes, first):
+    if _all_equal(values, codes, first):
         return codes, first
     # Adding zero turns -0.0 into 0.0, whose bytes differ.
     rows = np.ascontiguousarray(values + 0.0)
-    found = loop(rows.view(np.dtype((np.void, rows.strides[0]))).ravel().tolist())
-    return found.codes, found.first
+    distinct = factorize_with_dict(
+        rows.view(np.dtype((np.void, rows.strides[0]))).ravel().tolist()
+    )
+    return distinct.codes, distinct.first
+
+
+@njit(cache=True, nogil=True)
+def _hash_rows(bits: NDArray[np.uint64], keys: NDArray[np.uint64]) -> None:
+    """Write a hash of the bits of every row to ``keys``; both zeros count as equal."""
+    minus_zero = np.uint64(1) << np.uint64(63)
+    factor, shift = np.uint64(0x9E3779B97F4A7C15), np.uint64(29)
+    for i in range(len(bits)):
+        key = np.uint64(0)
+        for j in range(bits.shape[1]):
+            word = bits[i, j]
+            if word == minus_zero:
+                word = np.uint64(0)
+            key = (key ^ word) * factor
+            key ^= key >> shift
+        keys[i] = key
+
+
+@njit(cache=True, nogil=True)
+def _all_equal(values: NDArray[np.float64], codes: Rows, first: Rows) -> bool:
+    """Whether every row equals the first one of its number."""
+    for i in range(len(values)):
+        other = first[codes[i]]
+        for j in range(values.shape[1]):
+            if values[i, j] != values[other, j]:
+                return False
+    return True
 
 
 def as_items(X: Any, *, name: str = "items") -> ItemTable:
@@ -461,7 +489,7 @@ class ItemRows:
     def raw(self) -> Any:
         """The items as they were given, such as a frame or texts; None without."""
         if isinstance(self._items, RawTable):
-            return self._items.given()
+            return self._items.original()
         return None if self._items is None else self._items.values
 
     @property
@@ -526,38 +554,18 @@ class ItemRows:
         return table
 
 
-def take_rows(rows: Any, n_rows: int, what: str) -> Any:
+def take_rows(rows: Any, what: str) -> Any:
     """Turn an index of rows into an array or slice that keeps one dimension."""
-    if isinstance(rows, tuple):
-        if len(rows) != 2 or rows[1] is not Ellipsis:
-            raise IndexError(
-                f"{what} are indexed by rows only, got {rows!r}. Try a list or an "
-                "array of row numbers."
-            )
+    if isinstance(rows, tuple) and len(rows) == 2 and rows[1] is Ellipsis:
         rows = rows[0]
     if rows is Ellipsis or isinstance(rows, slice):
-        return slice(None) if rows is Ellipsis else rows
-    index = np.asarray(rows)
-    if index.size == 0 and index.ndim == 1 and index.dtype.kind != "b":
-        return np.empty(0, dtype=np.int64)
-    if index.dtype.kind not in "iub" or index.ndim > 1:
+        return rows
+    index = np.atleast_1d(rows)
+    if isinstance(rows, tuple) or index.ndim > 1:
         raise IndexError(
             f"{what} are indexed by row numbers, a mask or a slice, got {rows!r}."
         )
-    if index.dtype.kind == "b":
-        if index.shape != (n_rows,):
-            raise IndexError(
-                f"A mask must have one entry per row: got shape {index.shape} for "
-                f"{n_rows} rows."
-            )
-        return index
-    index = np.atleast_1d(index)
-    wrong = np.flatnonzero((index < -n_rows) | (index >= n_rows))
-    if len(wrong):
-        raise IndexError(
-            f"Row {int(index[wrong[0]])} is out of range for {what} of {n_rows} rows."
-        )
-    return index
+    return index if index.size else index.astype(np.int64)
 
 
 Describe = Callable[[Any, Any], str]
@@ -572,15 +580,15 @@ def check_names(names: Any, items: Table | None) -> NDArray[Any]:
             f"There are {len(column)} names but {items.n_items} rows of items; every "
             "item needs one name."
         )
-    found = find_distinct(column)
-    if len(found.values) < len(column):
-        counts = np.bincount(found.codes)
-        repeated = [found.values[code] for code in np.flatnonzero(counts > 1)[:5]]
+    distinct = find_distinct(column)
+    if len(distinct.values) < len(column):
+        counts = np.bincount(distinct.codes)
+        repeated = [distinct.values[code] for code in np.flatnonzero(counts > 1)[:5]]
         raise ValueError(
             f"Names of items must be all different, but {int((counts > 1).sum())} "
             f"occur more than once: {', '.join(map(repr, repeated))}."
         )
-    return as_names(found.values)
+    return as_names(distinct.values)
 
 
 def item_codes(
@@ -599,16 +607,15 @@ def item_codes(
     if not integers:
         raise TypeError(
             f"{side} must hold row numbers of the item table (integers), got "
-            f"{column.dtype} values, for example {column[:1].tolist()[0]!r} at row 0. "
-            "Convert with astype(int), or give `names` if these are names of items."
+            f"{column.dtype} values, such as {column[:1].tolist()[0]!r}. Give `names` "
+            "if these are names of items."
         )
     wrong = np.flatnonzero((column < 0) | (column >= n_items))
     if len(wrong):
         raise ValueError(
             f"{side} has {len(wrong)} row number(s) outside the item table: "
-            f"{describe(wrong, column[wrong[:5]])}. Valid are 0 to {n_items - 1}, "
-            f"because there are {n_items} items. If these are names of items, give "
-            "`names` too."
+            f"{describe(wrong, column[wrong[:5]])}. Valid are 0 to {n_items - 1}. If "
+            "these are names of items, give `names` too."
         )
     return column.astype(np.int64)
 
@@ -623,9 +630,9 @@ def _look_up(
     column: NDArray[Any], side: str, names: NDArray[Any], describe: Describe
 ) -> Rows:
     code_of = {name: code for code, name in enumerate(plain_values(names))}
-    found = find_distinct(column)
-    known = np.asarray([code_of.get(value, -1) for value in found.values], np.int64)
-    codes = known[found.codes]
+    distinct = find_distinct(column)
+    known = np.asarray([code_of.get(value, -1) for value in distinct.values], np.int64)
+    codes = known[distinct.codes]
     unknown = np.flatnonzero(codes < 0)
     if len(unknown):
         n_distinct = np.count_nonzero(known < 0)
@@ -642,51 +649,37 @@ def names_of_sides(
     left: ArrayLike, right: ArrayLike
 ) -> tuple[Rows, Rows, NDArray[Any]]:
     """Number the values of both sides as names, left before right, row by row."""
-    found, kinds = [], []
+    sides, kinds = [], []
     for values, side in ((left, "left"), (right, "right")):
         # One side at a time: only its numbers are kept.
         column = as_column(values, side)
         refuse_missing(column, side)
         kinds.append(name_kind(column))
-        found.append(find_distinct(column))
+        sides.append(find_distinct(column))
         del column
-    check_lengths(len(found[0].codes), len(found[1].codes))
+    check_lengths(len(sides[0].codes), len(sides[1].codes))
     if set(kinds) == {"numbers", "text"}:
         raise TypeError(
             f"left holds {kinds[0]} and right holds {kinds[1]}, so no item could stand "
             "on both sides. Give names of one type."
         )
     # Where each distinct value of a side stands when both are read row by row.
-    place = np.concatenate([2 * found[0].first, 2 * found[1].first + 1])
+    place = np.concatenate([2 * sides[0].first, 2 * sides[1].first + 1])
     order = np.argsort(place)
-    names = found[0].values + found[1].values
-    ordered = [names[index] for index in order.tolist()]
-    # The loop also takes values of different types, such as 1 and 1.0.
-    plain = set(map(type, ordered)) in ({str}, {int}, {float})
-    merged = find_distinct(as_column(ordered, "names")) if plain else loop(ordered)
+    names = sides[0].values + sides[1].values
+    merged = factorize_with_dict([names[index] for index in order.tolist()])
     codes = np.empty(len(names), dtype=np.int64)
     codes[order] = merged.codes
-    numbers = []
-    for values, distinct, new in zip(
-        (left, right), found, np.split(codes, [len(found[0].values)]), strict=True
-    ):
-        own = distinct.codes
-        if isinstance(values, TextColumn):
-            own = own.copy()  # they belong to the column
-        for rows in blocks(len(own)):
-            own[rows] = new[own[rows]]
-        numbers.append(own)
-    return numbers[0], numbers[1], as_names(merged.values)
+    of_left, of_right = np.split(codes, [len(sides[0].values)])
+    return of_left[sides[0].codes], of_right[sides[1].codes], as_names(merged.values)
 
 
-def check_lengths(
-    first: int, second: int, names: tuple[str, str] = ("left", "right")
-) -> None:
+def check_lengths(left: int, right: int) -> None:
     """Raise unless both sides of comparisons are as many."""
-    if first != second:
+    if left != right:
         raise ValueError(
-            f"{names[0]} has {first} items but {names[1]} has {second}; every "
-            "comparison needs one of each."
+            f"left has {left} items but right has {right}; every comparison needs one "
+            "of each."
         )
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,8 @@ Arguments = tuple[tuple[Any, ...], dict[str, Any]]
 @dataclass(frozen=True, eq=False)
 class Comparisons:
     """n comparisons of items, with their outcomes and columns of the same rows."""
+
+    together: ClassVar[None] = None  # a split may part any two rows
 
     pairs: Pairs
     y: NDArray[np.int8]  # (n,) outcomes; (0,) where they are to be predicted
@@ -88,11 +90,6 @@ class Comparisons:
     def arguments(self) -> Arguments:
         """Return what ``fit`` takes: positional arguments, and columns by name."""
         return (self.pairs, self.y), _weighted(self.columns, self.weight)
-
-    @property
-    def together(self) -> Ints | None:
-        """Group of each row that a split must not part; None: each row is alone."""
-        return None
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,6 +193,8 @@ class Grades:
 class Lists:
     """n ranked lists of items, best first, with columns of the same lists."""
 
+    together: ClassVar[None] = None  # a split may part any two lists
+
     orders: Orders
     weight: Floats | None = None  # (n,); None: 1 each
     columns: Columns = field(default_factory=dict)
@@ -241,11 +240,6 @@ class Lists:
     def arguments(self) -> Arguments:
         """Return what ``fit`` takes: positional arguments, and columns by name."""
         return (self.orders,), _weighted(self.columns, self.weight)
-
-    @property
-    def together(self) -> Ints | None:
-        """Group of each row that a split must not part; None: each row is alone."""
-        return None
 
 
 Data = Comparisons | Grades | Lists

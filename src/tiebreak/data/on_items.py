@@ -101,10 +101,10 @@ class OnItems(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
         if isinstance(X, Pairs | Orders):
             table = table.take(X.touched())
         remember_features(self, table)
-        given = table.given() if isinstance(table, RawTable) else table.values
-        self.fitted_on_frame_ = hasattr(given, "columns")
+        items = table.original() if isinstance(table, RawTable) else table.values
+        self.fitted_on_frame_ = hasattr(items, "columns")
         self.transformer_ = clone(self.transformer)
-        self.transformer_.fit(given, y if of_items else None, **weights)
+        self.transformer_.fit(items, y if of_items else None, **weights)
         return self
 
     def transform(self, X: Any) -> Any:
@@ -126,10 +126,8 @@ class OnItems(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
         if isinstance(X, Pairs | Orders):
             return X.with_items(new)
         if is_pairs(X):
-            dense = (
-                new.dense() if isinstance(new, ItemTable) else np.asarray(new.given())
-            )
-            return dense.reshape(len(X), 2, new.n_features)
+            dense = new.original() if isinstance(new, RawTable) else new.dense()
+            return np.reshape(dense, (len(X), 2, new.n_features))
         return _like(X, new)
 
     def get_feature_names_out(
@@ -170,27 +168,22 @@ class OnItems(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
 
     def _transform_table(self, table: Table) -> Table:
         label = type(self.transformer_).__name__
-        values = self.transformer_.transform(self._given(table))
+        values = self.transformer_.transform(self._as_fitted(table))
         new = as_table(values, name=f"items after {label}")
-        if new.n_items != table.n_items:
-            raise ValueError(
-                f"{label} made {new.n_items} rows of {table.n_items} items; OnItems "
-                "needs a transformer that keeps one row per item."
-            )
         names = new.feature_names
         if table.feature_names and hasattr(self.transformer_, "get_feature_names_out"):
-            given = np.asarray(table.feature_names, dtype=object)
-            names = tuple(self.transformer_.get_feature_names_out(given))
+            columns = np.asarray(table.feature_names, dtype=object)
+            names = tuple(self.transformer_.get_feature_names_out(columns))
         if isinstance(new, RawTable):
             return RawTable(new.source, None, new.numbers, names)
         return ItemTable(new.values, names)
 
-    def _given(self, table: Table) -> Any:
+    def _as_fitted(self, table: Table) -> Any:
         """Give items as the transformer was fitted on them: in a frame or not."""
         framed, names = getattr(self, "fitted_on_frame_", False), table.feature_names
         if isinstance(table, RawTable):
             numbers = None if framed else table.numbers
-            return table.given() if numbers is None else numbers.values
+            return table.original() if numbers is None else numbers.values
         if framed and names is not None and not table.is_sparse:
             return pl.DataFrame(table.values, schema=list(names))
         return table.values
@@ -220,7 +213,7 @@ def _present_rows(X: Any, y: Any, sample_weight: ArrayLike) -> tuple[Any, Any]:
 def _like(X: Any, table: Table) -> Any:
     """Give the new features of a DataFrame as a DataFrame, else as an array."""
     if isinstance(table, RawTable):
-        return table.given()
+        return table.original()
     names = table.feature_names
     if names is None or table.is_sparse or not hasattr(X, "columns"):
         return table if isinstance(X, ItemTable) else table.values

@@ -131,7 +131,7 @@ class Orders(ItemRows):
         return len(self.indptr) - 1
 
     def __getitem__(self, rows: Any) -> Orders:
-        rows = take_rows(rows, len(self), "Orders")
+        rows = take_rows(rows, "Orders")
         starts, lengths = self.indptr[:-1][rows], self.lengths[rows]
         indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         # Entry j of the result, in list i, was entry j - indptr[i] + starts[i].
@@ -232,12 +232,8 @@ class Orders(ItemRows):
     def _refuse_repeated(self) -> None:
         row = np.repeat(np.arange(len(self)), self.lengths)
         keys = row * (int(self.flat.max()) + 1) + self.flat
-        keys.sort()
-        if (keys[1:] != keys[:-1]).all():
-            return
-        order = np.lexsort((self.flat, row))
-        same = (np.diff(row[order]) == 0) & (np.diff(self.flat[order]) == 0)
-        repeated = np.sort(order[1:][same])
+        order = np.argsort(keys, kind="stable")
+        repeated = np.sort(order[1:][np.diff(keys[order]) == 0])
         if len(repeated):
             codes = self.flat[repeated[:_SHOWN]]
             labels = codes if self.names is None else self.names[codes]
@@ -266,14 +262,12 @@ def _flatten(sequences: Any) -> tuple[Any, Rows, Rows]:
     sequences = list(sequences)
     if not sequences:
         raise ValueError("There are no sequences; at least one is required.")
-    # Types are looked at once each, so that no Python code runs for every entry.
-    if not all(issubclass(kind, _NESTED) for kind in set(map(type, sequences))):
-        for row, sequence in enumerate(sequences):
-            if not isinstance(sequence, _NESTED):
-                raise TypeError(
-                    f"Sequence {row} must be a list of items, best first, got "
-                    f"{type(sequence).__name__}: {sequence!r}."
-                )
+    for row, sequence in enumerate(sequences):
+        if not isinstance(sequence, _NESTED):
+            raise TypeError(
+                f"Sequence {row} must be a list of items, best first, got "
+                f"{type(sequence).__name__}: {sequence!r}."
+            )
     blocks = list(chain.from_iterable(sequences))
     ends = np.cumsum([0, *map(len, sequences)], dtype=np.int64)
     if len(empty := np.flatnonzero(ends[1:] == ends[:-1])):
@@ -281,6 +275,7 @@ def _flatten(sequences: Any) -> tuple[Any, Rows, Rows]:
             f"Sequence {empty[0]} is empty; it says nothing. Remove it, with its row "
             "of every other column."
         )
+    # Types are looked at once each, so that no Python code runs for every entry.
     kinds = {kind for kind in set(map(type, blocks)) if issubclass(kind, _NESTED)}
     sizes = np.ones(len(blocks), dtype=np.int64)
     entries = blocks

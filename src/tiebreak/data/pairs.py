@@ -8,25 +8,19 @@ comparisons; the item table stays whole, so that codes keep their meaning.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any, Literal
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from tiebreak.data.columns import (
     as_column,
     as_column_of,
-    as_names,
     find_distinct,
-    loop,
-    plain_values,
     refuse_missing,
 )
 from tiebreak.data.items import (
     ItemRows,
-    ItemTable,
     RawTable,
     Rows,
     Table,
@@ -79,8 +73,7 @@ class Pairs(ItemRows):
     -----
     ``pairs[rows]`` takes comparisons (integers, a mask or a slice).
     ``np.asarray(pairs)`` builds the dense array of shape (n, 2, n_features).
-    `from_winners` and `from_frame` read tables, `concat` puts several together, and
-    `expand_shares` takes shares of raters.
+    `from_winners` and `from_frame` read tables, `expand_shares` takes shares of raters.
 
     Examples
     --------
@@ -110,18 +103,18 @@ class Pairs(ItemRows):
         names: Any = None,
     ) -> None:
         if left is None or right is None:
-            given = {"items": items, "left": left, "right": right}
-            found = [name for name, value in given.items() if value is not None]
             raise TypeError(
-                "Pairs needs left and right; got only "
-                f"{' and '.join(found) or 'None'}. Expected Pairs(items, left, right). "
-                "Try Pairs(left=..., right=...) if items have names and no features."
+                "Pairs needs left and right: Pairs(items, left, right), or "
+                "Pairs(left=..., right=...) if items have names and no features."
             )
         self._items = None if items is None else as_table(items)
         if self._items is None and names is None:
             self.left, self.right, self.names = names_of_sides(left, right)
             return
-        left, right = _check_sides(left, right)
+        left, right = as_column(left, "left"), as_column(right, "right")
+        check_lengths(len(left), len(right))
+        refuse_missing(left, "left")
+        refuse_missing(right, "right")
         self.names = None if names is None else check_names(names, self._items)
         self.left = item_codes(left, "left", self.names, self.n_items)
         self.right = item_codes(right, "right", self.names, self.n_items)
@@ -164,16 +157,15 @@ class Pairs(ItemRows):
         >>> Pairs.from_winners(["Ada", "Bo"], ["Bo", "Cy"], tie=[False, True])
         (Pairs(2 comparisons of 3 items, no features), array([-1,  0], dtype=int8))
         """
-        pairs = cls(items, *_check_sides(winner, loser, ("winner", "loser")), names)
+        pairs = cls(items, winner, loser, names)
         y = np.full(len(pairs), -1, dtype=np.int8)
         if tie is not None:
             column = as_column_of(tie, "tie", len(pairs), rows="comparisons")
             refuse_missing(column, "tie")
             if column.dtype.kind != "b" and len(column):
                 raise ValueError(
-                    f"tie must hold True and False, got {column.dtype} values: "
-                    f"{list_rows(range(len(column)), column[:5])}. Try tie == 1 if 1 "
-                    "means that neither won."
+                    f"tie must hold True and False, got {column.dtype} values. Try "
+                    "tie == 1 if 1 means that neither won."
                 )
             y[column.astype(bool)] = 0
         return exchange_sides(pairs, y)[:2] if exchange else (pairs, y)
@@ -223,12 +215,12 @@ class Pairs(ItemRows):
         >>> Pairs.from_frame(games, left="home", right="away", outcome="result")
         (Pairs(2 comparisons of 3 items, no features), array([ 0, -1], dtype=int8))
         """
-        columns = [_frame_column(frame, name) for name in (left, right, outcome)]
+        columns = [as_column(frame[name], name) for name in (left, right, outcome)]
         pairs = cls(items, columns[0], columns[1], names)
         # Numbers are refused before they could be taken for names, as in files: 1 is
         # a usual score.
-        found = find_distinct(columns[2]).values
-        undeclared = meaning is None and any(as_number(v) is not None for v in found)
+        outcomes = find_distinct(columns[2]).values
+        undeclared = meaning is None and any(as_number(v) is not None for v in outcomes)
         y = Outcome.parse(
             columns[2],
             meaning=meaning,
@@ -237,52 +229,6 @@ class Pairs(ItemRows):
             both_bad=both_bad,
         )
         return pairs, y
-
-    @classmethod
-    def concat(cls, parts: Iterable[Pairs]) -> Pairs:
-        """Put several `Pairs` one after the other.
-
-        Parameters
-        ----------
-        parts : iterable of Pairs
-            All with names or all without, all with the same features or all without.
-
-        Returns
-        -------
-        Pairs
-            The rows of all parts. Items of the same name are one item, and must have
-            the same features. Items without names stay apart, unless all parts share
-            one table, as ``pairs[rows]`` do; models treat equal rows as one item.
-
-        Examples
-        --------
-        >>> from tiebreak import Pairs
-        >>> may = Pairs(left=["Ada"], right=["Bo"])
-        >>> Pairs.concat([may, Pairs(left=["Bo", "Cy"], right=["Cy", "Ada"])])
-        Pairs(3 comparisons of 3 items, no features)
-        """
-        parts = list(parts)
-        if not parts or not all(isinstance(part, Pairs) for part in parts):
-            raise TypeError("concat takes a list of at least one Pairs.")
-        first, kinds = parts[0], {(p.names is None, p.feature_names) for p in parts}
-        if len(kinds) > 1 or len({part.has_features for part in parts}) > 1:
-            raise ValueError(
-                "All parts must have names or none, and the same features or none."
-            )
-        items, names = first._items, first.names
-        if all(p._items is items and p.names is names for p in parts):
-            codes = np.tile(np.arange(first.n_items), len(parts))
-        else:
-            items = _stack_tables([p.table for p in parts]) if items else None
-            codes = np.arange(sum(part.n_items for part in parts))
-            if names is not None:
-                items, names, codes = _merge_by_name(parts, items)
-        # codes[starts[i] + c] is the new number of item c of part i.
-        starts = np.cumsum([0, *(part.n_items for part in parts)])[:-1]
-        shifted = list(zip(parts, starts, strict=True))
-        left = np.concatenate([codes[part.left + start] for part, start in shifted])
-        right = np.concatenate([codes[part.right + start] for part, start in shifted])
-        return cls._of(items, left, right, names)
 
     def expand_shares(
         self,
@@ -368,7 +314,7 @@ class Pairs(ItemRows):
         return len(self.left)
 
     def __getitem__(self, rows: Any) -> Pairs:
-        rows = take_rows(rows, len(self), "Pairs")
+        rows = take_rows(rows, "Pairs")
         # A slice with a step gives strided views; kernels want contiguous codes.
         left = np.ascontiguousarray(self.left[rows])
         right = np.ascontiguousarray(self.right[rows])
@@ -379,10 +325,7 @@ class Pairs(ItemRows):
     ) -> NDArray[np.float64]:
         table = self.table
         if copy is False:
-            raise ValueError(
-                "Pairs store each item once, so an array of them is always a copy; "
-                "leave out copy=False."
-            )
+            raise ValueError("An array of Pairs is always a copy.")
         dense = table.dense()
         array = np.stack([dense[self.left], dense[self.right]], axis=1)
         return array if dtype is None else array.astype(dtype, copy=False)
@@ -429,18 +372,6 @@ class Pairs(ItemRows):
         names = None if self.names is None else self.names[rows]
         return Pairs._of(items, new[self.left], new[self.right], names)
 
-    def unique_items(self) -> tuple[ItemTable, NDArray[np.int64]]:
-        """Merge items with identical features, in O(N n_features).
-
-        0.0 and -0.0 are equal. Distinct rows keep the order of first appearance.
-
-        Returns
-        -------
-        table, inverse : ItemTable, ndarray of int64 of shape (N,)
-            The distinct rows, and the row that holds each item's features.
-        """
-        return self.table.unique()
-
     def with_items(self, table: Any) -> Pairs:
         """Make the same comparisons with other features.
 
@@ -466,58 +397,3 @@ def exchange_sides(
     right = np.where(turned, pairs.left, pairs.right)
     exchanged = Pairs._of(pairs._items, left, right, pairs.names)
     return exchanged, np.where(turned, -y, y).astype(np.int8), turned
-
-
-def _check_sides(
-    left: ArrayLike, right: ArrayLike, names: tuple[str, str] = ("left", "right")
-) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return two columns of items: as many on both sides, none missing."""
-    first, second = as_column(left, names[0]), as_column(right, names[1])
-    check_lengths(len(first), len(second), names)
-    refuse_missing(first, names[0])
-    refuse_missing(second, names[1])
-    return first, second
-
-
-def _frame_column(frame: Any, name: str) -> NDArray[Any]:
-    """Return one column of a data frame."""
-    if not all(hasattr(frame, part) for part in ("to_numpy", "columns", "dtypes")):
-        raise TypeError(
-            "from_frame reads a pandas or polars DataFrame, got "
-            f"{type(frame).__name__}. Try frame.collect() if it is lazy, or "
-            "Pairs(left=..., right=...) and Outcome.parse(...) for separate columns."
-        )
-    if name not in list(frame.columns):
-        raise ValueError(
-            f"The table has no column {name!r}; expected one of its columns: "
-            f"{', '.join(map(str, frame.columns))}. Try these as left, right, outcome."
-        )
-    return as_column(frame[name], name)
-
-
-def _stack_tables(tables: list[ItemTable]) -> ItemTable:
-    """Put item tables one below the other; sparse if all are."""
-    if all(table.is_sparse for table in tables):
-        values = sp.csr_array(sp.vstack([t.values for t in tables], format="csr"))
-    else:
-        values = np.vstack([table.dense() for table in tables])
-    return ItemTable(values, tables[0].feature_names)
-
-
-def _merge_by_name(
-    parts: list[Pairs], stacked: ItemTable | None
-) -> tuple[ItemTable | None, NDArray[Any], NDArray[np.int64]]:
-    """Return the merged items, their names, and the new number of every item."""
-    known = [part.names for part in parts if part.names is not None]
-    merged = loop([name for names in known for name in plain_values(names)])
-    names = as_names(merged.values)
-    if stacked is None:
-        return None, names, merged.codes
-    same = stacked.unique()[1]
-    wrong = np.unique(merged.codes[same != same[merged.first[merged.codes]]])
-    if len(wrong):
-        raise ValueError(
-            f"{len(wrong)} item(s) have different features in different parts: "
-            f"{', '.join(repr(merged.values[code]) for code in wrong[:5])}."
-        )
-    return stacked.take(merged.first), names, merged.codes

@@ -16,7 +16,6 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import DataConversionWarning
 
 from tiebreak.data.columns import (
-    as_column,
     as_column_of,
     missing_rows,
     refuse_missing,
@@ -53,18 +52,12 @@ def as_pairs(X: Any) -> Pairs:
     if isinstance(X, Pairs):
         return X
     if not is_pairs(X):
-        shape = getattr(X, "shape", None)
-        got = type(X).__name__ + (f" of shape {shape}" if shape is not None else "")
-        hint = (
-            "Models of ranked lists are RankSVM, RankRLS and, for names, PlackettLuce"
-            if isinstance(X, Orders)
-            else "For names without features use Pairs(None, left, right). Models of "
-            "graded items are RankSVM and RankRLS"
-        )
+        shape = f" of shape {X.shape}" if hasattr(X, "shape") else ""
         raise TypeError(
-            "Expected comparisons: Pairs(items, left, right), or an array of shape "
-            f"(n, 2, n_features). Got {got}. {hint}; ThresholdCompare makes comparers "
-            "of them."
+            "Expected comparisons: Pairs(items, left, right), Pairs(left=..., "
+            "right=...) for names, or an array of shape (n, 2, n_features). Got "
+            f"{type(X).__name__}{shape}. Graded items and lists are for RankSVM "
+            "and RankRLS; ThresholdCompare makes comparers of them."
         )
     array = as_sides(X)
     if not within_bounds(array):
@@ -102,10 +95,7 @@ def check_weights(sample_weight: ArrayLike | None, n_rows: int) -> Floats:
             f"{list_rows(wrong, weight[wrong[:5]])}."
         )
     if n_rows and not weight.any():
-        raise ValueError(
-            "Every sample weight is zero, so no row would count. Give at least one "
-            "positive weight, or None to weigh all rows equally."
-        )
+        raise ValueError("Every sample weight is zero, so no row would count.")
     return weight
 
 
@@ -131,11 +121,7 @@ def check_grades(
             DataConversionWarning,
         )
         y = np.asarray(y)[:, 0]
-    column = as_column(y, "y")
-    if len(column) != n:
-        raise ValueError(
-            f"y has {len(column)} grades but X has {n} rows; they must be as many."
-        )
+    column = as_column_of(y, "y", n, what="grades")
     if not allow_missing and len(rows := missing_rows(column)):
         raise ValueError(
             f"y has {len(rows)} missing grade(s) (NaN): {list_rows(rows)}. Input y "
@@ -161,9 +147,7 @@ def check_comparisons(
     """Check comparisons, outcomes and weights; an item may only tie with itself."""
     pairs = as_pairs(X)
     if len(pairs) == 0:
-        raise ValueError(
-            "There are no comparisons: 0 sample(s) while a minimum of 1 is required."
-        )
+        raise ValueError("Found 0 sample(s) while a minimum of 1 is required.")
     outcomes = check_outcomes(y, len(pairs))
     weight = check_weights(sample_weight, len(pairs))
     same = pairs.left == pairs.right
@@ -185,10 +169,7 @@ def read_comparisons(
     `decode` takes outcomes that scikit-learn has renumbered, and keeps their classes.
     """
     if qid is not None:
-        raise ValueError(
-            "qid groups graded items; comparisons say themselves what is compared. "
-            "Leave qid out."
-        )
+        raise ValueError("qid groups graded items; leave it out of comparisons.")
     classes = OUTCOMES.copy()
     if decode:
         y, classes = decode_outcomes(y)
@@ -234,8 +215,7 @@ def check_lists(
     """Return the weights of lists; refuse y and qid with them."""
     if y is not None or qid is not None:
         raise ValueError(
-            "Orders hold their own grades and groups; expected no y and no qid with "
-            "them. Call fit(orders)."
+            "Orders hold their own grades and groups; expected no y and no qid."
         )
     return check_weights(sample_weight, len(orders))
 
@@ -277,17 +257,19 @@ def as_numbers(column: NDArray[Any], name: str, hint: str = "") -> Floats:
     """Convert a column of real numbers, missing ones as NaN; refuse all else."""
     if column.dtype.kind in "biuf":
         return column.astype(np.float64)
-    missing = set(missing_rows(column).tolist())
-    others = [row for row, value in enumerate(column) if not isinstance(value, Real)]
-    wrong = [row for row in others if row not in missing]
-    if wrong or column.dtype.kind != "O":
-        rows = wrong or range(len(column))
+    missing = np.zeros(len(column), dtype=bool)
+    missing[missing_rows(column)] = True
+    wrong = [
+        row
+        for row, value in enumerate(column)
+        if not (missing[row] or isinstance(value, Real))
+    ]
+    if wrong:
         raise ValueError(
-            f"{name} must hold numbers, got {len(rows)} other value(s): "
-            f"{list_rows(rows, [column[row] for row in rows[:5]])}.{hint}"
+            f"{name} must hold numbers, got {len(wrong)} other value(s): "
+            f"{list_rows(wrong, [column[row] for row in wrong[:5]])}.{hint}"
         )
-    known = (np.nan if row in missing else x for row, x in enumerate(column))
-    return np.asarray([*known], dtype=np.float64)
+    return np.where(missing, np.nan, column).astype(np.float64)
 
 
 def _depth(X: Any) -> int:
@@ -373,12 +355,12 @@ def _draw_numbers(total: int, n_numbers: int, rng: np.random.Generator) -> Ints:
     """Draw distinct numbers below `total`, ascending, without listing all of them."""
     if total <= 4 * n_numbers:
         return np.sort(rng.choice(total, size=n_numbers, replace=False))
-    found = np.empty(0, dtype=np.int64)
-    while len(found) < n_numbers:
-        more = rng.integers(total, size=n_numbers - len(found))
-        found = np.sort(np.concatenate([found, more]))
-        found = found[np.diff(found, prepend=-1) > 0]
-    return found
+    numbers = np.empty(0, dtype=np.int64)
+    while len(numbers) < n_numbers:
+        more = rng.integers(total, size=n_numbers - len(numbers))
+        numbers = np.sort(np.concatenate([numbers, more]))
+        numbers = numbers[np.diff(numbers, prepend=-1) > 0]
+    return numbers
 
 
 def pair_of_number(k: Ints) -> tuple[Ints, Ints]:

@@ -101,11 +101,11 @@ def _take(
 ) -> tuple[NDArray[np.intp], Floats]:
     """Take candidates one after another, given what is left of K between them."""
     left = block.diagonal().copy()
-    asked = rng.random(len(left)) * left
+    drawn = rng.random(len(left)) * left
     L = np.zeros(block.shape)
     taken: list[int] = []
     for i in range(len(left)):
-        if left[i] <= max(target, asked[i]):
+        if left[i] <= max(target, drawn[i]):
             continue
         k = len(taken)
         L[:, k] = (block[:, i] - L[:, :k] @ L[i, :k]) / np.sqrt(left[i])

@@ -156,9 +156,9 @@ class NystroemMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         Self
         """
         self._check_parameters()
-        given = _read_items(X)
-        remember_features(self, given)
-        table, inverse = given.unique()
+        items = _read_items(X)
+        remember_features(self, items)
+        table, inverse = items.unique()
         shape: Any = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
         function = make_kernel(self.kernel, items=table.values, **shape)
         self.gamma_ = function.gamma
@@ -169,8 +169,8 @@ class NystroemMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         diagonal = _check_diagonal(function.diagonal(values))
         factor = self._factor(function, values, diagonal, rng)
         self.landmarks_ = values[factor.pivots]
-        first = np.full(table.n_items, given.n_items)
-        np.minimum.at(first, inverse, np.arange(given.n_items))
+        first = np.full(table.n_items, items.n_items)
+        np.minimum.at(first, inverse, np.arange(items.n_items))
         self.landmark_indices_ = first[chosen[factor.pivots]]
         triangle = factor.triangle
         _check_kernel(function, self.landmarks_, triangle)

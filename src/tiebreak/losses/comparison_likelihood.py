@@ -41,7 +41,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from tiebreak.data.columns import blocks
+from tiebreak.data.columns import row_slices
 from tiebreak.data.jit import njit
 from tiebreak.losses.linear_objective import back_product, forward_product
 
@@ -281,7 +281,7 @@ def _by_blocks(method: Callable[..., Vector]) -> Callable[..., Vector]:
     @wraps(method)
     def columns(self: OutcomeLink, d: Vector, t: float | Vector) -> Vector:
         out = np.empty((len(d), 3))
-        for rows in blocks(len(d)):
+        for rows in row_slices(len(d)):
             out[rows] = method(
                 self, d[rows], t[rows] if isinstance(t, np.ndarray) else t
             )

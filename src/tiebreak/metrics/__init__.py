@@ -20,7 +20,6 @@ from tiebreak.metrics.comparison_metrics import (
 from tiebreak.metrics.grade_metrics import (
     average_precision,
     disagreement,
-    expected_reciprocal_rank,
     kendall_tau_b,
     ndcg,
     reciprocal_rank,
@@ -40,7 +39,7 @@ __all__ = [
     "Alpha", "GradeScorer", "PairScorer", "Scorer", "average_precision",
     "comparison_accuracy", "comparison_auc", "comparison_brier", "comparison_error",
     "comparison_log_loss", "comparison_roc_curve", "comparison_units", "disagreement",
-    "expected_reciprocal_rank", "get_scorer", "kendall_tau_b", "krippendorff_alpha",
+    "get_scorer", "kendall_tau_b", "krippendorff_alpha",
     "ndcg", "ranked_probability_score", "reciprocal_rank", "scorer_names",
     "spearman_rho", "swapped_pairs", "top_k_precision",
 ]  # fmt: skip

@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tiebreak.data.columns import as_column, as_column_of, factorize, refuse_missing
+from tiebreak.data.parameters import COUNT, one_of
 from tiebreak.metrics.metric_inputs import (
-    check_option,
+    check_argument,
     numeric_vector,
     outcome_vector,
-    positive_integer,
 )
 
 Floats = NDArray[np.float64]
@@ -127,8 +127,8 @@ def krippendorff_alpha(
     >>> round(result.alpha, 3), result.n_units
     (0.89, 5)
     """
-    check_option(level, "level", ("nominal", "ordinal"))
-    positive_integer(n_resamples, "n_resamples")
+    check_argument(level, "level", one_of("nominal", "ordinal"))
+    check_argument(n_resamples, "n_resamples", COUNT)
     if not 0 < confidence < 1:
         raise ValueError(f"confidence must be between 0 and 1; got {confidence!r}.")
     ratings = _Ratings.read(unit, rater, value, level, symmetric)
@@ -265,8 +265,8 @@ class _Ratings:
     def margins(self, cells: _Cells, taken: Counts) -> NDArray[Any]:
         """Count each value, unit u taken ``taken[u]`` times."""
         amount = cells.amount * taken[cells.group]
-        found = np.bincount(cells.value, amount, self.n_values)
-        return (found + found[::-1]) / 2 if self.symmetric else found
+        counts = np.bincount(cells.value, amount, self.n_values)
+        return (counts + counts[::-1]) / 2 if self.symmetric else counts
 
     def repeated(self) -> tuple[_Cells, Ints]:
         """Sum shares of raters who differ from themselves, and give the units."""

@@ -24,7 +24,6 @@ from tiebreak.metrics.metric_inputs import (
 )
 
 Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 def comparison_error(
@@ -321,25 +320,19 @@ def probability_scores(
     counts = weight > 0  # 0 times an infinite loss is no number
     if not counts.all():
         truth, rows, weight = truth[counts], rows[counts], weight[counts]
-    with np.errstate(divide="ignore"):
-        losses = [_LOSSES[name](truth, rows) for name in metrics]
+    losses = [row_losses(name, truth, rows) for name in metrics]
     return [float(np.average(loss, weights=weight)) for loss in losses]
 
 
-def _log_losses(truth: Ints, rows: Floats) -> Floats:
-    return -np.log(rows[np.arange(len(truth)), truth + 1])
-
-
-def _brier_scores(truth: Ints, rows: Floats) -> Floats:
-    left, tie, right = rows.T
-    off = (left - (truth == -1)) ** 2 + (tie - (truth == 0)) ** 2
-    return np.asarray(off + (right - (truth == 1)) ** 2)
-
-
-def _ranked_scores(truth: Ints, rows: Floats) -> Floats:
-    first = rows[:, 0] - (truth == -1)
-    second = first + (rows[:, 1] - (truth == 0))
+def row_losses(metric: str, truth: NDArray[np.integer], proba: Floats) -> Floats:
+    """Return the log loss, the Brier score or the ranked score (rps) of every row."""
+    left, tie, right = proba.T
+    if metric == "log_loss":
+        with np.errstate(divide="ignore"):
+            return -np.log(proba[np.arange(len(truth)), truth + 1])
+    if metric == "brier":
+        off = (left - (truth == -1)) ** 2 + (tie - (truth == 0)) ** 2
+        return np.asarray(off + (right - (truth == 1)) ** 2)
+    first = left - (truth == -1)
+    second = first + (tie - (truth == 0))
     return np.asarray((first**2 + second**2) / 2)
-
-
-_LOSSES = {"log_loss": _log_losses, "brier": _brier_scores, "rps": _ranked_scores}

@@ -4,9 +4,9 @@
 Boundary conventions: values are tied if and only if they compare equal. Only rows of
 one group and of different grades form a pair. A tied pair counts as swapped in
 :func:`swapped_pairs` and as half in :func:`disagreement`; both pool the pairs of all
-groups. NDCG, precision at k, average precision and the two reciprocal ranks are means
-over groups, and expectations over a random order of rows of equal utility, computed
-exactly. Kendall's τ-b corrects for ties,
+groups. NDCG, precision at k, average precision and reciprocal rank are means over
+groups, and expectations over a random order of rows of equal utility, computed exactly.
+Kendall's τ-b corrects for ties,
 Spearman's ρ gives tied values their mean rank; neither exists for a constant vector,
 which is an error, or a warning for some of many groups.
 """
@@ -21,10 +21,10 @@ from scipy import stats
 
 from tiebreak.data import check_weights
 from tiebreak.data.jit import njit
-from tiebreak.data.messages import DataWarning, warn_user
+from tiebreak.data.messages import DataWarning, list_rows, warn_user
+from tiebreak.data.parameters import NUMBER, one_of
 from tiebreak.metrics.metric_inputs import (
-    check_option,
-    finite_number,
+    check_argument,
     group_codes,
     numeric_vector,
     positive_integer,
@@ -36,7 +36,6 @@ from tiebreak.metrics.pair_counts import (
     group_starts,
     pair_counts,
     sort_into_runs,
-    sortable,
     sums_by,
 )
 
@@ -200,9 +199,8 @@ def ndcg(
     utilities = numeric_vector(utility, "utility", len(grades))
     group = group_codes(qid, len(grades))
     depth = len(grades) if k is None else positive_integer(k, "k")
-    check_option(gain, "gain", ("exp", "linear"))
-    check_option(empty, "empty", ("skip", "zero", "one"))
-    _refuse_negative(grades, "NDCG")
+    check_argument(gain, "gain", one_of("exp", "linear"))
+    check_argument(empty, "empty", one_of("skip", "zero", "one"))
     gains = _gains(grades, gain)
 
     groups = Groups(group)
@@ -216,9 +214,7 @@ def ndcg(
     return _mean_with_empty(value, len(best), empty, "a positive gain, so NDCG is 0/0")
 
 
-def _mean_with_empty(
-    value: Floats, n_groups: int, empty: str, reason: str, also: str = ' or empty="one"'
-) -> float:
+def _mean_with_empty(value: Floats, n_groups: int, empty: str, reason: str) -> float:
     """Average over the groups that have a value, and what the others are worth."""
     if empty != "skip":
         worth = 1.0 if empty == "one" else 0.0
@@ -226,35 +222,22 @@ def _mean_with_empty(
     if len(value) == 0:
         raise ValueError(
             f"none of the {n_groups} group(s) has {reason}. Check the grades, or "
-            f'decide with empty="zero"{also}.'
+            'decide with empty="zero" or empty="one".'
         )
     return float(value.mean())
 
 
-def _refuse_negative(grades: NDArray[Any], metric: str) -> None:
-    """Raise if a grade is negative."""
-    bad = np.flatnonzero(grades < 0)
-    if len(bad):
-        raise ValueError(
-            f"{metric} needs grades that are not negative; got {grades[bad[0]]} in row "
-            f"{bad[0]} ({len(bad)} such rows). Try y - y.min(), or swapped_pairs, "
-            "which takes any numbers."
-        )
-
-
 def _gains(grades: NDArray[Any], gain: str) -> Floats:
     """Return the gain of each row."""
-    exponents = grades.astype(np.float64)
-    if gain == "linear":
-        return exponents
-    bad = np.flatnonzero(exponents > LARGEST_EXPONENT)
+    largest = LARGEST_EXPONENT if gain == "exp" else np.inf
+    bad = np.flatnonzero((grades < 0) | (grades > largest))
     if len(bad):
         raise ValueError(
-            f'gain="exp" needs grades up to {LARGEST_EXPONENT}, because 2**y must be '
-            f"finite; got {grades[bad[0]]} in row {bad[0]} ({len(bad)} such rows). "
-            'Try gain="linear".'
+            f"NDCG with gain={gain!r} needs grades from 0 to {largest}; got "
+            f"{list_rows(bad, grades[bad[:5]])}. swapped_pairs takes any numbers."
         )
-    return np.exp2(exponents) - 1.0
+    exponents = grades.astype(np.float64)
+    return exponents if gain == "linear" else np.exp2(exponents) - 1.0
 
 
 def _ascending(groups: Groups, values: Floats) -> Floats:
@@ -267,7 +250,7 @@ def _ascending(groups: Groups, values: Floats) -> Floats:
 
 def _shared_gains(groups: Groups, utility: NDArray[Any], gains: Floats) -> Floats:
     """Order gains by falling utility, equal utilities sharing theirs."""
-    falling = -sortable(utility)
+    falling = -utility
     order = groups.sort(falling)
     gains, begins = gains[order], groups.new_runs(falling[order])
     if begins.all():
@@ -327,8 +310,8 @@ def average_precision(
     0.75
     """
     relevant, utilities, group, depth = _check_search(y, utility, qid, k, threshold)
-    check_option(empty, "empty", ("skip", "zero", "one"))
-    order, run = sort_into_runs(group, -sortable(utilities))
+    check_argument(empty, "empty", one_of("skip", "zero", "one"))
+    order, run = sort_into_runs(group, -utilities)
     start = group_starts(group)[group[order]]
     size, hits = np.bincount(run), sums_by(run, relevant[order])
     before = np.cumsum(hits) - hits  # relevant rows in earlier runs, of all groups
@@ -386,89 +369,16 @@ def reciprocal_rank(
     0.5
     """
     relevant, utilities, group, depth = _check_search(y, utility, qid, k, threshold)
-    check_option(empty, "empty", ("skip", "zero", "one"))
-    value = _reciprocal_stops(group, utilities, relevant, depth)
+    check_argument(empty, "empty", one_of("skip", "zero", "one"))
+    order, run = sort_into_runs(group, -utilities)
+    run_starts = np.concatenate([[0], np.cumsum(np.bincount(run))])
+    first_runs = np.append(run[group_starts(group)[:-1]], len(run_starts) - 1)
+    hits = sums_by(run, relevant[order])
+    value = np.zeros(len(first_runs) - 1)
+    add_reciprocal_ranks(value, hits, run_starts, first_runs, depth)
     value = value[sums_by(group, relevant) > 0]
     reason = "a relevant row, so there is no first one"
     return _mean_with_empty(value, int(group.max()) + 1, empty, reason)
-
-
-def expected_reciprocal_rank(
-    y: ArrayLike,
-    utility: ArrayLike,
-    qid: ArrayLike | None = None,
-    k: int | None = None,
-    *,
-    max_grade: float | None = None,
-    empty: str = "skip",
-) -> float:
-    """Average the expected reciprocal rank of Chapelle et al. over groups.
-
-    A user looks at the rows by falling utility and stops at a row of grade y with
-    probability R(y). In each group the value is the expectation of 1/p, p the position
-    of the stop, ::
-
-        Σ_{p=1…k} (1/p) R(y₍ₚ₎) Π_{i<p} (1 - R(y₍ᵢ₎)),    R(y) = (2ʸ - 1) / 2^max_grade.
-
-    Rows of equal utility: the expectation over their random order. The paper calls it
-    ERR; in this library these letters are short for expected rank regression.
-
-    Parameters
-    ----------
-    y : array-like of shape (n,)
-        Grades, not negative, higher is better.
-    utility, qid : array-like of shape (n,)
-        As in :func:`swapped_pairs`.
-    k : int, default=None
-        Count only the first k positions. None: all.
-    max_grade : float, default=None
-        The highest grade of the scale. None: the largest of `y`; declare it where
-        values of several sets of rows are compared.
-    empty : {"skip", "zero"}, default="skip"
-        What a group is worth whose grades are all 0: left out of the mean, or 0.
-
-    Returns
-    -------
-    value : float
-        From 0 to below 1; it is not divided by the value of the best order.
-
-    Notes
-    -----
-    O(n log n) on a given scale of grades. A tie of many rows with tiny R costs more, at
-    worst the square of its size.
-
-    References
-    ----------
-    O. Chapelle, D. Metzler, Y. Zhang and P. Grinspan. Expected reciprocal rank for
-    graded relevance. CIKM, 2009.
-
-    Examples
-    --------
-    >>> from tiebreak.metrics import expected_reciprocal_rank
-    >>> expected_reciprocal_rank([2, 0, 1], [3, 2, 1])    # ¾ + ¼ · ¼ / 3
-    0.7708
-    """
-    grades = numeric_vector(y, "y")
-    utilities = numeric_vector(utility, "utility", len(grades))
-    group = group_codes(qid, len(grades))
-    depth = len(grades) if k is None else positive_integer(k, "k")
-    check_option(empty, "empty", ("skip", "zero"))
-    _refuse_negative(grades, "expected reciprocal rank")
-    levels = grades.astype(np.float64)
-    top = levels.max() if max_grade is None else finite_number(max_grade, "max_grade")
-    high = np.flatnonzero(levels > top)
-    if len(high):
-        raise ValueError(
-            f"max_grade is {max_grade}, but y has {grades[high[0]]} in row {high[0]} "
-            f"({len(high)} such rows); expected the highest grade of the scale. Try "
-            f"max_grade={grades.max()}."
-        )
-    value = _reciprocal_stops(
-        group, utilities, np.exp2(levels - top) - np.exp2(-top), depth
-    )
-    value = value[np.bincount(group, levels > 0) > 0]
-    reason = "a grade above 0, so no user ever stops"
-    return _mean_with_empty(value, int(group.max()) + 1, empty, reason, also="")
 
 
 def _check_search(
@@ -481,69 +391,35 @@ def _check_search(
     """Return relevance 0 or 1, utilities, group codes and the depth."""
     grades = numeric_vector(y, "y")
     utilities = numeric_vector(utility, "utility", len(grades))
-    relevant = grades > finite_number(threshold, "threshold")
+    check_argument(threshold, "threshold", NUMBER)
+    relevant = grades > threshold
     depth = len(grades) if k is None else positive_integer(k, "k")
     group = group_codes(qid, len(grades))
     return relevant.astype(np.float64), utilities, group, depth
 
 
-def _reciprocal_stops(
-    group: NDArray[np.int64], utility: NDArray[Any], stop: Floats, depth: int
-) -> Floats:
-    """Return each group's E 1/p, p the position of the first stop up to the depth."""
-    order, run = sort_into_runs(group, -sortable(utility))
-    size = np.bincount(run)
-    run_starts = np.concatenate([[0], np.cumsum(size)])
-    first_runs = np.append(run[group_starts(group)[:-1]], len(size))
-    value = np.zeros(len(first_runs) - 1)
-    looking = np.empty(int(size.max()) + 1)
-    add_reciprocal_stops(value, looking, stop[order], run_starts, first_runs, depth)
-    return value
-
-
 @njit(cache=True, nogil=True)
-def add_reciprocal_stops(
+def add_reciprocal_ranks(
     value: Floats,
-    looking: Floats,
-    stop: Floats,
+    hits: Floats,
     run_starts: NDArray[np.int64],
     first_runs: NDArray[np.int64],
     depth: int,
 ) -> None:
-    """Add E 1/p of every group to ``value``, in place; ``looking`` is scratch."""
+    """Add each group's E 1/p to ``value``, p the first relevant place to the depth."""
     for group in range(len(value)):
-        begin = run_starts[first_runs[group]]
-        reached = 1.0  # chance that the user comes to this run
-        for run in range(first_runs[group], first_runs[group + 1]):
-            start, end = run_starts[run], run_starts[run + 1]
-            if start - begin >= depth or reached == 0.0:
+        begin, run = run_starts[first_runs[group]], first_runs[group]
+        while run < first_runs[group + 1] and hits[run] == 0.0:
+            run += 1
+        if run == first_runs[group + 1]:
+            continue
+        missed = 1.0  # chance that all rows of the run above this place are irrelevant
+        for row in range(run_starts[run], min(run_starts[run + 1], begin + depth)):
+            chance = hits[run] / (run_starts[run + 1] - row)
+            value[group] += missed * chance / (row - begin + 1)
+            missed *= 1.0 - chance
+            if missed == 0.0:
                 break
-            n_rows = 0
-            passed, total = 1.0, 0.0
-            for row in range(start, end):
-                n_rows += stop[row] == 0.0
-                passed *= 1.0 - stop[row]
-                total += stop[row]
-            # looking[j] is the chance of no stop at j rows of the run, drawn without
-            # replacement; at most (1 - mean stop)**j by Maclaurin's inequality, so
-            # that places after the n-th add less than 1e-17.
-            n = min(end - start, depth - (start - begin))
-            mean = total / (end - start)
-            if mean >= 1.0:
-                n = 1
-            elif mean > 0.0:
-                n = min(n, 1 + int(min(-39.2 / np.log1p(-mean), 1e18)))
-            looking[: n + 1] = 1.0
-            for row in range(start, end):
-                if stop[row] > 0.0:
-                    n_rows += 1
-                    for j in range(min(n, n_rows), 0, -1):
-                        drawn = j * (1.0 - stop[row]) * looking[j - 1]
-                        looking[j] = (drawn + (n_rows - j) * looking[j]) / n_rows
-            for j in range(1, n + 1):
-                chance = looking[j - 1] - looking[j]
-                value[group] += reached * chance / (start - begin + j)
-            reached *= passed
 
 
 def top_k_precision(
@@ -610,7 +486,7 @@ def _top(
     group: NDArray[np.int64], score: NDArray[Any], depth: NDArray[np.int64]
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Mark the rows above and the rows at the score of each group's depth-th row."""
-    falling = -sortable(score)
+    falling = -score
     order, _ = sort_into_runs(group, falling)
     border = falling[order[group_starts(group)[:-1] + depth - 1]]
     return falling < border[group], falling == border[group]

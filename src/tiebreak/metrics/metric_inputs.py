@@ -8,8 +8,6 @@ dropped, filled in or clipped.
 
 from __future__ import annotations
 
-from math import isfinite
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -18,11 +16,15 @@ from numpy.typing import ArrayLike, NDArray
 from tiebreak.data.columns import as_column, as_column_of, factorize, refuse_missing
 from tiebreak.data.messages import list_rows
 from tiebreak.data.outcome import OUTCOMES
+from tiebreak.data.parameters import COUNT, Values
+from tiebreak.data.validation import as_numbers
+
+Floats = NDArray[np.float64]
 
 PROBABILITY_TOLERANCE = 1e-6
 
 
-def numeric_vector(values: Any, name: str, n_rows: int | None = None) -> NDArray[Any]:
+def numeric_vector(values: Any, name: str, n_rows: int | None = None) -> Floats:
     """Return ``values`` as a non-empty 1-D array of finite real numbers."""
     if n_rows is None:
         column = as_column(values, name)
@@ -31,41 +33,31 @@ def numeric_vector(values: Any, name: str, n_rows: int | None = None) -> NDArray
     if len(column) == 0:
         raise ValueError(f"{name} is empty; a metric needs at least one row.")
     refuse_missing(column, name)
-    if column.dtype.kind not in "biuf":
-        wrong = [row for row, value in enumerate(column) if not _is_real(value)]
-        raise ValueError(
-            f"{name} must hold real numbers, got {len(wrong)} other value(s): "
-            f"{list_rows(wrong, [column[row] for row in wrong[:5]])}."
-        )
-    infinite = np.flatnonzero(~np.isfinite(column))
+    numbers = as_numbers(column, name)
+    infinite = np.flatnonzero(~np.isfinite(numbers))
     if len(infinite):
         raise ValueError(
             f"{name} must be finite, got {len(infinite)} infinite value(s): "
-            f"{list_rows(infinite, column[infinite[:5]].tolist())}."
+            f"{list_rows(infinite, numbers[infinite[:5]])}."
         )
-    return column
-
-
-def _is_real(value: object) -> bool:
-    """Tell whether a value of a mixed column is a real number."""
-    return isinstance(value, int | float | np.number) and not np.iscomplexobj(value)
+    return numbers
 
 
 def outcome_vector(
     values: Any, name: str, n_rows: int | None = None
 ) -> NDArray[np.int64]:
     """Return outcomes −1, 0, +1 as a non-empty integer array."""
-    column = numeric_vector(values, name, n_rows)
-    wrong = np.flatnonzero(~np.isin(column, OUTCOMES))
-    if len(wrong) or column.dtype.kind == "b":
-        rows = wrong if len(wrong) else np.arange(len(column))
-        found = list_rows(rows, column[rows[:5]].tolist())
+    column = as_column(values, name)
+    if column.dtype.kind == "b":
+        raise ValueError(f"{name} must hold numbers, got True and False.")
+    numbers = numeric_vector(column, name, n_rows)
+    wrong = np.flatnonzero(~np.isin(numbers, OUTCOMES))
+    if len(wrong):
         raise ValueError(
             f"{name} must hold -1 (left is better), 0 (tie) or +1 (right is better), "
-            f"got {len(rows)} other value(s): {found}. "
-            "Outcome.parse reads words and points."
+            f"got {len(wrong)} other value(s): {list_rows(wrong, column[wrong[:5]])}."
         )
-    return column.astype(np.int64)
+    return numbers.astype(np.int64)
 
 
 def as_outcomes(model: Any, values: Any) -> Any:
@@ -96,55 +88,33 @@ def group_codes(qid: ArrayLike | None, n_rows: int) -> NDArray[np.int64]:
     return factorize(column)[0]
 
 
-def probability_rows(proba: ArrayLike, n_rows: int) -> NDArray[np.float64]:
+def probability_rows(proba: ArrayLike, n_rows: int) -> Floats:
     """Return ``proba`` as an (n_rows, 3) array of probabilities."""
-    rows = np.asarray(proba)
+    rows = np.asarray(proba, dtype=np.float64)
     if rows.shape != (n_rows, 3):
         raise ValueError(
             f"proba must have shape ({n_rows}, 3) with columns left, tie, right; got "
             f"shape {rows.shape}. A model without ties needs a tie column of zeros in "
             "the middle."
         )
-    if rows.dtype.kind not in "biuf":
-        raise ValueError(f"proba must hold real numbers; got dtype {rows.dtype}.")
-    rows = rows.astype(np.float64, copy=False)
-    total = rows.sum(axis=1)
-    off = ~(np.abs(total - 1) <= PROBABILITY_TOLERANCE)
-    if not off.any() and rows.min(initial=0.0) >= 0:
-        return rows
-    problems = (
-        (~np.isfinite(rows).all(axis=1), "be finite"),
-        ((rows < 0).any(axis=1), "not be negative"),
-        (off, f"sum to 1 within {PROBABILITY_TOLERANCE:g}"),
-    )
-    for is_wrong, rule in problems:
-        wrong = np.flatnonzero(is_wrong)
-        if len(wrong):
-            raise ValueError(
-                f"The probabilities of a row must {rule}, got {len(wrong)} other "
-                f"row(s): {list_rows(wrong, rows[wrong[:5]].tolist())}."
-            )
+    near_one = np.abs(rows.sum(axis=1) - 1) <= PROBABILITY_TOLERANCE
+    wrong = np.flatnonzero(~(near_one & (rows >= 0).all(axis=1)))
+    if len(wrong):
+        raise ValueError(
+            "The probabilities of a row must not be negative and sum to 1 within "
+            f"{PROBABILITY_TOLERANCE:g}, got {len(wrong)} other row(s): "
+            f"{list_rows(wrong, rows[wrong[:5]].tolist())}."
+        )
     return rows
 
 
-def positive_integer(value: object, name: str) -> int:
+def check_argument(value: object, name: str, allowed: Values) -> None:
+    """Raise unless ``value`` is one of those that are allowed."""
+    if value not in allowed:
+        raise ValueError(f"{name} must be {allowed}; got {value!r}.")
+
+
+def positive_integer(value: Any, name: str) -> int:
     """Return ``value`` as an int of at least 1."""
-    if isinstance(value, bool) or not isinstance(value, Integral):
-        raise TypeError(f"{name} must be an integer; got {value!r}.")
-    if value < 1:
-        raise ValueError(f"{name} must be at least 1; got {value!r}.")
+    check_argument(value, name, COUNT)
     return int(value)
-
-
-def finite_number(value: object, name: str) -> float:
-    """Return ``value`` as a finite float."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not isfinite(value):
-        raise ValueError(f"{name} must be a finite number; got {value!r}.")
-    return float(value)
-
-
-def check_option(value: object, name: str, choices: tuple[str, ...]) -> None:
-    """Raise unless ``value`` is one of ``choices``."""
-    if value not in choices:
-        expected = ", ".join(repr(choice) for choice in choices)
-        raise ValueError(f"{name} must be one of {expected}; got {value!r}.")

@@ -83,18 +83,6 @@ def _sort_codes(code: NDArray[np.int64], n_codes: int) -> NDArray[np.intp]:
     return np.argsort(small, kind="stable")
 
 
-def sortable(values: NDArray[Any]) -> Floats:
-    """Give floats that order and tie as the values do: themselves, or their ranks."""
-    if values.dtype.itemsize > 8 or (values.dtype.kind in "iu" and _is_wide(values)):
-        return np.unique(values, return_inverse=True)[1].astype(np.float64)
-    return values.astype(np.float64, copy=False)
-
-
-def _is_wide(values: NDArray[Any]) -> bool:
-    limit = 1 << 53
-    return bool(values.min() < -limit or values.max() > limit)
-
-
 def sort_into_runs(
     group: NDArray[np.int64], values: NDArray[Any]
 ) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
@@ -159,7 +147,7 @@ def count_pairs(
     """Count concordant, tied and discordant pairs, and those of different utility."""
     order = groups.sort(y)
     begins = groups.new_runs(y[order])
-    ascending = sortable(utility)[order]
+    ascending = utility[order]
     starts = np.append(np.flatnonzero(begins), len(order))
     for run in np.flatnonzero(np.diff(starts) > _SHORT_RUN).tolist():
         ascending[starts[run] : starts[run + 1]].sort()

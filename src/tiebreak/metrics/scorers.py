@@ -30,7 +30,6 @@ from tiebreak.metrics.comparison_metrics import (
 from tiebreak.metrics.grade_metrics import (
     average_precision,
     disagreement,
-    expected_reciprocal_rank,
     kendall_tau_b,
     ndcg,
     reciprocal_rank,
@@ -291,14 +290,14 @@ def last_step(estimator: Any, X: Any) -> tuple[Any, Any]:
 
 def difference_of(estimator: Any, pairs: Any, **columns: Any) -> Any:
     """Give r(right) - r(left), also by a search or a pipeline."""
-    last, asked = last_step(estimator, pairs)
-    return last.difference(asked, **columns)
+    last, rows = last_step(estimator, pairs)
+    return last.difference(rows, **columns)
 
 
 def utility_of(estimator: Any, items: Any) -> Any:
     """Give utilities of items, or predictions where there is no utility."""
-    last, asked = last_step(estimator, items)
-    return (getattr(last, "utility", None) or last.predict)(asked)
+    last, rows = last_step(estimator, items)
+    return (getattr(last, "utility", None) or last.predict)(rows)
 
 
 def _fitted_with_groups(estimator: Any) -> bool:
@@ -337,7 +336,6 @@ _SCORERS |= {
         *((swapped_pairs, False), (disagreement, False), (kendall_tau_b, True)),
         *((spearman_rho, True), (ndcg, True), (top_k_precision, True)),
         *((average_precision, True), (reciprocal_rank, True)),
-        (expected_reciprocal_rank, True),
     )
 }
 

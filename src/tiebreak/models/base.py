@@ -32,7 +32,7 @@ from tiebreak.data import (
     is_pairs,
     read_data,
 )
-from tiebreak.data.columns import blocks
+from tiebreak.data.columns import row_slices
 from tiebreak.data.messages import DataWarning, FitWarning, warn_user
 from tiebreak.data.outcome import OUTCOMES, decode_outcomes
 from tiebreak.data.parameters import Values
@@ -181,7 +181,7 @@ class UtilityMixin:
         check_is_fitted(self)
         pairs = some_pairs(X).compact()
         utility, d = self._utility_of_items(pairs), np.empty(len(pairs))
-        for rows in blocks(len(pairs)):
+        for rows in row_slices(len(pairs)):
             d[rows] = utility[pairs.right[rows]] - utility[pairs.left[rows]]
         return d
 

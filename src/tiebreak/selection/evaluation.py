@@ -21,7 +21,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GroupKFold, KFold
 from sklearn.utils import _safe_indexing
 
-from tiebreak.data import Pairs, as_pairs, check_comparisons
+from tiebreak.data import Pairs, check_comparisons
 from tiebreak.data.columns import as_column, factorize, order_periods
 from tiebreak.selection.results import (
     METRICS,
@@ -61,7 +61,7 @@ class EvaluationData:
         _check_columns(columns, named, len(pairs))
         sides = np.stack([pairs.left, pairs.right], axis=1)
         if pairs is not X:  # in an array, equal features are one item
-            sides = as_pairs(pairs).unique_items()[1][sides]
+            sides = pairs.table.unique()[1][sides]
         return cls(named, pairs, outcome, weight, sides, columns)
 
     def arguments(
@@ -88,26 +88,25 @@ class EvaluationData:
 def _check_columns(
     columns: dict[str, Any], models: dict[str, Any], n_rows: int
 ) -> None:
-    """Refuse columns of another length, and such that no model takes."""
+    """Refuse columns of another length, and such that models do not take."""
     for name in columns.keys() & set(_OF_PREDICTIONS):
-        by_model = columns[name]
-        if not isinstance(by_model, Mapping):
-            by_model = dict.fromkeys(models, by_model)
-            if not any(fit_names(model, name) for model in models.values()):
-                raise ValueError(f"{name} is given, but no model takes it in fit.")
-        elif unknown := [
+        values = columns[name]
+        named = isinstance(values, Mapping)
+        by_model = values if named else dict.fromkeys(models, values)
+        others = [
             key
             for key in by_model
             if key not in models or not fit_names(models[key], name)
-        ]:
+        ]
+        if len(others) == len(by_model) or (named and others):
             raise ValueError(
-                f"{name} is given for {unknown[0]!r}, which is not a model that takes "
-                f"it; models are {', '.join(map(repr, models))}."
+                f"{name} is given, but not taken in fit by "
+                f"{', '.join(map(repr, others))}."
             )
-        for values in by_model.values():
-            if not isinstance(values, Real) and np.shape(values)[0] != n_rows:
+        for column in by_model.values():
+            if not isinstance(column, Real) and np.shape(column)[0] != n_rows:
                 raise ValueError(
-                    f"{name} has {len(values)} values but there are {n_rows} rows."
+                    f"{name} has {len(column)} values but there are {n_rows} rows."
                 )
 
 

@@ -21,7 +21,7 @@ from sklearn.pipeline import Pipeline
 from tiebreak.data.columns import readable_period
 from tiebreak.data.markup import results_html
 from tiebreak.metrics import comparison_accuracy
-from tiebreak.metrics.comparison_metrics import probability_scores
+from tiebreak.metrics.comparison_metrics import probability_scores, row_losses
 
 Metric = Literal["accuracy", "log_loss", "brier", "rps"]
 METRICS: tuple[Metric, ...] = ("accuracy", "log_loss", "brier", "rps")
@@ -129,15 +129,7 @@ class ForwardResult:
                 f"Model {model!r} gives no probabilities, so it has no {metric}; only "
                 'metric="accuracy".'
             )
-        proba = self.proba[model]
-        happened = self.outcome[:, np.newaxis] == np.array([-1, 0, 1])
-        if metric == "log_loss":
-            with np.errstate(divide="ignore"):
-                return -np.log(proba[happened])
-        gap = proba - happened
-        if metric == "brier":
-            return (gap**2).sum(axis=1)
-        return (np.cumsum(gap, axis=1)[:, :2] ** 2).sum(axis=1) / 2
+        return row_losses(metric, self.outcome, self.proba[model])
 
     def difference(
         self, a: str, b: str, metric: Metric = "log_loss"

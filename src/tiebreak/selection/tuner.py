@@ -20,7 +20,7 @@ import joblib
 import numpy as np
 from numpy.typing import ArrayLike
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+from rich.progress import track
 from sklearn.base import clone, is_classifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import ParameterGrid, check_cv
@@ -31,22 +31,16 @@ from tiebreak.data import Orders, as_pairs, check_outcomes, is_pairs
 from tiebreak.data.columns import as_column, factorize
 from tiebreak.data.messages import FitWarning
 from tiebreak.losses import GradeHinge, GradeSquaredHinge, GradeTree
-from tiebreak.metrics import GradeScorer, PairScorer, get_scorer
-from tiebreak.models import RankSVM, SVMCompare, ThresholdCompare, fit_path
+from tiebreak.metrics import PairScorer, get_scorer
+from tiebreak.models import RankSVM, SVMCompare, fit_path
 from tiebreak.models.base import to_outcomes
 from tiebreak.selection.results import TuneResult
 from tiebreak.selection.splitters import QueryKFold
-from tiebreak.solvers import best_threshold, compile_kernels
+from tiebreak.solvers import compile_kernels
 
 Params = dict[str, Any]
 Fold = tuple[np.ndarray, np.ndarray]
-
-
 Cell = tuple[int, float, bool]  # a combination, its score, whether it converged
-
-
-# What a scorer of the user's own is given when it has an argument of that name.
-_GIVEN = ("qid", "sample_weight")
 
 
 @dataclass(frozen=True)
@@ -59,28 +53,15 @@ class Split:
     X_test: Any  # rows that score
     y_test: Any
     score: Params  # what the scorer takes for these rows
-    ask: Params  # what predictions take for these rows
+    predict: Params  # what predictions take for these rows
 
 
 def choose_scorer(
     scoring: str | Callable[..., float] | None, X_test: Any
 ) -> Callable[..., float]:
-    """Find the scorer, and refuse one that is for another shape of data."""
-    of_pairs = is_pairs(X_test)
-    if scoring is None:
-        scoring = "error" if of_pairs else "swapped_pairs"
-    scorer = get_scorer(scoring)
-    if isinstance(scorer, PairScorer) and not of_pairs:
-        raise TypeError(
-            f"scoring={scorer.name!r} is for comparisons with outcomes, but graded "
-            "items or orders are to be scored; try 'swapped_pairs'."
-        )
-    if isinstance(scorer, GradeScorer) and of_pairs:
-        raise TypeError(
-            f"scoring={scorer.name!r} is for graded items or orders, but comparisons "
-            "are to be scored; try 'error'."
-        )
-    return scorer
+    """Find the scorer; by default the one of the shape of the data."""
+    default = "error" if is_pairs(X_test) else "swapped_pairs"
+    return get_scorer(default if scoring is None else scoring)
 
 
 def row_columns(
@@ -120,7 +101,7 @@ def make_splits(
         # Outcomes are checked once; a few of them may be without a left winner.
         X, y = as_pairs(X), check_outcomes(y, len(X))
     y = None if y is None else np.asarray(y)
-    predicted_with = _asked_columns(model, scorer)
+    predicted_with = _prediction_columns(model, scorer)
     for train, test in _fold_rows(model, X, y, cv, extra.get("qid")):
         fit = {name: _safe_indexing(v, train) for name, v in extra.items()}
         at_test = {name: _safe_indexing(v, test) for name, v in extra.items()}
@@ -168,16 +149,14 @@ def _take(model: Any, X: Any, rows: np.ndarray, train: np.ndarray) -> Any:
 
 def scored_columns(scorer: Any) -> set[str]:
     """Name the columns that a scorer takes."""
-    metadata = getattr(scorer, "metadata", None)
-    if metadata is not None:
-        return set(metadata)
     try:
-        return set(signature(scorer).parameters) & set(_GIVEN)
+        known = getattr(scorer, "metadata", None) or signature(scorer).parameters
     except (TypeError, ValueError):  # a callable that does not say
         return set()
+    return set(known) & {"qid", "sample_weight"}
 
 
-def _asked_columns(model: Any, scorer: Any) -> set[str]:
+def _prediction_columns(model: Any, scorer: Any) -> set[str]:
     """Name the columns that predictions take, for scorers that hand them on."""
     if not isinstance(scorer, PairScorer) or hasattr(model, "steps"):
         return set()
@@ -208,11 +187,9 @@ def _fold_rows(
     for train, test in folds:
         both = np.intersect1d(group[train], group[test])
         if len(both):
-            name = names[both[0]]
-            name = name.item() if isinstance(name, np.generic) else name
             raise ValueError(
-                f"cv={cv!r} puts rows of {len(both)} group(s), such as qid {name!r}, "
-                "into both training and test set. Use QueryKFold."
+                f"cv={cv!r} puts rows of {len(both)} group(s), such as qid "
+                f"{names[both[0]]!r}, into both training and test set. Use QueryKFold."
             )
     return folds
 
@@ -223,32 +200,32 @@ class Task:
 
     split: int  # number of the split
     candidates: tuple[int, ...]  # several if they differ only in C, ascending
-    along: str | None  # name of the parameter C, if they share kernel values
+    shared: bool  # whether they share kernel values
 
 
 def make_tasks(
     model: Any, candidates: list[Params], splits: list[Split], scorer: Any
 ) -> list[Task]:
     """Group combinations that differ only in C, where they can share kernel values."""
-    along = "ranker__C" if isinstance(model, ThresholdCompare) else "C"
     groups: dict[str, list[int]] = {}
     for number, params in enumerate(candidates):
-        others = sorted((k, repr(v)) for k, v in params.items() if k != along)
-        groups.setdefault(repr((along in params, others)), []).append(number)
-    units: list[tuple[tuple[int, ...], str | None]] = []
+        others = sorted((k, repr(v)) for k, v in params.items() if k != "C")
+        groups.setdefault(repr(("C" in params, others)), []).append(number)
+    tasks = []
     for members in groups.values():
         first = clone(model).set_params(**candidates[members[0]])
-        if along in candidates[members[0]] and _shares_kernel(first, splits, scorer):
-            ascending = sorted(members, key=lambda i: candidates[i][along])
-            units.append((tuple(ascending), along))
-        else:
-            units += [((number,), None) for number in members]
-    return [Task(split, *unit) for split in range(len(splits)) for unit in units]
+        shared = "C" in candidates[members[0]] and _shares_kernel(first, splits, scorer)
+        units: list[tuple[int, ...]] = [(number,) for number in members]
+        if shared:
+            units = [tuple(sorted(members, key=lambda i: candidates[i]["C"]))]
+        tasks += [
+            Task(split, unit, shared) for split in range(len(splits)) for unit in units
+        ]
+    return tasks
 
 
-def _shares_kernel(first: Any, splits: list[Split], scorer: Any) -> bool:
-    """Whether models with several values of C can be fitted and asked at once."""
-    machine = first.ranker if isinstance(first, ThresholdCompare) else first
+def _shares_kernel(machine: Any, splits: list[Split], scorer: Any) -> bool:
+    """Whether models with several values of C can be fitted and scored at once."""
     return (
         isinstance(machine, RankSVM | SVMCompare)
         and getattr(machine, "loss", "hinge") == "hinge"
@@ -273,18 +250,15 @@ def run_task(
         hidden = (Warning,) if quiet else (FitWarning, ConvergenceWarning)
         for category in hidden:
             warnings.simplefilter("ignore", category)
-        if task.along is None:
-            (number,) = task.candidates
-            fitted = clone(model).set_params(**candidates[number])
-            fit = fit_arguments(fitted, split.X, split.fit)
-            fitted.fit(split.X, split.y, **fit)
-            score = _score(fitted, split, scorer)
-            return task.split, [(number, score, _converged(fitted))]
         first = clone(model).set_params(**candidates[task.candidates[0]])
-        values = [candidates[i][task.along] for i in task.candidates]
-        cells = _score_shared(first, values, split, scorer)
-        shared = zip(task.candidates, cells, strict=True)
-        return task.split, [(number, *cell) for number, cell in shared]
+        if task.shared:
+            values = [candidates[i]["C"] for i in task.candidates]
+            cells = _score_shared(first, values, split, scorer)
+        else:
+            first.fit(split.X, split.y, **fit_arguments(first, split.X, split.fit))
+            cells = [(_score(first, split, scorer), _converged(first))]
+        numbered = zip(task.candidates, cells, strict=True)
+        return task.split, [(number, *cell) for number, cell in numbered]
 
 
 def fit_arguments(model: Any, X: Any, extras: Params) -> Params:
@@ -302,9 +276,9 @@ def fit_arguments(model: Any, X: Any, extras: Params) -> Params:
 
 
 def _score(fitted: Any, split: Split, scorer: Any) -> float:
-    if split.ask:
-        ask = getattr(fitted, scorer.response_method)
-        response = ask(split.X_test, **split.ask)
+    if split.predict:
+        method = getattr(fitted, scorer.response_method)
+        response = method(split.X_test, **split.predict)
         return float(scorer.from_response(split.y_test, response, **split.score))
     return float(scorer(fitted, split.X_test, split.y_test, **split.score))
 
@@ -319,25 +293,20 @@ def _converged(fitted: Any) -> bool:
 
 
 def _score_shared(
-    first: Any, values: list[float], split: Split, scorer: Any
-) -> Iterator[tuple[float, bool]]:
+    machine: Any, values: list[float], split: Split, scorer: Any
+) -> list[tuple[float, bool]]:
     """Score all models of a path by one set of kernel values."""
-    wrapped = isinstance(first, ThresholdCompare)
-    machine = first.ranker if wrapped else first
     path = fit_path(machine, split.X, split.y, values, **split.fit)
-    on_test = _differences(path, split.X_test)
-    on_train = _differences(path, split.X) if wrapped else None
-    weight = np.asarray(split.fit.get("sample_weight", np.ones(len(split.y))))
-    y, weight = np.asarray(split.y), weight.astype(float)
-    for k, fitted in enumerate(path.models):
-        threshold = getattr(fitted, "threshold_", 0.0)
-        if on_train is not None:
-            threshold, _ = best_threshold(on_train[:, k], y, weight)
-        response = on_test[:, k]
+    cells = []
+    for fitted, difference in zip(
+        path.models, _differences(path, split.X_test).T, strict=True
+    ):
+        response = difference
         if scorer.response_method == "predict":
-            response = to_outcomes(response, threshold)
+            response = to_outcomes(difference, getattr(fitted, "threshold_", 0.0))
         value = scorer.from_response(split.y_test, response, **split.score)
-        yield float(value), bool(fitted.converged_)
+        cells.append((float(value), bool(fitted.converged_)))
+    return cells
 
 
 def _differences(path: Any, X: Any) -> np.ndarray:
@@ -412,8 +381,8 @@ def tune(
     >>> valid = make_norms(80, random_state=1)
     >>> grid = {"C": [1, 10, 100], "gamma": [0.1, 1.0]}
     >>> held_out = valid.pairs, valid.y
-    >>> found = tune(SVMCompare(), train.pairs, train.y, grid, validation=held_out)
-    >>> sorted(found.best_params_), found.table.shape
+    >>> result = tune(SVMCompare(), train.pairs, train.y, grid, validation=held_out)
+    >>> sorted(result.best_params_), result.table.shape
     (['C', 'gamma'], (6, 7))
     """
     candidates = list(ParameterGrid(grid))
@@ -431,12 +400,13 @@ def tune(
     )
     scores = np.empty((len(candidates), len(splits)))
     converged = np.empty(scores.shape, dtype=bool)
-    with _progress_bar(progress) as bar:
-        job = bar.add_task("tuning", total=scores.size)
-        for split, cells in work:
-            for candidate, score, done in cells:
-                scores[candidate, split], converged[candidate, split] = score, done
-            bar.advance(job, len(cells))
+    console = Console(stderr=True)
+    hidden = not console.is_terminal if progress is None else not progress
+    for split, cells in track(
+        work, "tuning", len(tasks), console=console, transient=True, disable=hidden
+    ):
+        for candidate, score, done in cells:
+            scores[candidate, split], converged[candidate, split] = score, done
     mean = scores.mean(axis=1)
     if np.isnan(mean).all():
         raise ValueError(
@@ -468,17 +438,3 @@ def _compile(*, of_pairs: bool) -> None:
 
 def _name_of(scorer: Callable[..., float]) -> str:
     return getattr(scorer, "name", getattr(scorer, "__name__", repr(scorer)))
-
-
-def _progress_bar(wanted: bool | None) -> Progress:
-    console = Console(stderr=True)
-    hidden = not console.is_terminal if wanted is None else not wanted
-    return Progress(
-        "[progress.description]{task.description}",
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        console=console,
-        disable=hidden,
-        transient=True,
-    )

@@ -125,8 +125,8 @@ class LinearProgram:
         self._sides[1] = np.append(self._sides[1], high)
         starts, which = matrix.indptr[:-1].astype(np.int32), matrix.indices
         values = _finite(matrix.data)
-        given = starts, which.astype(np.int32), values
-        self._solver.addRows(k, low, high, matrix.nnz, *given)
+        rows = starts, which.astype(np.int32), values
+        self._solver.addRows(k, low, high, matrix.nnz, *rows)
         self.n_rows += k
 
     def add_row(self, values: Floats, columns: ArrayLike, lower: float) -> None:

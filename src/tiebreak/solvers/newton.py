@@ -385,27 +385,9 @@ def conjugate_gradients(
 def chord_steps(
     gradient: Operator, start: Vector, solve: Operator, accuracy: float
 ) -> Vector | None:
-    """Minimize from a point that is close, with one Hessian that nearly fits.
+    """Minimize from a point that is close, with one H⁻¹ that nearly fits.
 
-    Parameters
-    ----------
-    gradient, solve : callable
-        x to ∇f(x), and r to H⁻¹ r for an H near the Hessian.
-    start : ndarray of shape (q,)
-        Where to start.
-    accuracy : float
-        How long the steps to come may still be, in the norm of H.
-
-    Returns
-    -------
-    ndarray of shape (q,), or None where steps do not shrink
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from tiebreak.solvers import chord_steps
-    >>> chord_steps(lambda x: 2 * x, np.ones(1), lambda r: r / 1.9, 1e-6).round(6) + 0.0
-    array([0.])
+    None where steps do not shrink; those to come may be as long as `accuracy` says.
     """
     x, before = start, math.inf
     for _ in range(_MAX_CHORD_STEPS):

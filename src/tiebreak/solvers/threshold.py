@@ -21,28 +21,10 @@ _SAME = 1e-9
 def best_threshold(
     difference: np.ndarray, outcome: np.ndarray, weight: np.ndarray
 ) -> tuple[float, float]:
-    """Threshold τ ≥ 0 that minimizes the weighted number of wrong outcomes.
+    """Give τ ≥ 0 with the least weight of wrong outcomes, and that weight.
 
     Among optimal intervals the lowest is taken, and of it the midpoint; neighboring
-    intervals of equal loss count as one. The last interval has no end, so its
-    beginning is taken.
-
-    Parameters
-    ----------
-    difference, outcome, weight : ndarray of shape (n,)
-        r(right) - r(left); -1, 0 or +1; not negative.
-
-    Returns
-    -------
-    threshold : float
-    loss : float
-        Sum of the weights of the comparisons that it gets wrong.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> best_threshold(np.array([0.5, -2.0]), np.array([0, -1]), np.ones(2))
-    (1.25, 0.0)
+    ones of equal loss count as one. Of the last, which has no end, it is the beginning.
     """
     size, place = np.unique(np.abs(difference), return_inverse=True)
     # Sizes apart by no more than rounding are one size: they move together.

@@ -192,7 +192,7 @@ def _merge_items(X: Any) -> Pairs:
     if len(pairs) == 0:
         raise ValueError("There are no comparisons to check: X has 0 rows.")
     if pairs is not X:
-        table, number = pairs.unique_items()
+        table, number = pairs.table.unique()
         pairs = Pairs._of(table, number[pairs.left], number[pairs.right], None)
     return pairs
 

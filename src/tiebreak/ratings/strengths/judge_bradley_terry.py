@@ -295,7 +295,7 @@ class JudgeBradleyTerry(StrengthModel):
         pairs = pairs.compact()
         if pairs.names is not None:
             return pairs, pairs.items
-        table, code = pairs.unique_items()
+        table, code = pairs.table.unique()
         names = np.arange(table.n_items)
         return Pairs._of(None, code[pairs.left], code[pairs.right], names), table
 

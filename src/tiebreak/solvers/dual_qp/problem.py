@@ -41,42 +41,16 @@ _ROUNDING = 4.0 * float(np.finfo(np.float64).eps)
 
 @dataclass(frozen=True, eq=False)
 class DualQP:
-    """Data of the problem; arrays of shape (m,) unless another is given.
+    """Data of the problem; arrays of shape (m,) unless another is said."""
 
-    Parameters
-    ----------
-    linear : ndarray
-        The vector y of the objective.
-    lower, upper : ndarray
-        Finite bounds with ``lower ≤ 0 ≤ upper``.
-    row, sign : ndarray of int, and of +1 and -1
-        Row of ``K`` that each variable uses, shared or not, and with which sign.
-    block : ndarray of int
-        Block of each variable, ascending, from 0 to B-1 without a gap.
-    loading : ndarray of shape (B, q)
-        How much each block takes of each of the q directions.
-    balanced : bool
-        Whether the variables of every block must sum to zero.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from tiebreak.kernels import FactorRows
-    >>> from tiebreak.solvers import DualQP, solve_dual_qp
-    >>> y, one = np.array([1.0, -1.0]), np.ones(2)
-    >>> problem = DualQP.box(y, -one, one, np.arange(2), one, balanced=True)
-    >>> solve_dual_qp(FactorRows(y[None]), problem, tol=1e-9).s
-    array([ 0.5, -0.5])
-    """
-
-    linear: np.ndarray
-    lower: np.ndarray
+    linear: np.ndarray  # the vector y of the objective
+    lower: np.ndarray  # finite bounds, lower ≤ 0 ≤ upper
     upper: np.ndarray
-    row: np.ndarray
-    sign: np.ndarray
-    block: np.ndarray
-    loading: np.ndarray
-    balanced: bool
+    row: np.ndarray  # row of K that each variable uses, shared or not
+    sign: np.ndarray  # +1 or -1
+    block: np.ndarray  # ascending, from 0 to B-1 without a gap
+    loading: np.ndarray  # (B, q) how much blocks take of each of the q directions
+    balanced: bool  # whether the variables of every block must sum to zero
 
     @classmethod
     def box(

@@ -57,23 +57,10 @@ def solve_dual_qp(
     max_iter: int = 10_000,
     last: tuple[DualQP, DualSolution] | None = None,
 ) -> DualSolution:
-    """Maximize the dual problem to a certified relative duality gap.
+    """Maximize the dual problem to a certified relative duality gap of at most `tol`.
 
-    Parameters
-    ----------
-    rows, problem : MatrixRows and DualQP
-        The matrix K, and the problem.
-    tol : float
-        Bound on the relative duality gap and on the violation of the optimality
-        conditions (in units of f, and relative to f where f is tiny).
-    max_iter : int
-        Outer iterations at most: working-set rounds, and passes of the other parts.
-    last : (DualQP, DualSolution), optional
-        The solution of the same problem with other bounds, to start from.
-
-    Returns
-    -------
-    DualSolution
+    The violation of the optimality conditions is bounded too, in units of f. `last` is
+    the solution of the same problem with other bounds, to start from.
     """
     return _Run(rows, problem, tol, max_iter).solve(last)
 
