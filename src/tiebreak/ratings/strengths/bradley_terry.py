@@ -470,8 +470,7 @@ class BradleyTerry(CovariateMixin, StrengthModel):
             E[(∂ ln P/∂d)²].
         """
         check_is_fitted(self)
-        scores, _ = self._link.scores(difference, self._tie)
-        return (self._link.probabilities(difference, self._tie) * scores**2).sum(axis=1)
+        return self._link.information(difference, self._tie)
 
     def _coefficient_distribution(
         self, kind: str | None, whole: bool = False

@@ -352,9 +352,7 @@ class JudgeBradleyTerry(StrengthModel):
         """
         check_is_fitted(self)
         link = self.plain_._link
-        tie = link.from_parameter(self.tie_)
-        slope, _ = link.scores(difference, tie)
-        return (link.probabilities(difference, tie) * slope**2).sum(axis=1)
+        return link.information(difference, link.from_parameter(self.tie_))
 
     def _components(self) -> NDArray[np.int64]:
         return self.plain_._components()
