@@ -22,12 +22,11 @@ from scipy.special import ndtri
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from tiebreak.data import ItemTable, Pairs, as_pairs, is_pairs
+from tiebreak.data import Pairs, as_pairs, is_pairs
 from tiebreak.data.columns import factorize
 from tiebreak.data.messages import DataWarning, warn_user
-from tiebreak.data.parameters import FLAG, check_parameters, one_of, refuse_parameter
+from tiebreak.data.parameters import check_parameters, one_of, refuse_parameter
 from tiebreak.data.threads import one_blas_thread
-from tiebreak.data.validation import feature_attributes
 from tiebreak.losses import OutcomeLink
 from tiebreak.losses.comparison_covariance import cholesky
 from tiebreak.losses.judge_likelihood import JudgeCells, JudgeObjective
@@ -93,7 +92,7 @@ class JudgeBradleyTerry(StrengthModel):
     Strengths have mean 0 and discriminations mean 1, so strengths are those that an
     average judge sees. Up to 200 judges may also be all equal, as in
     :class:`BradleyTerry`: strengths are averaged over both, weighted by the marginal
-    likelihood. With features x of the items θ = w·x, and the penalty is α ‖w‖².
+    likelihood.
 
     Parameters
     ----------
@@ -103,9 +102,6 @@ class JudgeBradleyTerry(StrengthModel):
         Penalty α, as in :class:`BradleyTerry`; ``"auto"`` learns it.
     vary : collection of {"discrimination", "tie", "side"}, optional
         What judges differ in; None: all three. Without ``"side"`` no side is favored.
-    features : bool, default=False
-        Whether strengths are a linear function of the items' features, so that items
-        without votes have one too. X then has features; names are not needed.
     tol, max_iter : float and int, default=1e-6 and 100
         Stop when the Newton decrement is this small, relative to √(2 objective), or
         after so many steps.
@@ -114,8 +110,6 @@ class JudgeBradleyTerry(StrengthModel):
     ----------
     items_, strength_ : ndarray of shape (N,)
         Names of the items, and θ, natural logarithms, mean 0; also ``coef_``.
-    feature_coef_ : ndarray of shape (n_features,)
-        With features: w, and this is ``coef_``. Utilities are w·x, not of mean 0.
     judges_ : ndarray of shape (R,)
         Names of the judges.
     discrimination_, tie_width_, side_bias_ : ndarray of shape (R,)
@@ -136,8 +130,7 @@ class JudgeBradleyTerry(StrengthModel):
     plain_ : BradleyTerry
         The same votes, all judges taken as one; the start of the search.
     prior_weights_, node_strengths_, node_covariances_ : ndarray
-        Distribution of the strengths, a mixture, equal judges last. With features
-        ``node_coefs_``, ``node_coef_covariances_`` and ``item_features_`` instead.
+        Distribution of the strengths, a mixture, equal judges last.
     excess_ : float
         By how much judges disagree more than the model says; a factor on covariances.
     objective_, gap_ : float
@@ -168,7 +161,6 @@ class JudgeBradleyTerry(StrengthModel):
     _parameters: ClassVar = {
         **StrengthModel._parameters,
         "ties": one_of("davidson", "rao-kupper"),
-        "features": FLAG,
     }
     _fitted_arrays: ClassVar = {
         "judges_": "j: any",
@@ -180,10 +172,6 @@ class JudgeBradleyTerry(StrengthModel):
         "prior_weights_": "a",
         "node_strengths_": "a n",
         "node_covariances_": "a n n",
-        "item_features_": "n f",
-        "feature_coef_": "f",
-        "node_coefs_": "a f",
-        "node_coef_covariances_": "a f f",
     }
 
     def __init__(
@@ -192,11 +180,10 @@ class JudgeBradleyTerry(StrengthModel):
         *,
         alpha: Any = "auto",
         vary: Collection[str] | None = None,
-        features: bool = False,
         tol: float = 1e-6,
         max_iter: int = 100,
     ) -> None:
-        self.ties, self.alpha, self.vary, self.features = ties, alpha, vary, features
+        self.ties, self.alpha, self.vary = ties, alpha, vary
         self.tol, self.max_iter = tol, max_iter
 
     @fits_outcomes
@@ -213,8 +200,7 @@ class JudgeBradleyTerry(StrengthModel):
         Parameters
         ----------
         X : Pairs
-            Comparisons of items known by name, ``Pairs(None, left, right)``, or with
-            features, ``Pairs(items, left, right)``.
+            Comparisons of items known by name, ``Pairs(None, left, right)``.
         y : array-like of shape (n,)
             Outcomes -1 (left), 0 (tie), +1 (right).
         rater : array-like of shape (n,)
@@ -227,7 +213,6 @@ class JudgeBradleyTerry(StrengthModel):
         JudgeBradleyTerry
         """
         self._check_parameters()
-        X, table = self._items_of(X)
         results = check_results(X, y, sample_weight, "JudgeBradleyTerry")
         judge, judges = np.zeros(results.n_rows, np.int64), ["everyone"]
         if rater is not None:
@@ -240,11 +225,6 @@ class JudgeBradleyTerry(StrengthModel):
         plain.fit(pairs, results.outcome, sample_weight=results.weight)
         names = np.asarray(judges)[code]
         kept = {"plain_": plain, "items_": results.names, "judges_": names}
-        features = None
-        if table is not None:
-            row = {name: k for k, name in enumerate(X.names.tolist())}
-            features = table.values[[row[name] for name in results.names.tolist()]]
-            kept |= {"item_features_": features, **feature_attributes(table)}
         free = self._free(plain)
         if rater is not None and len(names) < 2:
             warn_user(
@@ -255,7 +235,7 @@ class JudgeBradleyTerry(StrengthModel):
             )
         if len(names) < 2:
             free[:] = False
-        if np.isposinf(plain.tie_) or (table is None and not free.any()):
+        if not free.any():
             return self._keep(kept | _like_plain(plain, len(names)))
         cells = JudgeCells.of(
             judge,
@@ -265,13 +245,13 @@ class JudgeBradleyTerry(StrengthModel):
             results.weight,
             len(results.names),
         )
-        known = cells, plain, features, self.alpha, options
+        known = cells, plain, self.alpha, options
         parts = [_fit_part(*known, free)]
-        if free.any() and cells.n_judges <= _UNSURE:
+        if cells.n_judges <= _UNSURE:
             # Perhaps all judges vote alike: few votes cannot tell, and what they seem
             # to differ in would be noise.
             parts.append(_fit_part(*known, np.zeros(3, bool)))
-        fitted = _average_parts(parts, features, plain._link)
+        fitted = _average_parts(parts, plain._link)
         if not fitted["converged_"]:
             warn_user(
                 f"JudgeBradleyTerry did not converge in {fitted['n_iter_']} steps: the "
@@ -281,31 +261,11 @@ class JudgeBradleyTerry(StrengthModel):
             )
         return self._keep(kept | fitted)
 
-    def _items_of(self, X: Any) -> tuple[Any, ItemTable | None]:
-        """Give comparisons of items with names, and the features of the names."""
-        if not self.features:
-            return X, None
-        pairs = as_pairs(X)
-        if pairs.items is None:
-            raise TypeError(
-                "JudgeBradleyTerry(features=True) needs features of the items; these "
-                "Pairs have none (items=None). Give them, Pairs(items, left, right), "
-                "or leave features out."
-            )
-        pairs = pairs.compact()
-        if pairs.names is not None:
-            return pairs, pairs.items
-        table, code = pairs.unique_items()
-        names = np.arange(table.n_items)
-        return Pairs._of(None, code[pairs.left], code[pairs.right], names), table
-
     def _check_parameters(self) -> None:
         check_parameters(self)
         wrong = [name for name in self.vary or () if name not in _VARY]
         if wrong or isinstance(self.vary, str):
             refuse_parameter(self, "vary", f"some of {', '.join(map(repr, _VARY))}")
-        if self.features and self.alpha == 0:
-            refuse_parameter(self, "alpha", "positive or 'auto', with features")
 
     def _free(self, plain: BradleyTerry) -> NDArray[np.bool_]:
         """Which of a, ln ν and b differ between judges."""
@@ -316,18 +276,6 @@ class JudgeBradleyTerry(StrengthModel):
         elif not plain.ties_.any():
             free[1] = False
         return free
-
-    @property
-    def coef_(self) -> Floats:  # type: ignore[override]
-        """The strengths, or the weights of features."""
-        return getattr(self, "feature_coef_", self.strength_)
-
-    @property
-    def _by_name(self) -> bool:
-        return not hasattr(self, "feature_coef_")
-
-    def _utility(self, table: ItemTable) -> Floats:
-        return np.asarray(table.values @ self.feature_coef_)
 
     # What a leaderboard shows, of the votes of all judges together.
     wins_ = property(attrgetter("plain_.wins_"), doc="That of `plain_`.")
@@ -366,14 +314,9 @@ class JudgeBradleyTerry(StrengthModel):
         if not hasattr(self, "prior_weights_"):
             return self.plain_._coefficient_distribution(kind, whole)
         factor = 1.0 if kind == "model" else self.excess_
-        if self._by_name:
-            center, covariance = self.node_strengths_, self.node_covariances_
-        else:
-            self._refuse_matrix()
-            table, known = self.item_features_, self.node_coef_covariances_
-            center = np.stack([table @ w for w in self.node_coefs_])
-            covariance = np.stack([table @ (table @ half).T for half in known])
-        return StrengthDistribution(center, factor * covariance, self.prior_weights_)
+        return StrengthDistribution(
+            self.node_strengths_, factor * self.node_covariances_, self.prior_weights_
+        )
 
     def judges(self, level: float = 0.95) -> pl.DataFrame:
         """How each judge votes, with intervals.
@@ -525,33 +468,25 @@ class JudgeBradleyTerry(StrengthModel):
 def _fit_part(
     cells: JudgeCells,
     plain: BradleyTerry,
-    table: Any,
     penalty: Any,
     options: dict[str, Any],
     free: NDArray[np.bool_],
 ) -> _Part:
     """Fit the model whose judges differ in what is free."""
     kind: dict[str, Any] = {"sided": bool(free[2]), "tied": bool(plain.ties_.any())}
-    kind |= {"link": plain._link.name, "features": table}
+    kind["link"] = plain._link.name
     rest = [0.0] * kind["sided"]
     if kind["tied"]:
         rest.append(math.log(_width(plain.tie_, plain._link)))
-    start = np.append(plain.strength_, rest)
-    alpha = plain.alpha_
-    if table is not None:
-        alpha = 1.0 if penalty == "auto" else float(penalty)
-        equal = JudgeObjective(cells, np.zeros(3), alpha, **kind)
-        start = np.append(np.zeros(equal.n_coef), rest)
-        start = minimize_newton(equal, start, **options).x
-    n = len(start) - len(rest)
+    start, n = np.append(plain.strength_, rest), len(plain.strength_)
     spread = np.where(free, _START, 0.0)
     if free.any() and cells.n_judges > 2 * _SAMPLE:
         # Some of many judges say nearly what all do, and where to begin.
         some = cells.every(cells.n_judges // _SAMPLE)
-        sample = JudgeObjective(some, spread, alpha, **kind)
+        sample = JudgeObjective(some, spread, plain.alpha_, **kind)
         _learn_spread(sample, start, free)
         spread = sample.spread
-    seen = JudgeObjective(cells, spread, alpha, **kind)
+    seen = JudgeObjective(cells, spread, plain.alpha_, **kind)
     if free.any():
         start = _learn_spread(seen, start, free)
 
@@ -564,7 +499,7 @@ def _fit_part(
         return minimize_newton(objective, start, dense=True, **options)
 
     many = len(cells.left) * n > _PLENTY
-    if penalty == "auto" and table is None and not (many or free.any()):
+    if penalty == "auto" and not (many or free.any()):
         # The plain model has learned it.
         alphas, weights = plain.prior_alphas_, plain.prior_weights_
         coefs, mode = plain.prior_coefs_.copy(), int(weights.argmax())
@@ -603,9 +538,8 @@ def _fit_part(
             covariance, inverse = _strength_covariance(this, x)
             if this is objective:
                 known = inverse
-            level = x[:n].mean() if table is None else 0.0
             mixture.append(share * weights[k])
-            centers.append(this.mean_scale * (x[:n] - level))
+            centers.append(this.mean_scale * (x[:n] - x[:n].mean()))
             covariances.append(covariance)
     return _Part(
         evidence,
@@ -641,9 +575,7 @@ def _width(tie: float, link: OutcomeLink) -> float:
     return math.log(tie) if link.name == "cumulative" else tie
 
 
-def _average_parts(
-    parts: list[_Part], features: Any, link: OutcomeLink
-) -> dict[str, Any]:
+def _average_parts(parts: list[_Part], link: OutcomeLink) -> dict[str, Any]:
     """Give the attributes of a fit, averaged over the parts."""
     share = np.exp([part.evidence - parts[0].evidence for part in parts])
     share /= share.sum()
@@ -661,15 +593,10 @@ def _average_parts(
         "n_iter_": best.solution.n_iter,
         "converged_": all(part.solution.converged for part in parts),
         "prior_weights_": weights,
+        "node_strengths_": centers,
+        "node_covariances_": covariances,
+        "strength_": weights @ centers,
     }
-    if features is None:
-        fitted |= {"node_strengths_": centers, "node_covariances_": covariances}
-        fitted["strength_"] = weights @ centers
-    else:
-        fitted |= {"node_coefs_": centers, "node_coef_covariances_": covariances}
-        fitted["feature_coef_"] = weights @ centers
-        utility = np.asarray(features @ fitted["feature_coef_"])
-        fitted["strength_"] = utility - utility.mean()
     means, spreads, ties, sides, excess = [], [], [], [], []
     within: list[Floats] = []
     for part in parts:
