@@ -135,10 +135,10 @@ def test_undefeated_and_winless_items_are_warnings_with_their_games():
     found = finding(report, "undefeated")
     assert found.level == "warning"
     assert found.items == ("e", "d")
-    assert 'prior (alpha="auto") keeps their strength' in found.message
-    assert "2 items won all their games: 'e' (2 games), 'd' (1 game)." in found.message
+    assert 'prior (alpha="auto") keeps strengths' in found.message
+    assert "2 items won every game: 'e' (2 games), 'd' (1 game)." in found.message
     found = finding(report, "winless")
-    assert "1 item lost all its games: 'x' (2 games)." in found.message
+    assert "1 item lost every game: 'x' (2 games)." in found.message
     assert report.ok
     assert not report.has_maximum_likelihood
     assert report.n_connected == 3
@@ -186,7 +186,7 @@ def test_only_ties_is_a_warning():
 def test_self_comparisons_are_reported_with_their_rows_and_not_counted():
     report = check("a>a", *SOUND, "b=b")
     assert report.self_rows == (0, 8)
-    assert "2 rows compare an item with itself: row 0, row 8." in text_of(report)
+    assert "2 rows of an item with itself: row 0, row 8." in text_of(report)
     assert report.n_comparisons == 7
     assert report.n_rows == 9
     assert check(*SOUND).self_rows == ()
@@ -271,7 +271,7 @@ def test_repeated_rows_are_counted_where_occasions_are_told_apart():
     assert check_pairs(pairs, outcome, sample_weight=np.ones(15)).repeated_rows == 8
     report = check_pairs(pairs, outcome, period=[1] * 14 + [2])
     assert report.repeated_rows == 7
-    assert "7 rows repeat an earlier row" in finding(report, "repeated").message
+    assert "7 rows equal to an earlier one" in finding(report, "repeated").message
     assert "the same period" in finding(report, "repeated").message
     report = check_pairs(pairs, outcome, rater=raters, period=range(15))
     assert report.repeated_rows == 0
@@ -282,7 +282,7 @@ def test_rows_of_weight_zero_are_left_out_and_counted():
     report = check(*SOUND, "d>a", sample_weight=[1] * 7 + [0])
     assert report.n_items == 3
     assert report.undefeated == ()
-    assert finding(report, "weightless").message == "1 row weighs 0, so left out."
+    assert finding(report, "weightless").message == "1 row of weight 0, left out."
     assert "weightless" not in codes(check(*SOUND))
 
 
