@@ -301,45 +301,6 @@ def test_home_advantage_is_learned_where_it_is_and_nowhere_else(rng):
     assert everywhere.advantage_ == pytest.approx(0.35, abs=0.08)
 
 
-@pytest.mark.extended
-def test_bootstrap_scatters_as_standard_errors_say(rng):
-    _, left, right, y, z = simulate(rng, 1500, gamma=[0.4])
-    rater = rng.integers(0, 200, len(y))
-    pairs = named(left, right, 6)
-    plain_model = BradleyTerry("davidson", alpha=0).fit(pairs, y, advantage=z[:, 0])
-    by_rater = BradleyTerry("davidson", alpha=0).fit(
-        pairs, y, advantage=z[:, 0], rater=rater
-    )
-    for model, kind in ((plain_model, "sandwich"), (by_rater, "cluster")):
-        drawn = model.bootstrap(2000, random_state=3)
-        assert drawn.shape == (2000, 6)
-        assert_allclose(drawn.mean(axis=1), 0.0, atol=1e-12)
-        assert_allclose(drawn.std(axis=0), model.standard_errors(kind), rtol=0.12)
-        assert_array_equal(drawn[:30], model.bootstrap(30, random_state=3))
-
-
-def test_bootstrap_solves_every_resample(rng):
-    # Few comparisons: the kept Hessian fits badly, and Newton's method must help.
-    _, left, right, y, _ = simulate(rng, 30, 5)
-    model = BradleyTerry(alpha=0.01, ties="davidson").fit(named(left, right, 5), y)
-
-    def objective_of(counts):
-        return model._problem.objective(0.01, counts)
-
-    from tiebreak.ratings.strengths import inference as module
-
-    seed = np.random.SeedSequence(1)
-    counts = model.pair_counts_
-    drawn = module.bootstrap_coefficients(
-        objective_of, model._solution(), counts, 25, seed
-    )
-    again = np.random.default_rng(np.random.SeedSequence(1).spawn(1)[0])
-    for row in drawn:
-        resample = objective_of(again.standard_gamma(counts))
-        exact = module.minimize_newton(resample, model._solution(), tol=1e-10).x
-        assert_allclose(row, exact, atol=5e-3)
-
-
 @pytest.mark.parametrize("truth", ["davidson", "rao-kupper"])
 def test_the_tie_model_is_the_one_that_fits(rng, truth):
     d = np.repeat([0.0, 1.0, 2.5, 3.5], 3000)
@@ -427,7 +388,6 @@ def test_bad_comparisons():
         (lambda m: m.intervals(95), "level must be"),
         (lambda m: m.covariance("exact"), "kind must be one of"),
         (lambda m: m.standard_errors("cluster"), "at least two raters, got none"),
-        (lambda m: m.bootstrap(0), "n_resamples"),
     ],
 )
 def test_bad_questions(call, message):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import chain, count, product
 from string import ascii_lowercase
 from typing import Any, Literal
@@ -59,11 +59,8 @@ class Leaderboard:
     level : float, default=0.95
         Confidence of the interval of each rating by itself, and of all statements
         about ranks and groups together.
-    interval : {"sandwich", "cluster", "model", "bootstrap"}, optional
-        Where the intervals come from: None, see :meth:`BradleyTerry.covariance`. The
-        bootstrap and the bare sandwich are for strengths without a penalty.
-    n_resamples : int, default=1000
-        Of the bootstrap.
+    interval : {"sandwich", "cluster", "model"}, optional
+        Where the intervals come from: the `kind` of :meth:`BradleyTerry.covariance`.
     scale, base : float, default=400.0 and 10.0
         At a difference of `scale` the odds of winning are `base` to one, ties left
         aside; ``scale=1, base=math.e`` gives strengths. Elo and Glicko ignore both.
@@ -71,8 +68,6 @@ class Leaderboard:
         The item whose rating is `anchor`, without uncertainty. None: the mean of all.
     anchor : float, default=1500.0
         Rating of the reference.
-    random_state : int or None, default=0
-        Seed of the bootstrap.
 
     Attributes
     ----------
@@ -116,13 +111,11 @@ class Leaderboard:
         model: Any,
         *,
         level: float = 0.95,
-        interval: Literal["sandwich", "cluster", "model", "bootstrap"] | None = None,
-        n_resamples: int = 1000,
+        interval: Literal["sandwich", "cluster", "model"] | None = None,
         scale: float = 400.0,
         base: float = 10.0,
         reference: Any = None,
         anchor: float = 1500.0,
-        random_state: int | None = 0,
     ) -> None:
         check_is_fitted(model)
         if not hasattr(model, "items_"):
@@ -138,8 +131,7 @@ class Leaderboard:
                 f"anchor; got {scale!r}, {base!r} and {anchor!r}."
             )
         self._scale = RatingScale(scale, base, reference, anchor)
-        drawn = n_resamples, random_state
-        self._strengths = find_strengths(model, interval, *drawn)
+        self._strengths = find_strengths(model, interval)
         columns = model_columns(model, self._strengths, level, self._scale)
         self.table = sort_board(pl.DataFrame(columns))
         self.model, self.level, self.categories = model, level, {}
@@ -382,9 +374,7 @@ class RatingScale:
         return self.anchor + self.unit * (strength - zero)
 
 
-def find_strengths(
-    model: Any, interval: str | None, n_resamples: int, random_state: int | None
-) -> StrengthDistribution | None:
+def find_strengths(model: Any, interval: str | None) -> StrengthDistribution | None:
     """Give the distribution of a model's strengths or ratings; None: it has none."""
     if not hasattr(model, "strength_"):
         if not hasattr(model, "deviation_"):
@@ -397,8 +387,8 @@ def find_strengths(
         return None
     n = len(model.items_)
     # Variances of counted comparisons with a penalty need no matrix.
-    matrix = interval == "bootstrap" or not hasattr(model, "pair_counts_")
-    if (matrix or model.alpha_ == 0) and n > LARGEST_COVARIANCE:
+    matrix = model.alpha_ == 0 or not hasattr(model, "pair_counts_")
+    if matrix and n > LARGEST_COVARIANCE:
         warn_user(
             f"There are {n:,} items, and intervals of ratings and ranks are computed "
             f"for {LARGEST_COVARIANCE:,} at most without a penalty, or of lists: the "
@@ -406,29 +396,7 @@ def find_strengths(
             TiebreakWarning,
         )
         return None
-    if interval != "bootstrap":
-        return model.distribution(interval)
-    drawn = model.bootstrap(n_resamples, random_state)
-    covariance = np.cov(drawn, rowvar=False).reshape(n, n)
-    return Resampled(model.strength_[None], covariance[None], np.ones(1), drawn=drawn)
-
-
-@dataclass(frozen=True, eq=False)
-class Resampled(StrengthDistribution):
-    """Strengths whose quantiles are those of resamples."""
-
-    drawn: Floats = field(default_factory=lambda: np.empty((0, 0)))
-
-    def relative_to(self, place: int | None) -> StrengthDistribution:
-        """Measure strengths from an item, or (None) from the mean of all."""
-        moved = super().relative_to(place)
-        zero = self.drawn.mean(axis=1) if place is None else self.drawn[:, place]
-        drawn = self.drawn - zero[:, None]
-        return Resampled(moved.center, moved.covariance, self.weight, drawn=drawn)
-
-    def quantile(self, share: float) -> Floats:
-        """Give the value that each strength is below in this share of resamples."""
-        return np.quantile(self.drawn, share, axis=0)
+    return model.distribution(interval)
 
 
 def component_of(model: Any) -> NDArray[np.int64] | None:

@@ -587,7 +587,7 @@ def _of_position(position: PositionFacts | None) -> Iterator[Finding]:
     if position is None:
         return
     left = position.side == "left"
-    values = {
+    values: dict[str, Any] = {
         "side": "The left side" if left else "The side with the advantage",
         "share": _percent(position.share),
         "decided": f"{count_text(position.decided)} decided comparisons",

@@ -8,7 +8,7 @@ where it is as probable as another.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -40,7 +40,6 @@ from tiebreak.losses.comparison_covariance import (
     coefficient_covariance,
     score_covariance,
 )
-from tiebreak.metrics.metric_inputs import positive_integer
 from tiebreak.models.base import fits_outcomes
 from tiebreak.models.covariates import (
     CovariateMixin,
@@ -57,7 +56,6 @@ from tiebreak.ratings.strengths.inference import (
     FEWEST_RATERS,
     KINDS,
     StrengthModel,
-    bootstrap_coefficients,
 )
 from tiebreak.ratings.strengths.many_items import MANY_ITEMS, SparseHessian
 from tiebreak.ratings.strengths.prior import fit_penalized
@@ -535,44 +533,6 @@ class BradleyTerry(CovariateMixin, StrengthModel):
 
     def _components(self) -> NDArray[np.int64]:
         return label_components(len(self.items_), self.pair_left_, self.pair_right_)
-
-    def bootstrap(
-        self, n_resamples: int = 1000, random_state: int | None = 0
-    ) -> Floats:
-        """Strengths in randomly reweighted data.
-
-        Every comparison gets an exponential random weight of mean 1 (the Bayesian
-        bootstrap), or every rater if the model was fitted with three or more raters.
-
-        Parameters
-        ----------
-        n_resamples, random_state : int, default=1000 and 0
-            How many, and the seed of the weights (also a Generator or None).
-
-        Returns
-        -------
-        ndarray of shape (n_resamples, N)
-        """
-        self._refuse_half("the bootstrap")
-        if self.alpha_ > 0:
-            raise ValueError(
-                "The bootstrap is for strengths without a penalty: fit with alpha=0 "
-                "for it, or use intervals(), which has the posterior."
-            )
-        positive_integer(n_resamples, "n_resamples")
-        raters = getattr(self, "rater_counts_", None)
-        if raters is not None and raters.shape[0] < FEWEST_RATERS:
-            raters = None  # one rater with another weight changes no strength
-        rng = np.random.default_rng(random_state)
-        drawn = bootstrap_coefficients(
-            partial(self._problem.objective, 0.0),
-            self._solution(),
-            self.pair_counts_,
-            int(n_resamples),
-            np.random.SeedSequence(rng.integers(2**63)),
-            raters,
-        )[:, : len(self.items_)]
-        return drawn - drawn.mean(axis=1, keepdims=True)
 
 
 @dataclass(frozen=True, eq=False)
