@@ -270,9 +270,8 @@ class Leaderboard:
         gap = known.differences(other, np.full(len(other), one))
         behind = gap.below(np.zeros(len(other)))
         p_value = 2.0 * np.minimum(behind, 1.0 - behind)
-        component, apart = component_of(model), np.zeros(len(other), dtype=bool)
-        if component is not None:
-            apart = component[other] != component[one]
+        component = component_of(model)
+        apart = component[other] != component[one]
         p_adjusted = p_value.copy()
         p_adjusted[~apart] = holm(p_value[~apart])
         columns: dict[str, Any] = {
@@ -399,9 +398,11 @@ def find_strengths(model: Any, interval: str | None) -> StrengthDistribution | N
     return model.distribution(interval)
 
 
-def component_of(model: Any) -> NDArray[np.int64] | None:
-    """Label items that met, if only through others; None for ratings over time."""
-    return model._components() if hasattr(model, "_components") else None
+def component_of(model: Any) -> NDArray[np.int64]:
+    """Label items that met, if only through others; all 0 for ratings over time."""
+    if hasattr(model, "_components"):
+        return model._components()
+    return np.zeros(len(model.items_), dtype=np.int64)
 
 
 def holm(p_values: Floats) -> Floats:
@@ -420,7 +421,7 @@ def model_columns(
     scale: RatingScale,
 ) -> dict[str, Any]:
     """Give the columns of a leaderboard, items in the model's order."""
-    n = len(model.items_)
+    n, component = len(model.items_), component_of(model)
     nothing = [None] * n
     empty = ("lower", "upper", "rank_best", "rank_worst", "group")
     columns: dict[str, Any] = dict.fromkeys(empty, nothing)
@@ -430,27 +431,24 @@ def model_columns(
         rating, unit = scale.apply(model.strength_, place), scale.unit
         if strengths is not None and place is not None:
             shown = strengths.relative_to(place)
-    played = [getattr(model, f"{name}_", nothing) for name in TALLY]
-    games = np.zeros(n)
-    provisional = np.zeros(n, dtype=bool)
-    if played[0] is not nothing:
-        games = np.sum(played, axis=0)
+    tally = {name: getattr(model, f"{name}_", nothing) for name in TALLY}
+    games, provisional = np.zeros(n), np.zeros(n, dtype=bool)
+    if hasattr(model, "wins_"):
+        games = np.sum(list(tally.values()), axis=0)
         provisional = games < _FEW_GAMES
     if strengths is not None and shown is not None:
         tail = 0.5 - 0.5 * level
         zero = rating - unit * shown.mean
         columns["lower"] = zero + unit * shown.quantile(tail)
         columns["upper"] = zero + unit * shown.quantile(1.0 - tail)
-        found = Separation.of(strengths, level, component_of(model))
-        columns["rank_best"], columns["rank_worst"] = found.ranks().T
-        columns["group"] = _letters(found.groups(), n)
+        separation = Separation.of(strengths, level, component)
+        columns["rank_best"], columns["rank_worst"] = separation.ranks().T
+        columns["group"] = _letters(separation.groups(), n)
         error = strengths.errors()
         unsure = error > _UNCERTAIN * np.median(error)
         provisional |= unsure & (games < _ENOUGH_GAMES)
     columns["provisional"] = provisional
-    tally = dict(zip(TALLY, played, strict=True))
-    component = component_of(model)
-    if component is not None and component.any():
+    if component.any():
         size = np.bincount(component)
         columns["set"] = 1 + np.argsort(np.argsort(-size, kind="stable"))[component]
     return {"item": model.items_, "rating": rating} | columns | tally
@@ -513,7 +511,7 @@ def describe_basis(model: Any, scale: RatingScale) -> list[str]:
             "because so few say little about other raters."
         )
     component = component_of(model)
-    if component is not None and component.any():
+    if component.any():
         notes.append(
             f"The items fall into {component.max() + 1} sets that never meet, not even "
             "through others: nothing says which of two items of different sets is "

@@ -88,25 +88,20 @@ class StrengthDistribution:
 
     def relative_to(self, place: int | None) -> StrengthDistribution:
         """Measure strengths from an item, or (None) from the mean of all."""
-        if self.covariance.ndim == 2:
-            return self._from_item(place)
-        excess = None if self.excess is None else centered(self.excess, place)
         zero = self.center.mean(axis=1) if place is None else self.center[:, place]
-        return StrengthDistribution(
-            self.center - zero[:, None],
-            centered(self.covariance, place),
-            self.weight,
-            excess,
-            self.df,
-            self.sides if place is None else None,
-        )
-
-    def _from_item(self, place: int | None) -> StrengthDistribution:
-        """Measure independent strengths; the mean of all is taken as known."""
-        if place is None:
-            center = self.center - self.center.mean(axis=1)[:, None]
+        center = self.center - zero[:, None]
+        if self.covariance.ndim == 3:
+            return StrengthDistribution(
+                center,
+                centered(self.covariance, place),
+                self.weight,
+                None if self.excess is None else centered(self.excess, place),
+                self.df,
+                self.sides if place is None else None,
+            )
+        if place is None:  # of independent strengths the mean is taken as known
             return replace(self, center=center)
-        every = np.arange(self.center.shape[1])
+        every = np.arange(center.shape[1])
         out = self.differences(np.full(len(every), place), every)
         out.covariance[:, place] = 0.0
         if out.excess is not None:
@@ -263,7 +258,7 @@ class Separation:
 
     strengths: StrengthDistribution
     critical: Array  # (N,), for the pairs of each item
-    component: NDArray[np.int64] | None = None  # of the comparison graph
+    component: NDArray[np.int64]  # (N,), of the comparison graph
 
     @classmethod
     def of(
@@ -275,6 +270,8 @@ class Separation:
     ) -> Separation:
         """Find the critical values."""
         each, together = _critical_values(strengths, level)
+        if component is None:
+            component = np.zeros(len(each), dtype=np.int64)
         return cls(strengths, together if simultaneous else each, component)
 
     def ranks(self) -> NDArray[np.int64]:
@@ -283,13 +280,10 @@ class Separation:
         out = np.empty((n, 2), dtype=np.int64)
         total = self.strengths.total
         if total.ndim == 1:
-            component = self.component
-            if component is None:
-                component = np.zeros(n, dtype=np.int64)
+            mean, limit = self.strengths.mean, self.critical**2
 
             def count(rows: slice) -> None:
-                mean, limit = self.strengths.mean, self.critical**2
-                _count_apart(rows.start, mean, total, limit, component, out[rows])
+                _count_apart(rows.start, mean, total, limit, self.component, out[rows])
 
             in_threads(count, chunks(n, _RANK_BLOCK))
             return out
@@ -318,9 +312,7 @@ class Separation:
             self.strengths.total, rows, np.arange(n)
         )
         limit[np.arange(len(rows)), rows] = np.inf
-        if self.component is not None:
-            other = self.component[rows, None] != self.component[None, :]
-            limit[other] = np.inf
+        limit[self.component[rows, None] != self.component[None, :]] = np.inf
         return difference < -limit, difference > limit
 
     def _apart_by_tails(
@@ -335,8 +327,7 @@ class Separation:
         behind = gap.below(np.zeros(len(one)))
         limit = stdtr(gap._spread[1], -self.critical[one])
         limit[one == two] = -1.0  # never, whatever rounding does
-        if self.component is not None:
-            limit[self.component[one] != self.component[two]] = -1.0
+        limit[self.component[one] != self.component[two]] = -1.0
         shape = (len(rows), n)
         return (1.0 - behind < limit).reshape(shape), (behind < limit).reshape(shape)
 
@@ -348,8 +339,8 @@ class Separation:
         same = ~np.concatenate([worse | better for _, worse, better in self._blocks()])
         order = np.argsort(-self.strengths.mean, kind="stable")
         same = same[np.ix_(order, order)]
-        found = maximal_cliques(same)
-        return None if found is None else [order[clique] for clique in found]
+        cliques = maximal_cliques(same)
+        return None if cliques is None else [order[clique] for clique in cliques]
 
 
 def maximal_cliques(joined: NDArray[np.bool_]) -> list[list[int]] | None:
