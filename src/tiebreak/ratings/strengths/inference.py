@@ -266,16 +266,15 @@ class StrengthModel(UtilityMixin, ClassifierMixin, BaseEstimator):
             With a penalty, where the posterior has this probability.
         """
         check_level(level)
-        found = self.distribution(kind, reference)
-        ends = [found.quantile(0.5 - 0.5 * level), found.quantile(0.5 + 0.5 * level)]
-        return np.stack(ends, axis=1)
+        known, tail = self.distribution(kind, reference), 0.5 - 0.5 * level
+        return np.stack([known.quantile(tail), known.quantile(1.0 - tail)], axis=1)
 
     def _separation(
         self, level: float, kind: str | None, simultaneous: bool = True
     ) -> Separation:
         check_level(level)
-        found = self.distribution(kind)
-        return Separation.of(found, level, self._components(), simultaneous)
+        known = self.distribution(kind)
+        return Separation.of(known, level, self._components(), simultaneous)
 
     def rank_intervals(
         self, level: float = 0.95, kind: str | None = None, simultaneous: bool = False
