@@ -387,7 +387,7 @@ def test_bad_comparisons():
         (lambda m: m.predict(THREE, context=[1, 2, 3]), "fitted without context"),
         (lambda m: m.intervals(95), "level must be"),
         (lambda m: m.covariance("exact"), "kind must be one of"),
-        (lambda m: m.standard_errors("cluster"), "at least two raters, got none"),
+        (lambda m: m.standard_errors("cluster"), "at least two raters, got 0"),
     ],
 )
 def test_bad_questions(call, message):

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -108,7 +108,7 @@ class StrengthModel(UtilityMixin, ClassifierMixin, BaseEstimator):
 
     items_: NDArray[Any]
     strength_: Array
-    alpha: float | str
+    alpha: float | Literal["auto"]
     alpha_: float
 
     def _coefficient_distribution(

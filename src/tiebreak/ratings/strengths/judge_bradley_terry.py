@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from functools import partial
 from operator import attrgetter
 from typing import Any, ClassVar, Literal, Self
 
@@ -39,7 +40,7 @@ from tiebreak.ratings.strengths.inference import (
     FEWEST_RATERS,
     StrengthModel,
 )
-from tiebreak.ratings.strengths.prior import learn_prior
+from tiebreak.ratings.strengths.prior import LearnedPrior, learn_prior
 from tiebreak.solvers import NewtonSolution, minimize_newton
 
 Floats = NDArray[np.float64]
@@ -64,9 +65,8 @@ class _Part:
 
     evidence: float  # ln of the probability of the votes, up to a constant
     objective: JudgeObjective  # of the most probable penalty
-    solution: NewtonSolution
-    x: Floats  # (n,), mean over penalties
-    inverse: Floats  # (n, n), covariance of x
+    prior: LearnedPrior  # penalties and their fits
+    inverse: Floats  # (n, n), covariance of the coefficients
     weights: Floats  # (K,), of the nodes
     centers: Floats  # (K, N), their strengths
     covariances: Floats  # (K, N, N)
@@ -178,7 +178,7 @@ class JudgeBradleyTerry(StrengthModel):
         self,
         ties: Literal["davidson", "rao-kupper"] = "davidson",
         *,
-        alpha: Any = "auto",
+        alpha: float | Literal["auto"] = "auto",
         vary: Collection[str] | None = None,
         tol: float = 1e-6,
         max_iter: int = 100,
@@ -220,8 +220,9 @@ class JudgeBradleyTerry(StrengthModel):
             judge, judges = factorize(column)
         code, judge = np.unique(results.take(judge), return_inverse=True)
         pairs = Pairs._of(None, results.left, results.right, results.names)
-        options: Any = {"tol": self.tol, "max_iter": int(self.max_iter)}
-        plain = BradleyTerry(self.ties, alpha=self.alpha, **options)  # type: ignore[arg-type]
+        plain = BradleyTerry(
+            self.ties, alpha=self.alpha, tol=self.tol, max_iter=int(self.max_iter)
+        )
         plain.fit(pairs, results.outcome, sample_weight=results.weight)
         names = np.asarray(judges)[code]
         kept = {"plain_": plain, "items_": results.names, "judges_": names}
@@ -245,12 +246,11 @@ class JudgeBradleyTerry(StrengthModel):
             results.weight,
             len(results.names),
         )
-        known = cells, plain, self.alpha, options
-        parts = [_fit_part(*known, free)]
+        parts = [_fit_part(cells, plain, free)]
         if cells.n_judges <= _UNSURE:
             # Perhaps all judges vote alike: few votes cannot tell, and what they seem
             # to differ in would be noise.
-            parts.append(_fit_part(*known, np.zeros(3, bool)))
+            parts.append(_fit_part(cells, plain, np.zeros(3, bool)))
         fitted = _average_parts(parts, plain._link)
         if not fitted["converged_"]:
             warn_user(
@@ -465,87 +465,78 @@ class JudgeBradleyTerry(StrengthModel):
         return out
 
 
-def _fit_part(
-    cells: JudgeCells,
-    plain: BradleyTerry,
-    penalty: Any,
-    options: dict[str, Any],
-    free: NDArray[np.bool_],
-) -> _Part:
+def _fit_part(cells: JudgeCells, plain: BradleyTerry, free: NDArray[np.bool_]) -> _Part:
     """Fit the model whose judges differ in what is free."""
-    kind: dict[str, Any] = {"sided": bool(free[2]), "tied": bool(plain.ties_.any())}
-    kind["link"] = plain._link.name
-    rest = [0.0] * kind["sided"]
-    if kind["tied"]:
-        rest.append(math.log(_width(plain.tie_, plain._link)))
+    sided, tied, link = bool(free[2]), bool(plain.ties_.any()), plain._link
+    build = partial(JudgeObjective, sided=sided, tied=tied, link=link.name)
+    fit = partial(minimize_newton, dense=True, tol=plain.tol, max_iter=plain.max_iter)
+    rest = [0.0] * sided
+    if tied:
+        rest.append(math.log(_width(plain.tie_, link)))
     start, n = np.append(plain.strength_, rest), len(plain.strength_)
     spread = np.where(free, _START, 0.0)
     if free.any() and cells.n_judges > 2 * _SAMPLE:
         # Some of many judges say nearly what all do, and where to begin.
-        some = cells.every(cells.n_judges // _SAMPLE)
-        sample = JudgeObjective(some, spread, plain.alpha_, **kind)
+        sample = build(cells.every(cells.n_judges // _SAMPLE), spread, plain.alpha_)
         _learn_spread(sample, start, free)
         spread = sample.spread
-    seen = JudgeObjective(cells, spread, plain.alpha_, **kind)
+    seen = build(cells, spread, plain.alpha_)
     if free.any():
         start = _learn_spread(seen, start, free)
 
     def objective_of(alpha: float, spread: Floats = seen.spread) -> JudgeObjective:
-        out = JudgeObjective(cells, spread, alpha, **kind)
+        out = build(cells, spread, alpha)
         out.effect[:] = seen.effect
         return out
 
-    def fit(objective: JudgeObjective, start: Floats) -> NewtonSolution:
-        return minimize_newton(objective, start, dense=True, **options)
-
     many = len(cells.left) * n > _PLENTY
-    if penalty == "auto" and not (many or free.any()):
-        # The plain model has learned it.
-        alphas, weights = plain.prior_alphas_, plain.prior_weights_
-        coefs, mode = plain.prior_coefs_.copy(), int(weights.argmax())
-        if kind["tied"] and kind["link"] == "cumulative":
+    if plain.alpha != "auto" or many:
+        alpha = plain.alpha_
+        solution = fit(objective_of(alpha), start)
+        for _ in range(_ROUNDS if plain.alpha == "auto" else 0):
+            alpha = _most_probable(objective_of(alpha), solution.x)
+            solution = fit(objective_of(alpha), solution.x)
+        one = np.ones(1)
+        prior = LearnedPrior(alpha * one, one, solution.x[None], 0, solution)
+    elif free.any():
+        prior = learn_prior(
+            objective_of, start, n, tol=plain.tol, max_iter=plain.max_iter
+        )
+    else:  # the plain model has learned it
+        coefs, mode = plain.prior_coefs_.copy(), int(plain.prior_weights_.argmax())
+        if tied and link.cumulative:
             coefs[:, -1] = np.log(coefs[:, -1])
-        objective = objective_of(float(alphas[mode]))
-        solution = fit(objective, coefs[mode])
-    elif penalty == "auto" and not many:
-        found = learn_prior(objective_of, start, n, **options)
-        alphas, weights, coefs = found.alpha, found.weight, found.coef
-        solution, mode = found.best, found.mode
-        objective = objective_of(float(alphas[mode]))
-    else:
-        objective = objective_of(seen.alpha)
-        solution = fit(objective, start)
-        for _ in range(_ROUNDS if penalty == "auto" else 0):
-            objective = objective_of(_most_probable(objective, solution.x))
-            solution = fit(objective, solution.x)
-        alphas, weights = np.array([objective.alpha]), np.ones(1)
-        coefs, mode = solution.x[None], 0
+        solution = fit(objective_of(float(plain.prior_alphas_[mode])), coefs[mode])
+        weights = plain.prior_weights_
+        prior = LearnedPrior(plain.prior_alphas_, weights, coefs, mode, solution)
+    objective = objective_of(float(prior.alpha[prior.mode]))
     nodes, evidence = [(1.0, seen.spread)], 0.0
     if cells.n_judges <= _UNSURE:
-        nodes, evidence = _spread_nodes(objective_of, fit, objective, solution.x)
+        nodes, evidence = _spread_nodes(objective_of, fit, objective, prior.best.x)
         # The evidence of all penalties is that of one, over its probability.
-        width = np.gradient(np.log(alphas))[mode] if len(alphas) > 1 else 1.0
-        evidence -= math.log(weights[mode] / abs(width))
+        width = 1.0
+        if len(prior.alpha) > 1:
+            width = np.gradient(np.log(prior.alpha))[prior.mode]
+        evidence -= math.log(prior.weight[prior.mode] / abs(width))
     mixture, centers, covariances = [], [], []
     for share, spread in nodes:
         own = np.array_equal(spread, seen.spread)
-        for k, (alpha, x) in enumerate(zip(alphas, coefs, strict=True)):
+        for k, (alpha, x) in enumerate(zip(prior.alpha, prior.coef, strict=True)):
             this = objective
-            if not own or k != mode:
+            if not own or k != prior.mode:
                 this = objective_of(float(alpha), spread)
             x = x if own else fit(this, x).x
             this.expand(x)
             covariance, inverse = _strength_covariance(this, x)
             if this is objective:
                 known = inverse
-            mixture.append(share * weights[k])
+            mixture.append(share * prior.weight[k])
             centers.append(this.mean_scale * (x[:n] - x[:n].mean()))
             covariances.append(covariance)
     return _Part(
         evidence,
         objective,
-        solution,
-        weights @ coefs,
+        prior,
         known,
         np.array(mixture),
         np.stack(centers),
@@ -572,7 +563,7 @@ def _like_plain(plain: BradleyTerry, n_judges: int) -> dict[str, Any]:
 
 def _width(tie: float, link: OutcomeLink) -> float:
     """Give the mean ν of judges for ``tie_``."""
-    return math.log(tie) if link.name == "cumulative" else tie
+    return math.log(tie) if link.cumulative else tie
 
 
 def _average_parts(parts: list[_Part], link: OutcomeLink) -> dict[str, Any]:
@@ -588,10 +579,10 @@ def _average_parts(parts: list[_Part], link: OutcomeLink) -> dict[str, Any]:
     fitted: dict[str, Any] = {
         "equal_": float(share[1:].sum()),
         "alpha_": best.objective.alpha,
-        "objective_": best.solution.value,
-        "gap_": best.solution.gap,
-        "n_iter_": best.solution.n_iter,
-        "converged_": all(part.solution.converged for part in parts),
+        "objective_": best.prior.best.value,
+        "gap_": best.prior.best.gap,
+        "n_iter_": best.prior.best.n_iter,
+        "converged_": all(part.prior.best.converged for part in parts),
         "prior_weights_": weights,
         "node_strengths_": centers,
         "node_covariances_": covariances,
@@ -600,7 +591,7 @@ def _average_parts(parts: list[_Part], link: OutcomeLink) -> dict[str, Any]:
     means, spreads, ties, sides, excess = [], [], [], [], []
     within: list[Floats] = []
     for part in parts:
-        objective, x = part.objective, part.x
+        objective, x = part.objective, part.prior.weight @ part.prior.coef
         excess.append(_excess(objective))
         objective.expand(x)
         # Discriminations have mean 1, exactly.
@@ -618,7 +609,7 @@ def _average_parts(parts: list[_Part], link: OutcomeLink) -> dict[str, Any]:
         away = own - mean
         spread += w * away[:, :, None] * away[:, None]
     width = math.exp(share @ ties) if parts[0].objective.tied else 0.0
-    t = width if link.name == "cumulative" else link.from_parameter(width)
+    t = width if link.cumulative else link.from_parameter(width)
     return fitted | {
         "discrimination_": mean[:, 0],
         "tie_width_": width * np.exp(mean[:, 1]),
@@ -663,9 +654,9 @@ def _learn_spread(
 
     zero = np.zeros(n + int(free.sum()))
     options = {"maxiter": 200, "gtol": 0.05, "ftol": 1e-10}
-    found = minimize(value, zero, jac=True, method="L-BFGS-B", options=options)
-    value(found.x)  # the search may have ended elsewhere
-    return point(found.x)[0]
+    best = minimize(value, zero, jac=True, method="L-BFGS-B", options=options).x
+    value(best)  # the search may have ended elsewhere
+    return point(best)[0]
 
 
 def _spread_nodes(
@@ -684,8 +675,8 @@ def _spread_nodes(
     def evidence(move: Floats) -> float:
         spread = best.spread * np.exp(move)
         objective = objective_of(best.alpha, spread)
-        found = fit(objective, x)
-        objective.expand(found.x)
+        solution = fit(objective, x)
+        objective.expand(solution.x)
         # What keeps the scale in strengths is no part of the model.
         slope = objective.scale_slope
         hessian = objective.hessian() - objective.stiffness * np.outer(slope, slope)
@@ -694,7 +685,7 @@ def _spread_nodes(
             own[-1] = 1.0 / math.sqrt(2.0 * best.alpha)
         prior = (np.log(own) - np.log1p(own**2) + math.log(2.0 / math.pi)).sum()
         prior -= best.n_coef * math.log(own[-1])
-        return prior - found.value - 0.5 * np.linalg.slogdet(hessian)[1]
+        return prior - solution.value - 0.5 * np.linalg.slogdet(hessian)[1]
 
     middle, step, width = evidence(np.zeros(3)), 0.4, np.zeros(3)
     for k in free:
