@@ -46,16 +46,6 @@ def forward_loss(model, points, pairs, y, advantage=None, **columns):
 
 
 @every_model
-@pytest.mark.parametrize("points", [0.0, 60.0, -100.0])
-@pytest.mark.parametrize("tied", [0.0, 0.6])
-def test_the_advantage_of_a_simulation_is_found(model, points, tied, rng):
-    pairs, y, _ = simulate(rng, points, tied=tied)
-    found = model(advantage="auto").fit(pairs, y).advantage_
-    # Its standard error is about 173.7 / √(12000 / 4) = 3.2 points.
-    assert found == pytest.approx(points, abs=11)
-
-
-@every_model
 def test_rows_say_who_has_how_much_of_it(model, rng):
     pairs, y, home = simulate(rng, 80.0, n=20_000, at_home=[1.0, 0.0, -1.0])
     fitted = model(advantage="auto").fit(pairs, y, advantage=home)

@@ -53,21 +53,6 @@ def test_a_half_life_is_a_weight_by_age(ties, rng):
     )
 
 
-def test_two_rows_one_half_life_ago_are_one_row_now(rng):
-    pairs, y, _ = simulate(rng, 200)
-    rows = np.r_[np.arange(200), np.arange(200), 0]
-    period = np.r_[np.zeros(400), 3.0]
-    old = BradleyTerry(alpha=0.1, half_life=3.0).fit(
-        pairs[rows], y[rows], period=period
-    )
-    rows = np.r_[np.arange(200), 0]
-    now = BradleyTerry(alpha=0.1).fit(pairs[rows], y[rows])
-    assert_allclose(old.strength_, now.strength_, atol=1e-12)
-    for kind in ("model", None):
-        errors = [model.standard_errors(kind=kind) for model in (old, now)]
-        assert_allclose(*errors, rtol=1e-9)
-
-
 @pytest.mark.parametrize(
     ("text", "days"),
     [
