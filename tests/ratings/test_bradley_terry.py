@@ -139,41 +139,6 @@ def test_intervals_cover_the_truth(rng, kind):
     assert np.mean(ranked) >= 0.95
 
 
-@pytest.mark.extended
-def test_clustered_intervals_cover_when_raters_have_opinions(rng):
-    # Every rater has strengths of their own around the common ones.
-    covered = {"model": [], "cluster": []}
-    for _ in range(120):
-        theta = rng.normal(size=5) * 0.5
-        theta -= theta.mean()
-        rater = np.repeat(np.arange(60), 30)
-        own = theta + 1.2 * rng.normal(size=(60, 5))
-        left = rng.integers(0, 5, len(rater))
-        right = (left + rng.integers(1, 5, len(rater))) % 5
-        d = own[rater, right] - own[rater, left]
-        y = np.where(rng.random(len(d)) < 1 / (1 + np.exp(-d)), 1, -1)
-        model = BradleyTerry(None, alpha=0).fit(named(left, right, 5), y, rater=rater)
-        # Averaging over raters shrinks strengths; the target is the average model's.
-        many = 1.2 * np.random.default_rng(0).normal(size=(4000, 2))
-        pull = _marginal_slope(theta, many)
-        for kind, hits in covered.items():
-            ends = model.intervals(kind=kind)
-            hits.append((ends[:, 0] <= pull) & (pull <= ends[:, 1]))
-    assert np.mean(covered["model"]) < 0.85
-    assert 0.90 <= np.mean(covered["cluster"]) <= 0.98
-
-
-def _marginal_slope(theta, noise):
-    """Strengths of the Bradley-Terry model closest to the average over raters."""
-    left, right = np.nonzero(~np.eye(len(theta), dtype=bool))
-    d = (theta[right] - theta[left])[:, None] + (noise[:, 1] - noise[:, 0])[None, :]
-    p = (1 / (1 + np.exp(-d))).mean(axis=1)
-    pairs = named(np.tile(left, 2), np.tile(right, 2), len(theta))
-    y = np.repeat([1, -1], len(left))
-    model = BradleyTerry(None, alpha=0).fit(pairs, y, sample_weight=np.append(p, 1 - p))
-    return model.strength_
-
-
 @given(data=st.data())
 def test_refuses_exactly_when_strengths_do_not_exist(data):
     n_items = data.draw(st.integers(2, 4))

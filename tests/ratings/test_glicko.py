@@ -101,15 +101,6 @@ def test_idle_periods_grow_the_deviation():
     assert_allclose(model.before_deviation_, [[100, grown]])
 
 
-def test_no_time_passes_without_periods():
-    # c could be anything.
-    pairs = Pairs(None, ["a", "a", "b"], ["b", "c", "a"])
-    one = Glicko(c=0.0).fit(pairs, [-1, 0, 1])
-    two = Glicko(c=300.0).fit(pairs, [-1, 0, 1])
-    assert_array_equal(one.rating_, two.rating_)
-    assert_array_equal(one.deviation_, two.deviation_)
-
-
 def test_the_same_period_in_a_later_call_is_an_update_without_time():
     model = start(50.0, [3])
     first = model.deviation_

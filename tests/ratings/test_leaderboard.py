@@ -168,8 +168,6 @@ def test_plackett_luce_has_intervals_and_no_counts(tied):
     assert "95 % interval" in str(board)
     with pytest.raises(TypeError, match="needs strengths from counted"):
         board.matrix()
-    with pytest.raises(TypeError, match="needs strengths from counted"):
-        board.next_pairs()
 
 
 def test_matrix_counts_who_beat_whom(results):
