@@ -462,6 +462,16 @@ class ItemDesign:
         out = np.bincount(self.left, h, self.n_coef)
         return np.asarray(out + np.bincount(self.right, h, self.n_coef), np.float64)
 
+    def laplacian(self, h: Vector) -> sp.csr_array:
+        """Give Dᵀ diag(h) D as a sparse matrix."""
+        apart, every = np.flatnonzero(self.left != self.right), np.arange(self.n_coef)
+        left, right, off = self.left[apart], self.right[apart], -h[apart]
+        rows = np.concatenate([left, right, every])
+        columns = np.concatenate([right, left, every])
+        values = np.concatenate([off, off, self.diagonal(h)])
+        shape = (self.n_coef, self.n_coef)
+        return sp.csr_array((values, (rows, columns)), shape=shape)
+
     def matrix(self) -> sp.csr_array:
         """Give D as a sparse matrix of shape (m, n_coef)."""
         m = len(self.left)
@@ -541,17 +551,11 @@ class FeatureDesign:
         return sp.csr_array(X[self.items.right] - X[self.items.left])
 
     def _laplacian(self, h: Vector) -> Any:
-        left, right, n = self.items.left, self.items.right, self.items.n_coef
         # Where most items have met each other, products are faster dense.
-        if not sp.issparse(self.features) and n * n <= _FILLED * len(h):
+        dense = self.items.n_coef**2 <= _FILLED * len(h)
+        if dense and not sp.issparse(self.features):
             return self.items.gram(h)
-        apart = np.flatnonzero(left != right)
-        left, right, off = left[apart], right[apart], -h[apart]
-        diagonal = np.arange(n)
-        rows = np.concatenate([left, right, diagonal])
-        columns = np.concatenate([right, left, diagonal])
-        values = np.concatenate([off, off, self.items.diagonal(h)])
-        return sp.csr_array((values, (rows, columns)), shape=(n, n))
+        return self.items.laplacian(h)
 
 
 class JointDesign:

@@ -453,7 +453,7 @@ class BradleyTerry(CovariateMixin, StrengthModel):
                 f"these results that could have {what}. Fit with ties='auto' for it."
             )
 
-    def information(self, difference: Floats) -> Floats:
+    def information(self: Any, difference: Floats) -> Floats:
         """Fisher information of one comparison about a difference of strengths.
 
         Parameters

@@ -285,22 +285,16 @@ class JudgeBradleyTerry(StrengthModel):
     pair_right_ = property(attrgetter("plain_.pair_right_"), doc="That of `plain_`.")
     pair_counts_ = property(attrgetter("plain_.pair_counts_"), doc="That of `plain_`.")
 
-    def information(self, difference: Floats) -> Floats:
-        """Fisher information of an average judge's vote about a difference.
+    information = BradleyTerry.information
 
-        Parameters
-        ----------
-        difference : ndarray of shape (m,)
-            Differences d.
+    @property
+    def _link(self) -> OutcomeLink:
+        return self.plain_._link
 
-        Returns
-        -------
-        ndarray of shape (m,)
-            E[(∂ ln P/∂d)²].
-        """
-        check_is_fitted(self)
-        link = self.plain_._link
-        return link.information(difference, link.from_parameter(self.tie_))
+    @property
+    def _tie(self) -> float:
+        """The tie parameter of an average judge, as the link has it."""
+        return self._link.from_parameter(self.tie_)
 
     def _components(self) -> NDArray[np.int64]:
         return self.plain_._components()
@@ -387,9 +381,9 @@ class JudgeBradleyTerry(StrengthModel):
         ndarray of shape (n, 3)
             Columns left, tie, right, as ``classes_``; rows sum to 1.
         """
-        gap, link = self.difference(X), self.plain_._link
+        gap = self.difference(X)
         if rater is None or np.isposinf(self.tie_):  # nothing but ties is known
-            return link.probabilities(gap, link.from_parameter(self.tie_))
+            return self._link.probabilities(gap, self._tie)
         names = check_row_column(rater, "rater", len(gap))
         place = {name: k for k, name in enumerate(self.judges_.tolist())}
         code = np.array([place.get(name, -1) for name in names.tolist()], np.int64)
@@ -439,9 +433,9 @@ class JudgeBradleyTerry(StrengthModel):
     def _average(self, gap: Floats, code: NDArray[np.int64]) -> Floats:
         """Average over the parameters of judges; -1 is a new one."""
         with np.errstate(divide="ignore"):
-            width = np.log(
-                np.append(self.tie_width_, _width(self.tie_, self.plain_._link))
-            )[code]
+            width = np.log(np.append(self.tie_width_, _width(self.tie_, self._link)))[
+                code
+            ]
         a = np.append(self.discrimination_, 1.0)[code]
         side = np.append(self.side_bias_, self.side_)[code]
         new = np.diag(self.spread_**2)[None]
@@ -461,7 +455,7 @@ class JudgeBradleyTerry(StrengthModel):
             for u, wu in zip(nodes, weights, strict=True):
                 t = width + z * slope + u * second
                 t = t if self.ties == "davidson" else np.exp(t)
-                out += wz * wu * self.plain_._link.probabilities(d, t)
+                out += wz * wu * self._link.probabilities(d, t)
         return out
 
 
