@@ -81,10 +81,7 @@ def check_pairs(
 ) -> PairsReport:
     """Say what comparisons hold, and what stands in the way of learning from them.
 
-    Looks for items that never meet the rest, items and groups that won or lost
-    everything, few games, self-comparisons, differences that may be chance, cycles, an
-    effect of position, repeated rows, raters whose votes say nothing, and rows out of
-    order. Triads are counted for up to 400 items, strengths tested for up to 1,500.
+    Triads are counted for up to 400 items, strengths tested for up to 1,500.
 
     Parameters
     ----------

@@ -164,15 +164,15 @@ def check_judges(
 ) -> JudgesReport:
     """Say of each judge how well it agrees with the others and with itself.
 
-    *Agreement* with the others is the share of a judge's decided votes for the item
-    that is stronger by a `BradleyTerry` model of the other judges' votes (of more than
-    100 judges, 100 groups are left out in turn), with Wilson's interval. A judge like
-    the others would reach the *expected* share, the mean of P(stronger item | no tie).
-    A judge who is like them in a share c of votes and tosses a coin otherwise has
-    agreement = c·expected + (1 - c)/2; this c is its *care*. A judge whose agreement is
-    improbably low (binomial p, which is a bound by Hoeffding 1956, below ``1 - level``
-    divided by the number of judges) is advised to be dropped if the interval reaches
-    down to ½, and else to be weighted by its care. Rows count once.
+    *Agreement* is the share of a judge's decided votes for the item that is stronger by
+    a `BradleyTerry` model of the other judges' votes (of more than 100 judges, 100
+    groups are left out in turn), with Wilson's interval. A judge like the others would
+    reach the *expected* share, the mean of P(stronger item | no tie); one who is like
+    them in a share c of votes, and tosses a coin otherwise, c·expected + (1 - c)/2:
+    this c is its *care*. Agreement that is improbably low (binomial p, a bound by
+    Hoeffding 1956, below ``1 - level`` divided by the number of judges) makes the
+    advice: to drop a judge whose interval reaches down to ½, and to weight others by
+    their care. Rows count once.
 
     Parameters
     ----------

@@ -4,8 +4,7 @@
 A new rating system is a subclass of `SequentialRating`, in a file of its own. It names
 the columns of an item's state (``_columns``, ``_n_traced``) and implements `_new_item`
 (the state before the first game) and `_play` (update the state by games); `elo.py` is
-the shortest example. The history and the tie model are found by playing the log again,
-when they are first asked for.
+the shortest example. The history and the tie model come from playing the log again.
 
 Boundary conventions: row order is time; rows of one period see the ratings before it;
 a row of weight 0 is absent, but has its place in ``before_``. The advantage of left

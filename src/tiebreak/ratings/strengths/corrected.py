@@ -35,7 +35,7 @@ _FAR = 50.0  # strengths that no number of votes shows
 
 @dataclass(frozen=True, eq=False)
 class CorrectedStrengths:
-    """What `corrected_strengths` found.
+    """Result of `corrected_strengths`.
 
     Attributes
     ----------
@@ -98,11 +98,10 @@ def corrected_strengths(
     however wrong the judge is, and √n (θ̂ - θ*) is asymptotically normal with covariance
     H⁻¹ [V_s - 2λ(1 - n/N) C + λ²(1 - n/N) V_g] H⁻¹, where s and g are the gradients of
     the losses of people's and of the judge's vote, V their covariances and C the
-    symmetric part of cov(s, g). (Proof: with f = n/N the gradient is
-    s̄_both - λ(1 - f)(ḡ_both - ḡ_rest); both parts are independent means.) The trace is
-    smallest at λ = tr(H⁻¹CH⁻¹) / tr(H⁻¹V_gH⁻¹), kept between 0 and 1; estimating it
-    changes nothing in the limit. In one dimension intervals are then shorter by the
-    factor √(1 - ρ²(1 - n/N)), ρ the correlation of s and g.
+    symmetric part of cov(s, g). The trace is smallest at λ = tr(H⁻¹CH⁻¹) /
+    tr(H⁻¹V_gH⁻¹), kept between 0 and 1; estimating it changes nothing in the limit. In
+    one dimension intervals are then shorter by the factor √(1 - ρ²(1 - n/N)), ρ the
+    correlation of s and g.
 
     Parameters
     ----------
