@@ -443,7 +443,7 @@ def _find_modes(start, gap, counts, common, precision, effect, inner, value):  #
             decrement = slope[0] * step[0] + slope[1] * step[1] + slope[2] * step[2]
             if decrement <= 1e-22 * (1.0 + abs(now)):
                 break
-            size, found = 1.0, False
+            size, fell = 1.0, False
             for _ in range(40):
                 for i in range(3):
                     trial[i] = e[i] - size * step[i]
@@ -451,10 +451,10 @@ def _find_modes(start, gap, counts, common, precision, effect, inner, value):  #
                     gap[own], counts[own], common, precision, trial, slope, inner[j]
                 )
                 if new <= now - 1e-4 * size * decrement + 1e-13 * abs(now):
-                    found = True
+                    fell = True
                     break
                 size *= 0.5
-            if not found:
+            if not fell:
                 now = _add_judge(
                     gap[own], counts[own], common, precision, e, slope, inner[j]
                 )

@@ -128,9 +128,9 @@ def find_changes(
     ]
     ranks = [[place[name] for name in common] for place in places]
     # The reference does not change, and is no comparison to adjust for.
-    asked = np.array([name != reference for name in common]) | (reference is None)
+    tested = np.array([name != reference for name in common]) | (reference is None)
     adjusted = np.ones(len(common))
-    adjusted[asked] = holm(p_value[asked])
+    adjusted[tested] = holm(p_value[tested])
     zero = RatingScale().anchor
     return pl.DataFrame(
         {

@@ -172,12 +172,12 @@ class Leaderboard:
         model = BradleyTerry() if model is None else model
         results = check_results(X, y, sample_weight, "Leaderboard")
         parts = split_categories(by, results.n_rows)
-        given = dict(columns or {})
+        arguments = dict(columns or {})
         if sample_weight is not None:
-            given["sample_weight"] = sample_weight
+            arguments["sample_weight"] = sample_weight
 
         def board(rows: NDArray[np.int64] | None) -> Leaderboard:
-            taken = {name: _take(value, rows) for name, value in given.items()}
+            taken = {name: _take(value, rows) for name, value in arguments.items()}
             fitted = clone(model).fit(_take(X, rows), _take(y, rows), **taken)
             return cls(fitted, **options)
 
@@ -191,15 +191,15 @@ class Leaderboard:
 
     @property
     def groups(self) -> list[list[Any]]:
-        """Groups of items that cannot be told apart, best first; they may overlap."""
+        """Maximal groups of items without a significant difference, best first."""
         letters = self.table["group"]
         if letters.is_null().any():
             return []
-        found: dict[str, list[Any]] = {}
+        groups: dict[str, list[Any]] = {}
         for item, of_item in zip(self.table["item"], letters, strict=True):
             for letter in of_item.split(" "):
-                found.setdefault(letter, []).append(item)
-        return list(found.values())
+                groups.setdefault(letter, []).append(item)
+        return list(groups.values())
 
     def by_category(self) -> pl.DataFrame:
         """Give the leaderboards of all categories in one table.

@@ -83,7 +83,7 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
     _log: dict[str, Any]  # the fields of Games, since fit
     _later: list[Games]  # what is to be added to the log
     _before: Floats  # (n, 2, _n_traced), of the last call
-    _cache: dict[str, Any]  # what is found when first asked for
+    _cache: dict[str, Any]  # what is computed when first used
 
     def _read_settings(self) -> Settings:
         """Check the parameters and give those that ratings depend on."""
@@ -205,16 +205,12 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
         last = self._later[-1].period if self._later else self._log.get("period")
         _check_continues(last, games.period)
         row_of = self._row_of()
-        new: list[Any] = []
-        rows = np.empty(len(names), dtype=np.uint32)
-        entered = 0
-        for i, name in enumerate(plain_values(names)):
-            if name in row_of:
-                rows[i] = row_of[name]
-            else:
-                rows[i] = len(row_of) + len(new)
-                new.append(name)
-                entered += i < n_present
+        values = plain_values(names)
+        new = [name for name in values if name not in row_of]
+        entered = sum(name not in row_of for name in values[:n_present])
+        place = {name: len(row_of) + k for k, name in enumerate(new)}
+        places = [row_of[name] if name in row_of else place[name] for name in values]
+        rows = np.array(places, dtype=np.uint32)
         settings = self._settings
         games = _in_points(settings, games._replace(sides=rows[games.sides]))
         state = np.concatenate([self._state, self._new_state(settings, len(new))])
@@ -313,7 +309,7 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
         return "_log" in vars(self)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Give the state with one log, and without what can be found again."""
+        """Give the state with one log, and without what can be computed again."""
         if not self.__sklearn_is_fitted__():
             return super().__getstate__()
         self._games()
@@ -559,7 +555,7 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
 
         A tie model is added to the expected scores: P(left) : P(tie) : P(right) =
         exp(-d/2) : ν : exp(d/2), where d is ``slope_`` times the logit of right's
-        expected score and ν is ``tie_``. Both are fitted, when first asked for, to all
+        expected score and ν is ``tie_``. Both are fitted, when first used, to all
         games since fit, each predicted from the ratings before it.
 
         Parameters

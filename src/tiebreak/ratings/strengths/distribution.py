@@ -1,17 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The distribution of strengths, and what follows from it: intervals, ranks and groups.
 
-*Ranks and groups.* Items i and j are surely different when |θ_i - θ_j| exceeds
-q se(θ_i - θ_j), with q the quantile of the largest such ratio over *all* pairs, found
-by drawing from the distribution, or Bonferroni's bound where items are many. Then
-with the given confidence all of this holds at once: the rank of i (1 is best) lies
-between ::
+*Ranks and groups.* Items i and j differ significantly when |θ_i - θ_j| exceeds
+q se(θ_i - θ_j), with q the quantile of the largest such ratio over *all* pairs, by
+draws from the distribution, or Bonferroni's bound where items are many. Then with the
+confidence of q all of this holds at once: the rank of i (1 is best) lies between ::
 
-    1 + #{j : j surely better than i}   and   N - #{j : i surely better than j},
+    1 + #{j : j significantly better}   and   N - #{j : j significantly worse},
 
-and two items without a common group are different. Groups are the maximal cliques of
-"not surely different". Items that never meet, not even through others, are never
-surely different, whatever a prior says. An interval of one rank by itself takes the
+and two items without a common group are different. Groups are the maximal sets without
+a significant difference. Items that never meet, not even through others, never differ
+significantly, whatever a prior says. An interval of one rank by itself takes the
 maximum over the pairs of its item only (Mogstad, Romano, Shaikh and Wilhelm, 2024).
 """
 
@@ -251,7 +250,7 @@ _GROUPED, _MOST_GROUPS, _MOST_STEPS = 1000, 200, 20_000
 
 @dataclass(frozen=True, eq=False)
 class Separation:
-    """Which items are surely different, all statements holding at once.
+    """Which items differ significantly, all statements holding at once.
 
     With ``simultaneous=False`` only the intervals of the rank of each item by itself.
     """
@@ -293,7 +292,7 @@ class Separation:
         return out
 
     def _blocks(self) -> Iterator[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]]:
-        """Give rows, and which items are surely better, and worse, than they are."""
+        """Give rows, and which items are significantly better, and worse."""
         n = len(self.critical)
         # In blocks: matrices of all differences would be many times the covariance.
         for rows in np.array_split(np.arange(n), -(-n // _RANK_BLOCK)):
@@ -302,7 +301,7 @@ class Separation:
     def _apart(
         self, rows: NDArray[np.int64]
     ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Say which items (columns) are surely better, and worse, than some rows."""
+        """Say which items (columns) are significantly better, and worse, than rows."""
         if self.strengths.sides is not None:
             return self._apart_by_tails(rows)
         mean, n = self.strengths.mean, len(self.critical)
@@ -332,7 +331,7 @@ class Separation:
         return (1.0 - behind < limit).reshape(shape), (behind < limit).reshape(shape)
 
     def groups(self) -> list[NDArray[np.int64]] | None:
-        """Largest sets of which no two surely differ, best first; None: too many."""
+        """Maximal sets without a significant difference, best first; None: too many."""
         n = len(self.critical)
         if n > _GROUPED:
             return None
@@ -354,12 +353,12 @@ def maximal_cliques(joined: NDArray[np.bool_]) -> list[list[int]] | None:
         int.from_bytes(row.tobytes(), "little")
         for row in np.packbits(joined, axis=1, bitorder="little")
     ]
-    found: list[list[int]] = []
+    cliques: list[list[int]] = []
     stack = [(0, (1 << n) - 1, 0)]
     steps = 0
     while stack:
         steps += 1
-        if steps > _MOST_STEPS or len(found) > _MOST_GROUPS:
+        if steps > _MOST_STEPS or len(cliques) > _MOST_GROUPS:
             return None
         chosen, open_, closed = stack.pop()
         # Items that are joined with all the others belong to every clique to come.
@@ -372,13 +371,13 @@ def maximal_cliques(joined: NDArray[np.bool_]) -> list[list[int]] | None:
                 )
         if not open_:
             if not closed:
-                found.append(_bits(chosen))
+                cliques.append(_bits(chosen))
             continue
         pivot = max(_bits(open_ | closed), key=lambda u: (open_ & near[u]).bit_count())
         for v in _bits(open_ & ~near[pivot]):
             stack.append((chosen | 1 << v, open_ & near[v], closed & near[v]))
             open_, closed = open_ & ~(1 << v), closed | 1 << v
-    return sorted(found)
+    return sorted(cliques)
 
 
 def _bits(number: int) -> list[int]:

@@ -306,7 +306,7 @@ class StrengthModel(UtilityMixin, ClassifierMixin, BaseEstimator):
         Returns
         -------
         list of ndarray of names
-            Largest sets of which no two items surely differ, best first; they may
+            Maximal sets without a significant difference, best first; they may
             overlap. Empty where they would be hundreds.
         """
         groups = self._separation(level, kind).groups() or []
