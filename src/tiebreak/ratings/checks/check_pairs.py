@@ -151,12 +151,20 @@ def check_pairs(
     if raters is not None and len(kept):
         facts = check_raters(votes, raters.values)
     cells = None if favor is None else _count_cells(votes)
+    left, tie, right = np.bincount(votes.outcome + 1, votes.weight, 3).tolist()
+    met = triu(graph.beats + graph.beats.T + graph.tied).data
     report = PairsReport(
         n_rows=int(present.sum()),
         n_items=kept.n_items,
         n_connected=int((graph.strong_component == 0).sum()),
-        **_count_outcomes(votes),
-        **_count_pairs(graph),
+        n_comparisons=left + tie + right,
+        left=left,
+        tie=tie,
+        right=right,
+        n_pairs=len(met),
+        fewest=float(met.min()) if len(met) else 0.0,
+        median=float(np.median(met)) if len(met) else 0.0,
+        most=float(met.max(initial=0.0)),
         self_rows=tuple(np.flatnonzero(present & same).tolist()),
         repeated_rows=repeated,
         components=tuple(map(items.of, _members(graph.component)[1:])),
@@ -197,20 +205,6 @@ def _merge_items(X: Any) -> Pairs:
 def _distinct_raters(rater: ArrayLike, counted: NDArray[np.bool_]) -> Distinct:
     column = check_row_column(rater, "rater", len(counted))
     return find_distinct(column if counted.all() else column[counted])
-
-
-def _count_outcomes(votes: Votes) -> dict[str, Any]:
-    left, tie, right = np.bincount(votes.outcome + 1, votes.weight, 3).tolist()
-    total = left + tie + right
-    return {"n_comparisons": total, "left": left, "tie": tie, "right": right}
-
-
-def _count_pairs(graph: ComparisonGraph) -> dict[str, Any]:
-    met = triu(graph.beats + graph.beats.T + graph.tied).data
-    if len(met) == 0:
-        return {"n_pairs": 0, "fewest": 0.0, "median": 0.0, "most": 0.0}
-    ends = {"fewest": float(met.min()), "most": float(met.max())}
-    return {"n_pairs": len(met), "median": float(np.median(met))} | ends
 
 
 def _count_repeated(
