@@ -136,14 +136,6 @@ def davidson_against_newman() -> Iterator[Row]:
         ratio >= 20,
         f"{1e3 * a:.0f} ms against {1e3 * b:.0f} ms; equal to {difference:.0e}",
     )
-    model = ours()
-    seconds = min(_timed(lambda: model.bootstrap(1000)) for _ in range(2))
-    yield Row(
-        "1000 bootstrap resamples, 200 items, 19,900 pairs",
-        f"{seconds:.1f} s",
-        "",
-        None,
-    )
     seconds = min(_timed(lambda: BradleyTerry().fit(pairs, y)) for _ in range(2))
     yield Row(
         "tie model and prior learned, 10⁶ comparisons of 200 items",
@@ -154,8 +146,8 @@ def davidson_against_newman() -> Iterator[Row]:
 
 
 def leaderboard_of_votes() -> Iterator[Row]:
-    """The leaderboard of the language-model votes with 1000 bootstraps."""
-    name = "leaderboard of lm_arena_140k with 1000 bootstraps"
+    """The leaderboard of the language-model votes and its intervals."""
+    name = "leaderboard of lm_arena_140k with intervals"
     try:
         votes = load_lm_arena()
     except FileNotFoundError:
@@ -166,7 +158,6 @@ def leaderboard_of_votes() -> Iterator[Row]:
             votes.pairs,
             votes.y,
             model=BradleyTerry("davidson", alpha=0),
-            interval="bootstrap",
         )
     )
     yield Row(name, f"{seconds:.1f} s", "≤ 5 s", seconds <= 5)

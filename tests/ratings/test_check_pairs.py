@@ -114,56 +114,73 @@ def test_a_weight_is_so_many_rows(rows):
     assert facts(weighted) == facts(repeated)
 
 
-# --- problems ------------------------------------------------------------------------
+# --- findings ------------------------------------------------------------------------
+
+FEW = (*SOUND, "a>x", "b>x", "d>a", "e>a", "e>b")
+GROUPS = (*SOUND, "p=q", "p>a", "q>b", "x=z", "x<a")
+FIRST = ("a>b", "b>c", "c>a") * 4
+BUSY = (*("a=b", "b=c") * 5, *SOUND)
+VOTERS = ["busy"] * 10 + ["fair"] * 7
 
 
-def test_disconnected_items_are_a_problem():
-    report = check("a=b", "b=c", "d=e", "a>b")
-    assert not report.ok
-    found = finding(report, "disconnected")
-    assert found.level == "problem"
-    assert found.items == ("d", "e")
-    assert "'d', 'e'" in found.message
-    assert report.components == (("d", "e"),)
-    assert "disconnected" not in codes(check(*SOUND))
+@pytest.mark.parametrize(
+    ("rows", "columns", "code", "level", "items", "words"),
+    [
+        ("a=b b=c d=e a>b", {}, "disconnected", "problem", "de", "are 'd', 'e'"),
+        ("a=a b=b", {}, "nothing", "problem", "", "No two"),
+        (FEW, {}, "undefeated", "warning", "ed", "2 items .* 'e' .2 games., 'd' .1 g"),
+        (FEW, {}, "winless", "warning", "x", "1 item .*: 'x' .2 games.*auto"),
+        (FEW, {}, "few_games", "warning", "dxe", "3 games: 'd' .1 game., 'x' .2"),
+        (GROUPS, {}, "winning_group", "warning", "pq", "'p', 'q'"),
+        (GROUPS, {}, "losing_group", "warning", "xz", "'x', 'z'"),
+        # One decided comparison around a cycle of two ties: θ and ν grow together.
+        ("a>b b=c c=a", {}, "consistent", "warning", "", "without end"),
+        ("a=b b=c a=c", {}, "only_ties", "warning", "", "Every comparison is a tie"),
+        (("a>a", *SOUND, "b=b"), {}, "self_comparison", "warning", "", "row 0, row 8"),
+        (FIRST, {}, "one_sided", "warning", "", "won all 12"),
+        ("a>b a>b b>a b>c c>a", {}, "cycle", "note", "cab", "'a' beat 'b' .2 to 1"),
+        (SOUND, {"sample_weight": [1] * 6 + [0]}, "weightless", "note", "", "1 row of"),
+        (SOUND, {"period": [1, 2, 2, 5, 4, 6, 7]}, "unsorted", "warning", "", "row 4"),
+        (SOUND, {"rater": [*"uvwwwww"]}, "one_vote", "note", "uv", "'u', 'v'. Nothing"),
+        (BUSY, {"rater": VOTERS}, "constant_rater", "warning", ["busy"], "10 times"),
+    ],
+)
+def test_findings_are_named_and_sound_data_have_none(
+    rows, columns, code, level, items, words
+):
+    report = check(*(rows.split() if isinstance(rows, str) else rows), **columns)
+    found = finding(report, code)
+    assert found.level == level
+    assert found.items == tuple(items)
+    assert re.search(words, found.message)
+    assert report.ok == all(each.level != "problem" for each in report.findings)
+    plain = report.to_dict()
+    assert json.loads(json.dumps(plain, allow_nan=False)) == plain
+    sound = check(*SOUND, rater=[*"uuuuvvv"], period=range(7))
+    assert code not in codes(sound) or code == "cycle"
 
 
-def test_undefeated_and_winless_items_are_warnings_with_their_games():
-    report = check(*SOUND, "a>x", "b>x", "d>a", "e>a", "e>b")
-    assert report.undefeated == (("e", 2.0), ("d", 1.0))
-    assert report.winless == (("x", 2.0),)
-    found = finding(report, "undefeated")
-    assert found.level == "warning"
-    assert found.items == ("e", "d")
-    assert 'prior (alpha="auto") keeps their strength' in found.message
-    assert "2 items won all their games: 'e' (2 games), 'd' (1 game)." in found.message
-    found = finding(report, "winless")
-    assert "1 item lost all its games: 'x' (2 games)." in found.message
-    assert report.ok
-    assert not report.has_maximum_likelihood
-    assert report.n_connected == 3
-    assert "at most 3 of 6 items" in text_of(report)
-
-
-def test_groups_that_win_or_lose_everything_are_warnings():
-    top = ("p=q", "p>a", "q>b")
-    report = check(*SOUND, *top, "x=z", "x<a")
-    assert finding(report, "winning_group").items == ("p", "q")
-    assert finding(report, "losing_group").items == ("x", "z")
-    assert report.winning_groups == (("p", "q"),)
-    assert "('p', 'q')" in finding(report, "winning_group").message
-    assert finding(report, "losing_group").level == "warning"
-    report = check(*SOUND, *top, "c>q")
-    assert not {"winning_group", "losing_group"} & set(codes(report))
-
-
-def test_ties_that_nothing_contradicts_are_a_warning():
-    # One decided comparison around a cycle of two ties: θ and ν grow together.
-    report = check("a>b", "b=c", "c=a")
-    assert finding(report, "consistent").level == "warning"
-    assert not report.has_maximum_likelihood
+def test_limits_of_findings():
+    assert "cycle" not in codes(check("a>b", "b>c", "a>c"))
     assert "consistent" not in codes(check("a>b", "b>c", "c=a"))
     assert "consistent" not in codes(check("a>b", "b>a"))
+    assert "one_sided" not in codes(check(*FIRST, "a<b"))
+    pairs, outcome = read(*FIRST)
+    mirrored = check_pairs(pairs.swap(), -outcome)
+    assert "lost all 12" in finding(mirrored, "one_sided").message
+    fewer = check(*BUSY[1:], rater=VOTERS[1:])
+    assert "constant_rater" not in codes(fewer)
+    assert check(*FEW).few_games == (("d", 1.0), ("x", 2.0), ("e", 2.0))
+    assert "at most 3 of 6 items" in text_of(check(*FEW))
+    assert not check(*FEW).has_maximum_likelihood
+    report = check(*SOUND, "c>q", "p=q", "p>a", "q>b")
+    assert not {"winning_group", "losing_group"} & set(codes(report))
+    report = check("a>a", *SOUND, "b=b")
+    assert (report.self_rows, report.n_comparisons, report.n_rows) == ((0, 8), 7, 9)
+    pairs = Pairs([[0.0], [1.0], [2.0], [3.0]], [1, 1, 3], [3, 2, 1])
+    report = check_pairs(pairs, [-1, -1, -1])  # without names
+    assert finding(report, "winless").items == (2,)
+    assert "item 2 (1 game)" in finding(report, "winless").message
 
 
 def test_nothing_to_compare_is_a_problem():
@@ -173,30 +190,6 @@ def test_nothing_to_compare_is_a_problem():
     assert np.isnan(report.tie_rate)
     assert report.to_dict()["tie_rate"] is None
     assert "0 items" in text_of(report)
-
-
-def test_only_ties_is_a_warning():
-    assert codes(check("a=b", "b=c", "a=c", "a=b", "b=c", "c=a")) == ["only_ties"]
-    assert "only_ties" not in codes(check(*SOUND))
-
-
-# --- warnings and notes --------------------------------------------------------------
-
-
-def test_self_comparisons_are_reported_with_their_rows_and_not_counted():
-    report = check("a>a", *SOUND, "b=b")
-    assert report.self_rows == (0, 8)
-    assert "2 rows compare an item with itself: row 0, row 8." in text_of(report)
-    assert report.n_comparisons == 7
-    assert report.n_rows == 9
-    assert check(*SOUND).self_rows == ()
-
-
-def test_items_of_few_games_are_named():
-    report = check(*SOUND, "d>a", "a>d", "e>a", "f>a", "f<b", "f=c")
-    assert report.few_games == (("e", 1.0), ("d", 2.0))
-    assert finding(report, "few_games").items == ("e", "d")
-    assert check(*SOUND).few_games == ()
 
 
 def test_an_effect_of_position_is_a_warning_unless_small_or_given():
@@ -214,29 +207,6 @@ def test_an_effect_of_position_is_a_warning_unless_small_or_given():
     assert "small" in finding(small, "position").message
     given = check(*left * 30, *right * 10, advantage=1)
     assert finding(given, "position").level == "note"
-
-
-def test_winners_named_first_are_noticed():
-    rows = ["a>b", "b>c", "c>a"] * 4
-    report = check(*rows)
-    assert finding(report, "one_sided").level == "warning"
-    assert "won all 12" in finding(report, "one_sided").message
-    assert "position" not in codes(report)
-    pairs, outcome = read(*rows)
-    mirrored = check_pairs(pairs.swap(), -outcome)
-    assert "lost all 12" in finding(mirrored, "one_sided").message
-    assert "one_sided" not in codes(check(*rows, "a<b"))
-
-
-def test_a_cycle_is_named_with_its_scores():
-    report = check("a>b", "a>b", "b>a", "b>c", "c>a")
-    found = finding(report, "cycle")
-    assert sorted(found.items) == ["a", "b", "c"]
-    assert "'a' beat 'b' (2 to 1)" in found.message
-    assert "'c' beat 'a' (1 to 0)" in found.message
-    assert report.cycles.n_items == 3
-    assert (report.cycles.circular_triads, report.cycles.decided_triads) == (1, 1)
-    assert "cycle" not in codes(check("a>b", "b>c", "a>c"))
 
 
 def test_coin_tosses_are_called_so(rng):
@@ -271,31 +241,11 @@ def test_repeated_rows_are_counted_where_occasions_are_told_apart():
     assert check_pairs(pairs, outcome, sample_weight=np.ones(15)).repeated_rows == 8
     report = check_pairs(pairs, outcome, period=[1] * 14 + [2])
     assert report.repeated_rows == 7
-    assert "7 rows repeat an earlier row" in finding(report, "repeated").message
+    assert "7 rows equal to an earlier one" in finding(report, "repeated").message
     assert "the same period" in finding(report, "repeated").message
     report = check_pairs(pairs, outcome, rater=raters, period=range(15))
     assert report.repeated_rows == 0
     assert "repeated" not in codes(report)
-
-
-def test_rows_of_weight_zero_are_left_out_and_counted():
-    report = check(*SOUND, "d>a", sample_weight=[1] * 7 + [0])
-    assert report.n_items == 3
-    assert report.undefeated == ()
-    assert finding(report, "weightless").message == "1 row weighs 0, so left out."
-    assert "weightless" not in codes(check(*SOUND))
-
-
-def test_periods_out_of_order_are_named():
-    report = check(*SOUND, period=[1, 2, 2, 5, 4, 6, 7])
-    assert report.periods.is_sorted is False
-    assert report.periods.unsorted_row == 4
-    assert (report.periods.first, report.periods.last) == (1, 7)
-    assert report.periods.n_periods == 6
-    assert "row 4 is earlier" in finding(report, "unsorted").message
-    report = check(*SOUND, period=[1, 2, 2, 4, 4, 6, 7])
-    assert report.periods.is_sorted
-    assert "unsorted" not in codes(report)
 
 
 @pytest.mark.parametrize(
@@ -319,28 +269,6 @@ def test_periods_can_be_dates_of_any_kind(dates):
 
 
 # --- raters --------------------------------------------------------------------------
-
-
-def test_raters_with_one_vote_are_named():
-    report = check(*SOUND, rater=[1, 2, 3, 3, 3, 3, 3])
-    assert report.raters.one_vote == (1, 2)
-    assert finding(report, "one_vote").level == "note"
-    assert "Nothing can be said" in finding(report, "one_vote").message
-    assert "one_vote" not in codes(check(*SOUND, rater=[1, 1, 1, 3, 3, 3, 3]))
-
-
-@pytest.mark.parametrize(
-    ("sign", "word"), [(">", "left"), ("=", "a tie"), ("<", "right")]
-)
-def test_raters_who_always_say_the_same_are_named(sign, word):
-    rows = [f"a{sign}b", f"b{sign}c"] * 5
-    raters = ["busy"] * len(rows) + ["fair"] * len(SOUND)
-    report = check(*rows, *SOUND, rater=raters)
-    ((name, outcome, votes),) = report.raters.constant
-    assert (name, outcome, votes) == ("busy", " <=>".index(sign) * -1 + 2, 10)
-    assert f"'busy' ({word}, 10 times)" in finding(report, "constant_rater").message
-    fewer = check(*rows[1:], *SOUND, rater=raters[1:])
-    assert "constant_rater" not in codes(fewer)
 
 
 def votes_of(rng, strength, n_raters, per_rater, contrary=()):
@@ -420,13 +348,6 @@ def test_an_array_merges_items_of_equal_features():
     assert report.ok
 
 
-def test_items_without_names_are_called_by_row_number():
-    pairs = Pairs([[0.0], [1.0], [2.0], [3.0]], [1, 1, 3], [3, 2, 1])
-    report = check_pairs(pairs, [-1, -1, -1])
-    assert finding(report, "winless").items == (2,)
-    assert "item 2 (1 game)" in finding(report, "winless").message
-
-
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
@@ -453,31 +374,9 @@ def test_periods_that_cannot_be_sorted_are_refused():
 # --- the report ----------------------------------------------------------------------
 
 
-@pytest.fixture
-def full_report():
+def test_the_text_begins_with_the_verdict_and_is_no_wider_than_a_terminal():
     rows = [*SOUND, "d>a", "x<[b]", "e=f", "a>a"]
-    return check(*rows, rater=[1, *"uvwxyzabcd"], period=range(11))
-
-
-def test_the_dictionary_is_plain(full_report):
-    plain = full_report.to_dict()
-    assert json.loads(json.dumps(plain, allow_nan=False)) == plain
-    assert plain["ok"] is False
-    assert plain["findings"][0]["level"] == "problem"
-
-    def types(value):
-        yield type(value)
-        if isinstance(value, dict):
-            value = list(value.values())
-        for entry in value if isinstance(value, list) else ():
-            yield from types(entry)
-
-    allowed = {dict, list, str, int, float, bool, type(None)}
-    assert set(types(plain)) <= allowed
-
-
-def test_the_text_begins_with_the_verdict_and_is_no_wider_than_a_terminal(full_report):
-    text = str(full_report)
+    text = str(check(*rows, rater=[1, *"uvwxyzabcd"], period=range(11)))
     assert text.startswith("1 problem: not everything can be learned.")
     prior = check(*SOUND, "d>a", "d>b", "d>c")
     assert str(prior).startswith("No problem found: the strength of every item can")

@@ -114,7 +114,7 @@ def test_check_pairs_calls_it_a_problem_and_says_what_to_try():
     assert not report.ok
     assert not report.has_maximum_likelihood
     assert "won all its 12 decided games" in found.message
-    assert "Leave the advantage out" in found.message
+    assert "Leave it out" in found.message
     report, found = check([*home_wins(), (0, 1, 1, (1,)), (1, 0, 1, (1,))])
     assert report.ok
     assert found == []

@@ -74,20 +74,6 @@ def test_fide_by_hand(rule, new, usual, top):
     assert_allclose(model.rating_[0], again[0] - top / 2)
 
 
-def test_a_period_is_one_update():
-    # Two victories in a row: after the first the second is worth less, unless both
-    # are of one period.
-    pairs = Pairs(None, ["a", "a"], ["b", "b"])
-    by_row = Elo().fit(pairs, [-1, -1])
-    second = 20 * (1 - 1 / (1 + 10 ** (-20 / 400)))
-    assert_allclose(by_row.rating_[0], 1210 + second)
-    together = Elo().fit(pairs, [-1, -1], period=["May", "May"])
-    assert_allclose(together.rating_, [1220, 1180])
-    assert_array_equal(together.before_, np.full((2, 2), 1200.0))
-    apart = Elo().fit(pairs, [-1, -1], period=["April", "May"])
-    assert_array_equal(apart.rating_, by_row.rating_)
-
-
 @pytest.mark.parametrize("rule", [17.0, "fide", "fide2014"])
 @pytest.mark.parametrize("with_period", few([True, False]))
 @pytest.mark.parametrize("with_rest", few([True, False]))

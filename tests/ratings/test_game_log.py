@@ -1,21 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Learning game after game: pieces, periods, weights of 0, files, and bad input."""
 
-import copy
 import datetime
-import io
-import pickle
 
-import joblib
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
-from sklearn.base import clone
 
 from tests.ratings.random_games import few_games, random_games
-from tiebreak import Pairs, load, save
+from tiebreak import Pairs
 from tiebreak.ratings import Elo, Glicko, Glicko2
 
 MODELS = [Elo, Glicko, Glicko2]
@@ -134,57 +129,6 @@ def test_an_absent_row_has_the_deviation_of_its_time(model):
         sample_weight=[1, 0],
     )
     assert (m.before_deviation_[1] > m.deviation_).all()
-
-
-@every_model
-def test_refit_forgets(model, rng):
-    games = random_games(rng, 60)
-    fresh = model().fit(games.pairs, games.y)
-    other = Pairs(None, [1, 2], [2, 3])
-    old = model().fit(other, [0, -1], period=[4, 5], sample_weight=[1, 2])
-    assert_equal(fresh, old.fit(games.pairs, games.y))
-    # A fit that fails leaves the model as it was.
-    with pytest.raises(ValueError, match="y has 1 outcomes"):
-        old.fit(games.pairs, [0])
-    with pytest.raises(ValueError, match="y must hold"):
-        old.partial_fit(Pairs(None, ["new"], ["item"]), [3])
-    assert_equal(fresh, old)
-    twin = clone(old)
-    assert not hasattr(twin, "rating_")
-
-
-@every_model
-@pytest.mark.parametrize("names", ["text", "numbers", "mixed"])
-def test_copies_and_files(model, names, rng, tmp_path):
-    games = random_games(rng, 60)
-    left, right = games.left, games.right
-    if names != "text":
-        number = {name: i for i, name in enumerate(np.unique([left, right]))}
-        left, right = ([number[name] for name in side] for side in (left, right))
-    if names == "mixed":
-        left = ["zero" if i == 0 else i for i in left]
-        right = ["zero" if i == 0 else i for i in right]
-    pairs = Pairs(None, left, right)
-    period = games.period
-    m = model().fit(
-        pairs[:40], games.y[:40], period=period[:40], sample_weight=np.ones(40)
-    )
-    m.partial_fit(pairs[40:50], games.y[40:50], period=period[40:50])
-    file = io.BytesIO()
-    joblib.dump(m, file)
-    file.seek(0)
-    for other in (
-        copy.deepcopy(m),
-        copy.copy(m),
-        pickle.loads(pickle.dumps(m)),
-        joblib.load(file),
-        load(save(m, tmp_path / "ratings.tiebreak")),
-    ):
-        assert_equal(m, other)
-        other.partial_fit(pairs[50:], games.y[50:], period=period[50:])
-        assert len(other.n_games_) == len(np.unique([games.left, games.right]))
-        assert len(other.history_) > len(m.history_)
-        assert other.n_games_.sum() == m.n_games_.sum() + 20
 
 
 @every_model

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Glicko: Glickman's worked example, growth over idle periods, and the plain loop."""
+"""Glicko: Glickman's example, growth over idle periods; both against the plain loop."""
 
 import math
 
@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
 
 from tests.extended import few
 from tests.oracles.glicko_plain import Player, g, glicko_update, rate
 from tests.ratings.random_games import few_games, random_games
 from tiebreak import Pairs
-from tiebreak.ratings import Glicko
+from tiebreak.ratings import Glicko, Glicko2
 from tiebreak.ratings.over_time.glicko import COLUMNS, update_glicko
 
 ONE = Pairs(None, ["a"], ["b"])
@@ -100,15 +101,6 @@ def test_idle_periods_grow_the_deviation():
     assert_allclose(model.before_deviation_, [[100, grown]])
 
 
-def test_no_time_passes_without_periods():
-    # c could be anything.
-    pairs = Pairs(None, ["a", "a", "b"], ["b", "c", "a"])
-    one = Glicko(c=0.0).fit(pairs, [-1, 0, 1])
-    two = Glicko(c=300.0).fit(pairs, [-1, 0, 1])
-    assert_array_equal(one.rating_, two.rating_)
-    assert_array_equal(one.deviation_, two.deviation_)
-
-
 def test_the_same_period_in_a_later_call_is_an_update_without_time():
     model = start(50.0, [3])
     first = model.deviation_
@@ -120,23 +112,17 @@ def test_the_same_period_in_a_later_call_is_an_update_without_time():
     assert (model.deviation_ < together.deviation_).all()
 
 
-def model_of(games, columns, **parameters):
-    parameters = {"c": 20.0, "deviation": 300.0, "max_deviation": 310.0} | parameters
+def model_of(system, games, columns, **parameters):
     names = {"weight": "sample_weight"}
-    given = {names.get(name, name): getattr(games, name) for name in columns}
-    return Glicko(**parameters).fit(games.pairs, games.y, **given)
+    values = {names.get(name, name): getattr(games, name) for name in columns}
+    model = clone(SYSTEMS[system][0]).set_params(**parameters)
+    return model.fit(games.pairs, games.y, **values)
 
 
-def plain(games, columns):
-    return rate(
-        games.left,
-        games.right,
-        games.y,
-        new=Player(1500.0, 300.0),
-        c=20.0,
-        max_deviation=310.0,
-        **{name: getattr(games, name) for name in columns},
-    )
+def plain(system, games, columns):
+    columns = {name: getattr(games, name) for name in columns}
+    rules = SYSTEMS[system][1] | {"max_deviation": 310.0}
+    return rate(games.left, games.right, games.y, **rules, **columns)
 
 
 def assert_same(model, oracle):
@@ -150,12 +136,25 @@ def assert_same(model, oracle):
     assert_allclose(model.before_, pairs, rtol=0, atol=1e-9)
     pairs = [[a.deviation, b.deviation] for a, b in before]
     assert_allclose(model.before_deviation_, pairs, rtol=0, atol=1e-9)
-    found = model.history_
-    assert found["item"].to_list() == [name for _, name, _ in history]
-    assert_allclose(found["rating"], [p.rating for *_, p in history])
-    assert_allclose(found["deviation"], [p.deviation for *_, p in history])
+    after = model.history_
+    assert after["item"].to_list() == [name for _, name, _ in history]
+    assert_allclose(after["rating"], [p.rating for *_, p in history])
+    assert_allclose(after["deviation"], [p.deviation for *_, p in history])
+    if isinstance(model, Glicko2):
+        assert_allclose(model.volatility_, [p.volatility for p in of], rtol=1e-9)
+        assert_allclose(after["volatility"], [p.volatility for *_, p in history])
 
 
+SYSTEMS = {
+    "glicko": (
+        Glicko(c=20.0, deviation=300.0, max_deviation=310.0),
+        {"new": Player(1500.0, 300.0), "c": 20.0},
+    ),
+    "glicko2": (
+        Glicko2(deviation=300.0, max_deviation=310.0, tau=0.9),
+        {"new": Player(1500.0, 300.0, 0.06), "tau": 0.9},
+    ),
+}
 COLUMN_SETS = [
     (),
     ("period",),
@@ -164,24 +163,27 @@ COLUMN_SETS = [
 ]
 
 
+@pytest.mark.parametrize("system", SYSTEMS)
 @pytest.mark.parametrize("columns", few(map(pytest.param, COLUMN_SETS[::-1])))
-def test_equals_the_plain_loop(rng, columns):
-    games = random_games(rng, 20_000, 40)
-    model = model_of(games, columns)
+def test_equals_the_plain_loop(rng, system, columns):
+    games = random_games(rng, 10_000, 40)
+    model = model_of(system, games, columns)
     assert np.ptp(model.rating_) > 100
-    assert_same(model, plain(games, columns))
+    assert_same(model, plain(system, games, columns))
 
 
+@pytest.mark.parametrize("system", SYSTEMS)
 @pytest.mark.parametrize("columns", COLUMN_SETS)
 @pytest.mark.filterwarnings("ignore:y holds only 0 and 1")
 @given(few_games())
-def test_equals_the_plain_loop_on_oddities(columns, games):
-    assert_same(model_of(games, columns), plain(games, columns))
+def test_equals_the_plain_loop_on_oddities(system, columns, games):
+    model = model_of(system, games, columns)
+    assert_same(model, plain(system, games, columns))
 
 
 def test_expected_score_and_what_a_difference_is_worth(rng):
     games = random_games(rng, 60)
-    model = model_of(games, ["period"], advantage=25.0)
+    model = model_of("glicko", games, ["period"], advantage=25.0)
     rating = dict(zip(model.items_, model.rating_, strict=True))
     deviation = dict(zip(model.items_, model.deviation_, strict=True))
     asked = games.pairs[:20]

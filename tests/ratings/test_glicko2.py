@@ -10,10 +10,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import brentq
 
-from tests.extended import few
-from tests.oracles.glicko_plain import SCALE, Player, glicko2_update, rate
-from tests.ratings.random_games import few_games, random_games
-from tests.ratings.test_glicko import COLUMN_SETS, assert_same, glickmans_example
+from tests.oracles.glicko_plain import SCALE, Player, glicko2_update
+from tests.ratings.test_glicko import glickmans_example
 from tiebreak import Pairs
 from tiebreak.ratings import Glicko2
 from tiebreak.ratings.over_time.glicko import new_volatility
@@ -66,16 +64,6 @@ def test_an_update_grows_what_games_cannot_shrink():
         assert_array_equal(model.volatility_, [0.06, 0.06])
 
 
-def test_surprises_raise_the_volatility_and_dull_games_lower_it():
-    pairs = Pairs(None, ["a"] * 20, ["b"] * 20)
-    swings = Glicko2(deviation=60.0).fit(
-        pairs, [-1] * 10 + [1] * 10, period=np.repeat([1, 2], 10)
-    )
-    assert (swings.volatility_ > 0.06).all()
-    ties = Glicko2(deviation=60.0).fit(pairs, [0] * 20, period=np.repeat([1, 2], 10))
-    assert (ties.volatility_ < 0.06).all()
-
-
 @given(
     log_sigma=st.floats(-7, 2),
     log_phi=st.floats(-5, 2),
@@ -103,48 +91,3 @@ def test_the_equation_for_the_volatility(
     root = brentq(h, low, high, xtol=1e-14, rtol=1e-14)
     # Where the equation has several roots, any of them will do.
     assert abs(found - root) < 1e-10 or abs(h(found)) < 1e-10
-
-
-def model_of(games, columns):
-    names = {"weight": "sample_weight"}
-    given = {names.get(name, name): getattr(games, name) for name in columns}
-    model = Glicko2(deviation=300.0, max_deviation=310.0, tau=0.9)
-    return model.fit(games.pairs, games.y, **given)
-
-
-def plain(games, columns):
-    return rate(
-        games.left,
-        games.right,
-        games.y,
-        new=Player(1500.0, 300.0, 0.06),
-        tau=0.9,
-        max_deviation=310.0,
-        **{name: getattr(games, name) for name in columns},
-    )
-
-
-def assert_same_volatility(model, oracle):
-    players, _, history = oracle
-    expected = [players[name].volatility for name in model.items_.tolist()]
-    assert_allclose(model.volatility_, expected, rtol=1e-9)
-    expected = [player.volatility for *_, player in history]
-    assert_allclose(model.history_["volatility"], expected, rtol=1e-9)
-
-
-@pytest.mark.parametrize("columns", few(map(pytest.param, COLUMN_SETS[::-1])))
-def test_equals_the_plain_loop(rng, columns):
-    games = random_games(rng, 10_000, 40)
-    model, oracle = model_of(games, columns), plain(games, columns)
-    assert_same(model, oracle)
-    assert_same_volatility(model, oracle)
-    assert np.ptp(model.volatility_) > 1e-4
-
-
-@pytest.mark.parametrize("columns", COLUMN_SETS)
-@pytest.mark.filterwarnings("ignore:y holds only 0 and 1")
-@given(few_games())
-def test_equals_the_plain_loop_on_oddities(columns, games):
-    model, oracle = model_of(games, columns), plain(games, columns)
-    assert_same(model, oracle)
-    assert_same_volatility(model, oracle)

@@ -68,18 +68,6 @@ def test_standard_errors_are_those_of_whole_rows(rng):
     ).all()
 
 
-@pytest.mark.extended
-def test_intervals_cover(rng):
-    covered = []
-    for _ in range(300):
-        pairs, y = draw(rng, 400)
-        model = BradleyTerry("half", alpha=0.0).fit(pairs, y)
-        order = np.argsort(model.items_)
-        covered.append([model.strength_[order], model.distribution().errors()[order]])
-    found = np.array(covered)
-    np.testing.assert_allclose(found[:, 0].std(0), found[:, 1].mean(0), rtol=0.15)
-
-
 def test_what_needs_a_probability_of_ties_is_refused(rng):
     model = BradleyTerry("half").fit(*draw(rng))
     for ask in (model.likelihood, model.goodness_of_fit):

@@ -53,13 +53,6 @@ def test_two_items_are_judged_by_one_comparison():
     assert_array_equal(rank_intervals(close, covariance), [[1, 2], [1, 2]])
 
 
-def test_one_item():
-    assert_array_equal(rank_intervals(np.zeros(1), np.ones((1, 1))), [[1, 1]])
-    assert [g.tolist() for g in indistinct_groups(np.zeros(1), np.ones((1, 1)))] == [
-        [0]
-    ]
-
-
 @pytest.mark.parametrize("simultaneous", [False, True])
 def test_simulated_quantile_is_that_of_the_largest_difference(simultaneous):
     # Independent items of equal variance: Tukey's studentized range, divided by √2.
@@ -228,19 +221,6 @@ def test_the_largest_difference_of_every_draw(rng):
     found = np.zeros((5, 4))
     distribution._update_largest(draws, precision, found)
     np.testing.assert_allclose(found, expected)
-
-
-def test_a_symmetric_product_by_blocks(rng):
-    n = 600  # more than two blocks
-    a, m = rng.normal(size=(2, n, n))
-    a, m = a + a.T, m + m.T
-    assert_allclose(module._symmetric(a, m @ a), a @ m @ a, rtol=1e-9, atol=1e-9)
-
-
-def test_an_inverse_from_the_factor(rng):
-    a = rng.normal(size=(7, 7))
-    a = a @ a.T + np.eye(7)
-    assert_allclose(module._inverse(np.linalg.cholesky(a)), np.linalg.inv(a), rtol=1e-9)
 
 
 @pytest.fixture

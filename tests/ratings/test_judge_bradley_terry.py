@@ -15,10 +15,7 @@ from tiebreak import (
     DataWarning,
     JudgeBradleyTerry,
     Leaderboard,
-    LogisticCompare,
     Pairs,
-    load,
-    save,
 )
 from tiebreak.losses.judge_likelihood import JudgeCells, JudgeObjective
 from tiebreak.ratings.strengths import judge_bradley_terry
@@ -94,13 +91,11 @@ def test_the_objective_is_that_of_the_plain_version(spread, link):
 
 @pytest.mark.parametrize("link", LINKS)
 @pytest.mark.parametrize("spread", SPREADS)
-@pytest.mark.parametrize("alpha", [0.0, 0.1, "features"])
+@pytest.mark.parametrize("alpha", [0.0, 0.1])
 def test_gradients_are_differences_of_values(spread, alpha, link):
     cells = small_cells(n_items=5, n_judges=6, n_votes=300)
     spread, rng = np.array(spread), np.random.default_rng(2)
     kind = {"sided": True, "tied": True, "link": link}
-    if alpha == "features":
-        alpha, kind["features"] = 0.1, rng.normal(size=(5, 5))
     objective = JudgeObjective(cells, spread, alpha, **kind)
     objective.stiffness = 1.0  # large terms would hide small ones
     x = 0.7 * rng.normal(size=7)
@@ -150,63 +145,6 @@ def test_equal_judges_are_bradley_terry(alpha, ties):
     assert model.strength_ == pytest.approx(plain.strength_, abs=1e-8)
     assert model.intervals() == pytest.approx(plain.intervals(), abs=1e-7)
     assert model.predict_proba(pairs) == pytest.approx(plain.predict_proba(pairs))
-
-
-@pytest.mark.parametrize("link", LINKS)
-def test_equal_judges_of_items_with_features_are_logistic_compare(link):
-    pairs, y, judge, _ = draw_votes(3, 6, 5, 400)
-    items = np.random.default_rng(0).normal(size=(6, 3))
-    given = Pairs(items, pairs.left, pairs.right)
-    ties = "davidson" if link == "davidson" else "rao-kupper"
-    plain = LogisticCompare(0.3, link=link, tol=1e-12).fit(given, y)
-    options = {"features": True, "tol": 1e-12}
-    model = JudgeBradleyTerry(ties, alpha=0.3, vary=(), **options)
-    model.fit(given, y, rater=judge)
-    assert model.coef_ == pytest.approx(plain.coef_, abs=1e-8)
-    assert np.abs(model.coef_).max() > 0.1
-    assert model.objective_ == pytest.approx(plain.objective_, abs=1e-8)
-    assert model.predict_proba(given) == pytest.approx(plain.predict_proba(given))
-    # A feature per item is a strength per item.
-    alone = JudgeBradleyTerry(ties, alpha=0.3, tol=1e-10).fit(pairs, y, rater=judge)
-    each = JudgeBradleyTerry(ties, alpha=0.3, features=True, tol=1e-10)
-    each.fit(Pairs(np.eye(6), pairs.left, pairs.right), y, rater=judge)
-    at = np.argsort(alone.items_)
-    assert each.strength_ == pytest.approx(alone.strength_[at], abs=1e-3)
-    assert each.discrimination_ == pytest.approx(alone.discrimination_, abs=1e-2)
-
-
-def test_features_and_judges_predict_unseen_items(tmp_path):
-    rng = np.random.default_rng(1)
-    items = rng.normal(size=(40, 2))
-    truth = items @ [1.0, -0.5]
-    left, right = rng.integers(0, 30, (2, 3000))
-    left, right = left[left != right], right[left != right]
-    judge = rng.integers(0, 10, len(left))
-    a = np.where(judge < 3, 0.0, 1.0)
-    d = a * (truth[right] - truth[left])
-    y = np.where(rng.random(len(d)) < 1 / (1 + np.exp(-d)), 1, -1)
-    names = [f"item {k}" for k in range(40)]
-    votes = Pairs(items, left, right, names=names)
-    model = JudgeBradleyTerry(features=True).fit(votes, y, rater=judge)
-    assert model.coef_ == pytest.approx([0.7, -0.35], abs=0.1)
-    new = model.utility(items[30:])
-    assert np.corrcoef(new, truth[30:])[0, 1] > 0.99
-    careless = model.judges_ < 3
-    assert (model.discrimination_[careless] < 0.4).all()
-    assert (model.discrimination_[~careless] > 0.9).all()
-    low, high = model.intervals().T
-    seen = 0.7 * truth[[names.index(name) for name in model.items_]]
-    seen -= seen.mean()
-    assert ((low <= seen) & (seen <= high)).mean() > 0.8
-    assert Leaderboard(model).table["item"][0] == names[truth[:30].argmax()]
-    sparse = Pairs(sp.csr_array(items), left, right)
-    same = JudgeBradleyTerry(features=True).fit(sparse, y, rater=judge)
-    assert same.coef_ == pytest.approx(model.coef_, abs=1e-6)
-    for kept in (model, same):
-        save(kept, tmp_path / "judges.tiebreak")
-        copy = load(tmp_path / "judges.tiebreak")
-        assert np.array_equal(copy.intervals(), kept.intervals())
-        assert np.array_equal(copy.utility(items), kept.utility(items))
 
 
 @pytest.mark.extended
@@ -432,13 +370,9 @@ def test_bad_parameters():
         (JudgeBradleyTerry(vary="tie"), "vary='tie'.*some of"),
         (JudgeBradleyTerry(alpha=-1), "alpha=-1"),
         (JudgeBradleyTerry("both"), "ties='both'.*'rao-kupper'"),
-        (JudgeBradleyTerry(features=1), "features=1.*True or False"),
-        (JudgeBradleyTerry(features=True, alpha=0), "alpha=0.*with features"),
     ):
         with pytest.raises(ValueError, match=words):
             model.fit(pairs, y, rater=judge)
-    with pytest.raises(TypeError, match="needs features of the items"):
-        JudgeBradleyTerry(features=True).fit(pairs, y, rater=judge)
     with pytest.raises(ValueError, match="rater has 3 values"):
         JudgeBradleyTerry().fit(pairs, y, rater=judge[:3])
     model = JudgeBradleyTerry().fit(pairs, y, rater=judge)

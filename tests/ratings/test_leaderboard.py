@@ -61,7 +61,7 @@ def test_ratings_are_strengths_on_the_scale(results):
 def test_a_reference_is_where_it_is_put_and_certain(results):
     scale = {"scale": 1.0, "base": math.e, "reference": "i3", "anchor": 0.0}
     model = BradleyTerry("davidson", alpha=0).fit(*results)
-    for interval in (None, "model", "bootstrap"):
+    for interval in (None, "model"):
         board = Leaderboard(model, interval=interval, **scale)
         row = board.table.row(by_predicate=pl.col("item") == "i3", named=True)
         assert row["rating"] == row["lower"] == row["upper"] == 0.0
@@ -168,8 +168,6 @@ def test_plackett_luce_has_intervals_and_no_counts(tied):
     assert "95 % interval" in str(board)
     with pytest.raises(TypeError, match="needs strengths from counted"):
         board.matrix()
-    with pytest.raises(TypeError, match="needs strengths from counted"):
-        board.next_pairs()
 
 
 def test_matrix_counts_who_beat_whom(results):

@@ -14,21 +14,6 @@ every_model = pytest.mark.parametrize("model", MODELS)
 ONE = Pairs(None, ["item 0"], ["item 1"])
 
 
-def simulate(rng, points, n=12_000, n_items=20, tied=0.0, at_home=None):
-    """Draw games of players whose ratings do not change; ties keep the mean score."""
-    left = rng.integers(0, n_items, n)
-    right = (left + rng.integers(1, n_items, n)) % n_items
-    rating = rng.normal(0, 120, n_items)
-    home = np.ones(n) if at_home is None else rng.choice(at_home, n)
-    ahead = rating[left] - rating[right] + points * home
-    expected = 1 / (1 + 10 ** (-ahead / 400))
-    # With a chance of t min(E, 1 - E) for half a win taken from both, E is the mean.
-    tie = 2 * tied * np.minimum(expected, 1 - expected)
-    draw = rng.random(n)
-    y = np.where(draw < tie, 0, np.where(draw < tie / 2 + expected, -1, 1))
-    return Pairs(None, left, right, names=np.arange(n_items)), y, home
-
-
 def forward_loss(model, points, pairs, y, advantage=None, **columns):
     """Sum the log loss of expected scores in one pass, by the public interface."""
     unit = np.ones(len(y)) if advantage is None else np.asarray(advantage)
@@ -43,27 +28,6 @@ def forward_loss(model, points, pairs, y, advantage=None, **columns):
     loss = -score * np.log(expected) - (1 - score) * np.log(1 - expected)
     weight = columns.get("sample_weight")
     return float(np.average(loss, weights=weight) * len(y))
-
-
-@every_model
-@pytest.mark.parametrize("points", [0.0, 60.0, -100.0])
-@pytest.mark.parametrize("tied", [0.0, 0.6])
-def test_the_advantage_of_a_simulation_is_found(model, points, tied, rng):
-    pairs, y, _ = simulate(rng, points, tied=tied)
-    found = model(advantage="auto").fit(pairs, y).advantage_
-    # Its standard error is about 173.7 / √(12000 / 4) = 3.2 points.
-    assert found == pytest.approx(points, abs=11)
-
-
-@every_model
-def test_rows_say_who_has_how_much_of_it(model, rng):
-    pairs, y, home = simulate(rng, 80.0, n=20_000, at_home=[1.0, 0.0, -1.0])
-    fitted = model(advantage="auto").fit(pairs, y, advantage=home)
-    assert fitted.advantage_ == pytest.approx(80, abs=12)
-    half = model(advantage="auto").fit(pairs, y, advantage=2 * home)
-    assert half.advantage_ == pytest.approx(fitted.advantage_ / 2, abs=0.01)
-    wrong = model(advantage="auto").fit(pairs, y, advantage=-home)
-    assert wrong.advantage_ == pytest.approx(-fitted.advantage_, abs=0.01)
 
 
 @every_model

@@ -93,7 +93,7 @@ def test_the_slope_of_the_evidence_is_its_difference(rng, monkeypatch):
         half_cauchy = 1.0 - 2.0 / (1.0 + np.exp(-2.0 * s))
         slope = SparseHessian(objective).evidence_slope(found.x) + half_cauchy
         step = 1e-3
-        rise = search.at(s + step).evidence - search.at(s - step).evidence
+        rise = search.evidence(s + step) - search.evidence(s - step)
         assert slope == pytest.approx(rise / (2 * step), abs=allowed)
         assert abs(slope) > 100.0
 

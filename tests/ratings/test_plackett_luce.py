@@ -101,28 +101,6 @@ def test_probabilities_of_all_lists_sum_to_one():
     assert model.log_likelihood(Orders(None, lists)) == pytest.approx(-model.objective_)
 
 
-@pytest.mark.extended
-def test_strengths_and_their_errors_are_found_again(rng):
-    """Planted strengths, 200 samples: errors are as large as they are said to be."""
-    theta = np.array([0.0, 0.4, 0.8, 1.2])
-    truth = theta - theta.mean()
-    deviations, claimed = [], []
-    for _ in range(200):
-        key = theta + rng.gumbel(size=(60, 4))
-        model = PlackettLuce(alpha=0).fit(
-            Orders(None, np.argsort(-key), names=list("abcd"))
-        )
-        order = np.argsort(model.items_)
-        deviations.append(model.strength_[order] - truth)
-        claimed.append(model.standard_errors("model")[order])
-    spread = np.std(deviations, axis=0)
-    assert_allclose(np.mean(deviations, axis=0), 0.0, atol=4 * 0.2 / np.sqrt(200))
-    assert_allclose(spread, np.mean(claimed, axis=0), rtol=0.2)
-    low, high = model.intervals(0.9).T
-    assert ((low < model.strength_) & (model.strength_ < high)).all()
-    assert model.rank_intervals().shape == (4, 2)
-
-
 def test_a_list_says_nothing_about_items_it_leaves_out():
     lists = [["a", "b"], ["b", "a"], ["b", "a"], ["a", "b", "c"], ["c", "a"]]
     model = PlackettLuce(alpha=0).fit(Orders(None, lists))

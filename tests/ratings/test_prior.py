@@ -41,7 +41,7 @@ def test_the_evidence_of_two_items_is_an_integral(n, losses):
 
         exact = np.log(quad(density, -40, 40, points=[-3, 0, 3])[0])
         half_cauchy = np.log(tau) - np.log1p(tau**2)
-        values.append(found.at(np.log(tau)).evidence - exact - half_cauchy)
+        values.append(found.evidence(np.log(tau)) - exact - half_cauchy)
     # Up to a constant.
     assert_allclose(values, values[0], atol=0.06)
 
@@ -50,9 +50,9 @@ def test_the_penalty_of_the_mode_is_the_most_probable_one():
     model, _ = play(Setting(games=8, spread=1.0), (4,))
     found = search(model)
     s = -0.5 * np.log(2 * model.alpha_)
-    best = found.at(s).evidence
+    best = found.evidence(s)
     for step in (-0.3, 0.3):
-        assert found.at(s + step).evidence < best + 1e-3
+        assert found.evidence(s + step) < best + 1e-3
     assert model.prior_weights_.sum() == pytest.approx(1)
     assert_allclose(model.strength_.mean(), 0, atol=1e-12)
 

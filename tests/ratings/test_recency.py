@@ -7,11 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
-from sklearn.base import clone
 
 from tiebreak import Pairs
 from tiebreak.ratings import BradleyTerry
-from tiebreak.selection import evaluate_forward
 
 NAMES = np.array([f"i{k}" for k in range(8)])
 
@@ -51,21 +49,6 @@ def test_a_half_life_is_a_weight_by_age(ties, rng):
     assert (found.wins_ + found.ties_ + found.losses_).sum() == pytest.approx(
         2 * by_hand.sum()
     )
-
-
-def test_two_rows_one_half_life_ago_are_one_row_now(rng):
-    pairs, y, _ = simulate(rng, 200)
-    rows = np.r_[np.arange(200), np.arange(200), 0]
-    period = np.r_[np.zeros(400), 3.0]
-    old = BradleyTerry(alpha=0.1, half_life=3.0).fit(
-        pairs[rows], y[rows], period=period
-    )
-    rows = np.r_[np.arange(200), 0]
-    now = BradleyTerry(alpha=0.1).fit(pairs[rows], y[rows])
-    assert_allclose(old.strength_, now.strength_, atol=1e-12)
-    for kind in ("model", None):
-        errors = [model.standard_errors(kind=kind) for model in (old, now)]
-        assert_allclose(*errors, rtol=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -142,20 +125,6 @@ def test_the_half_life_is_that_of_a_plain_loop(rng):
     same = BradleyTerry("rao-kupper", alpha=0.2, half_life=chosen)
     same.fit(pairs, y, period=period, advantage=home)
     assert_allclose(model.strength_, same.strength_, atol=1e-12)
-
-
-@pytest.mark.extended
-def test_strengths_that_stay_want_a_long_memory_and_others_a_short_one(rng):
-    steady = BradleyTerry(half_life="auto")
-    pairs, y, period = simulate(rng, 3000)
-    assert steady.fit(pairs, y, period=period).half_life_ >= 59
-    pairs, y, period = simulate(rng, 3000, drift=0.4)
-    moving = clone(steady).fit(pairs, y, period=period)
-    assert moving.half_life_ <= 15
-    models = {"moving": steady, "all": BradleyTerry(alpha=0.1)}
-    result = evaluate_forward(models, pairs, y, period=period)
-    difference = result.difference("moving", "all")
-    assert difference.mean < -2 * difference.standard_error
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.base import is_classifier
 
 from tests.ratings.random_games import few_games, random_games
 from tiebreak import Pairs
@@ -88,33 +87,6 @@ def test_history_of_periods(model, rng):
 
 
 @every_model
-def test_predictions_go_by_name(model, rng):
-    games = random_games(rng, 200)
-    m = fitted(model, games)
-    assert is_classifier(m)
-    assert_array_equal(m.classes_, [-1, 0, 1])
-    assert_array_equal(m.coef_, m.rating_)
-    assert_array_equal(m.utility(m.items_), m.rating_)
-    assert_array_equal(m.predict(m.items_[::-1].tolist()), m.rating_[::-1])
-    best = m.items_[m.order(m.items_)]
-    assert_array_equal(m.utility(best), np.sort(m.rating_)[::-1])
-    pairs = games.pairs
-    difference = m.utility(games.right) - m.utility(games.left)
-    assert_allclose(m.difference(pairs), difference)
-    # The same games from a larger table of names in another order.
-    names = np.array(["unused", *m.items_[::-1]])
-    place = {name: i for i, name in enumerate(names)}
-    codes = [[place[name] for name in side] for side in (games.left, games.right)]
-    table = Pairs(None, *codes, names=names)
-    assert_array_equal(m.difference(table), m.difference(pairs))
-    with_features = Pairs(np.ones((len(names), 2)), *codes, names=names)
-    assert_array_equal(m.predict_proba(with_features), m.predict_proba(pairs))
-    right = m.predict(pairs) == games.y
-    assert m.score(pairs, games.y) == pytest.approx(right.mean())
-    assert m.score(pairs, m.predict(pairs)) == 1
-
-
-@every_model
 def test_score_with_an_advantage(model, rng):
     games = random_games(rng, 200)
     m = fitted(model, games)
@@ -150,17 +122,6 @@ def test_the_most_likely_outcome_is_predicted(model, rng, advantage, tie_share):
     assert_array_equal(predicted[clear], probability[clear].argmax(axis=1) - 1)
     if tie_share == 0.8:
         assert (predicted == 0).any()
-
-
-@every_model
-def test_exactly_at_the_threshold(model, rng):
-    games = random_games(rng, 50)
-    m = fitted(model, games)
-    size = np.abs(m._effective_difference(*m._sides_of(games.pairs, None)))[3]
-    m.threshold_ = size
-    assert m.predict(games.pairs)[3] == 0
-    m.threshold_ = np.nextafter(size, 0.0)
-    assert m.predict(games.pairs)[3] == np.sign(m.difference(games.pairs))[3]
 
 
 def test_the_tie_model_looks_forward_only(rng):

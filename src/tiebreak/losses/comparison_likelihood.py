@@ -86,96 +86,60 @@ def _davidson_loss(d, t, square, tied, left, tie, right):  # type: ignore[no-unt
 
 
 @njit(cache=True, nogil=True)
-def _davidson_value(d, t, counts):  # type: ignore[no-untyped-def]
-    value, nu = 0.0, math.exp(t)
-    for k in range(len(d)):
-        left, tie, right = counts[k, 0], counts[k, 1], counts[k, 2]
-        x = math.exp(-0.5 * abs(d[k]))
-        value += _davidson_loss(d[k], t, x * x, nu * x, left, tie, right)
-    return value
+def _davidson_slopes(d, square, tied, left, tie, right):  # type: ignore[no-untyped-def]
+    """Slopes in d and t; ½ (p_right - p_left); and what odds are to be divided by."""
+    share = 1.0 / (1.0 + square + tied)
+    half = math.copysign(0.5 * (1.0 - square) * share, d)
+    # ½ + |half| and ½ - |half|: the slopes of a loss and of a win of the better.
+    lost, won = (1.0 + 0.5 * tied) * share, (square + 0.5 * tied) * share
+    of_left, of_right = (lost, won) if d >= 0.0 else (won, lost)
+    in_d = left * of_left - right * of_right + tie * half
+    in_t = (left + right) * (tied * share) - tie * (1.0 + square) * share
+    return in_d, in_t, half, share
 
 
 @njit(cache=True, nogil=True)
 def davidson_cell(d, t, nu, left, tie, right):  # type: ignore[no-untyped-def]
     """Loss of a cell, slopes in d and t, second derivatives dd, dt, tt; ν = exp(t)."""
-    n = left + tie + right
     x = math.exp(-0.5 * abs(d))
-    square, tied = x * x, nu * x
-    decided = 1.0 + square
-    share = 1.0 / (decided + tied)
-    p_tie = tied * share
-    half = math.copysign(0.5 * (1.0 - square) * share, d)
+    square, tied, n = x * x, nu * x, left + tie + right
     value = _davidson_loss(d, t, square, tied, left, tie, right)
-    # ½ + |half| and ½ - |half|: the slopes of a loss and of a win of the better.
-    lost, won = (1.0 + 0.5 * tied) * share, (square + 0.5 * tied) * share
-    of_left, of_right = (lost, won) if d >= 0.0 else (won, lost)
-    in_d = left * of_left - right * of_right + tie * half
-    in_t = (left + right) * p_tie - tie * decided * share
+    in_d, in_t, half, share = _davidson_slopes(d, square, tied, left, tie, right)
+    decided, p_tie = 1.0 + square, tied * share
     # The variance of -½, 0, ½, as a sum of products: it does not cancel.
     dd = n * (square + 0.25 * tied * decided) * share * share
     return value, in_d, in_t, dd, -n * half * p_tie, n * p_tie * decided * share
 
 
 @njit(cache=True, nogil=True)
-def _expand_davidson(d, t, counts, gradient, curvature, cross):  # type: ignore[no-untyped-def]
-    value, in_t, in_tt, nu = 0.0, 0.0, 0.0, math.exp(t)
-    for k in range(len(d)):
-        cell = davidson_cell(d[k], t, nu, counts[k, 0], counts[k, 1], counts[k, 2])
-        gradient[k], curvature[k], cross[k] = cell[1], cell[3], cell[4]
-        value += cell[0]
-        in_t += cell[2]
-        in_tt += cell[5]
-    return value, in_t, in_tt
-
-
-@njit(cache=True, nogil=True)
-def _davidson_gradient(d, t, counts, gradient):  # type: ignore[no-untyped-def]
-    in_t, nu = 0.0, math.exp(t)
-    for k in range(len(d)):
-        left, tie, right = counts[k, 0], counts[k, 1], counts[k, 2]
-        n = left + tie + right
-        x = math.exp(-0.5 * abs(d[k]))
-        share = n / (1.0 + x * (nu + x))
-        gradient[k] = math.copysign(0.5 * (1.0 - x * x) * share, d[k])
-        gradient[k] += 0.5 * (left - right)
-        in_t += nu * x * share - tie
-    return in_t
-
-
-@njit(cache=True, nogil=True)
-def _cumulative_value(d, t, counts):  # type: ignore[no-untyped-def]
-    value, ties = 0.0, 0.0
-    for k in range(len(d)):
-        left, tie, right = counts[k, 0], counts[k, 1], counts[k, 2]
-        over, under = t - d[k], t + d[k]
-        # -ln σ(-z) = max(z, 0) + ln(1 + exp(-|z|)): wins have z > 0 in σ, ties < 0.
-        value += (right + tie) * _log1p(math.exp(-abs(over)))
-        value += (left + tie) * _log1p(math.exp(-abs(under)))
-        value += right * over if over > 0.0 else -tie * over
-        value += left * under if under > 0.0 else -tie * under
-        ties += tie
-    if ties > 0.0:
-        value -= ties * math.log(-math.expm1(-2.0 * t))
+def _cumulative_loss(over, under, x, z, left, tie, right):  # type: ignore[no-untyped-def]
+    # -ln σ(-z) = max(z, 0) + ln(1 + exp(-|z|)): wins have z > 0 in σ, ties < 0.
+    value = (right + tie) * _log1p(x) + (left + tie) * _log1p(z)
+    value += right * over if over > 0.0 else -tie * over
+    value += left * under if under > 0.0 else -tie * under
     return value
 
 
 @njit(cache=True, nogil=True)
-def cumulative_cell(d, t, left, tie, right):  # type: ignore[no-untyped-def]
-    """As `davidson_cell`, without what `width_loss` adds for ties."""
-    to_right, to_left = right + tie, left + tie
-    over, under = t - d, t + d
-    x, z = math.exp(-abs(over)), math.exp(-abs(under))
-    value = to_right * _log1p(x) + to_left * _log1p(z)
-    value += right * over if over > 0.0 else -tie * over
-    value += left * under if under > 0.0 else -tie * under
+def _cumulative_slopes(over, under, x, z, left, tie, right):  # type: ignore[no-untyped-def]
+    """Slopes in d and t, without those of `width_loss`."""
     above, inside = (1.0, x) if over > 0.0 else (x, 1.0)  # σ(t - d), σ(d - t)
     right_lost, right_tied = right * above / (1.0 + x), tie * inside / (1.0 + x)
     below, inside = (1.0, z) if under > 0.0 else (z, 1.0)  # σ(t + d), σ(-t - d)
     left_lost, left_tied = left * below / (1.0 + z), tie * inside / (1.0 + z)
     in_d = left_lost - left_tied - right_lost + right_tied
-    in_t = left_lost - left_tied + right_lost - right_tied
-    of_above = to_right * x / (1.0 + x) ** 2
-    of_below = to_left * z / (1.0 + z) ** 2
+    return in_d, left_lost - left_tied + right_lost - right_tied
+
+
+@njit(cache=True, nogil=True)
+def cumulative_cell(d, t, left, tie, right):  # type: ignore[no-untyped-def]
+    """As `davidson_cell`, without what `width_loss` adds for ties."""
+    over, under = t - d, t + d
+    x, z = math.exp(-abs(over)), math.exp(-abs(under))
+    value = _cumulative_loss(over, under, x, z, left, tie, right)
+    in_d, in_t = _cumulative_slopes(over, under, x, z, left, tie, right)
+    of_above = (right + tie) * x / (1.0 + x) ** 2
+    of_below = (left + tie) * z / (1.0 + z) ** 2
     both = of_above + of_below
     return value, in_d, in_t, both, of_below - of_above, both
 
@@ -189,46 +153,72 @@ def width_loss(t, ties):  # type: ignore[no-untyped-def]
     return -ties * math.log(rest), -ties * 2.0 * x / rest, second
 
 
+# Sums over rows, of either link.
+
+
 @njit(cache=True, nogil=True)
-def _expand_cumulative(d, t, counts, gradient, curvature, cross):  # type: ignore[no-untyped-def]
-    value, ties, in_t, in_tt = 0.0, 0.0, 0.0, 0.0
+def _sum_losses(cumulative, d, t, counts):  # type: ignore[no-untyped-def]
+    value, ties, nu = 0.0, 0.0, math.exp(t)
     for k in range(len(d)):
-        cell = cumulative_cell(d[k], t, counts[k, 0], counts[k, 1], counts[k, 2])
+        left, tie, right = counts[k, 0], counts[k, 1], counts[k, 2]
+        if cumulative:
+            over, under = t - d[k], t + d[k]
+            x, z = math.exp(-abs(over)), math.exp(-abs(under))
+            value += _cumulative_loss(over, under, x, z, left, tie, right)
+        else:
+            x = math.exp(-0.5 * abs(d[k]))
+            value += _davidson_loss(d[k], t, x * x, nu * x, left, tie, right)
+        ties += tie
+    if cumulative and ties > 0.0:
+        value += width_loss(t, ties)[0]
+    return value
+
+
+@njit(cache=True, nogil=True)
+def _expand(cumulative, d, t, counts, gradient, curvature, cross):  # type: ignore[no-untyped-def]
+    value, ties, in_t, in_tt, nu = 0.0, 0.0, 0.0, 0.0, math.exp(t)
+    for k in range(len(d)):
+        left, tie, right = counts[k, 0], counts[k, 1], counts[k, 2]
+        if cumulative:
+            cell = cumulative_cell(d[k], t, left, tie, right)
+        else:
+            cell = davidson_cell(d[k], t, nu, left, tie, right)
         gradient[k], curvature[k], cross[k] = cell[1], cell[3], cell[4]
         value += cell[0]
         in_t += cell[2]
         in_tt += cell[5]
-        ties += counts[k, 1]
-    if ties > 0.0:
+        ties += tie
+    if cumulative and ties > 0.0:
         width = width_loss(t, ties)
         value, in_t, in_tt = value + width[0], in_t + width[1], in_tt + width[2]
     return value, in_t, in_tt
 
 
 @njit(cache=True, nogil=True)
-def _cumulative_gradient(d, t, counts, gradient):  # type: ignore[no-untyped-def]
-    in_t, ties, rise = 0.0, 0.0, math.exp(t)
+def _fill_slopes(cumulative, d, t, counts, in_d, in_t):  # type: ignore[no-untyped-def]
+    """Fill the slopes of every row."""
+    nu, width = math.exp(t), 0.0
+    if cumulative and t > 0.0:
+        width = width_loss(t, 1.0)[1]
     for k in range(len(d)):
         left, tie, right = counts[k, 0], counts[k, 1], counts[k, 2]
-        x = math.exp(d[k])
-        above = rise / (rise + x)  # σ(t - d)
-        below = 1.0 - 1.0 / (1.0 + rise * x)  # σ(t + d)
-        gradient[k] = (left + tie) * below - (right + tie) * above
-        in_t += (left + tie) * below + (right + tie) * above - 2.0 * tie
-        ties += tie
-    if ties > 0.0:
-        in_t -= ties * 2.0 / math.expm1(2.0 * t)
-    return in_t
+        if cumulative:
+            over, under = t - d[k], t + d[k]
+            x, z = math.exp(-abs(over)), math.exp(-abs(under))
+            slopes = _cumulative_slopes(over, under, x, z, left, tie, right)
+            in_d[k], in_t[k] = slopes
+            in_t[k] += tie * width
+        else:
+            x = math.exp(-0.5 * abs(d[k]))
+            slopes = _davidson_slopes(d[k], x * x, nu * x, left, tie, right)
+            in_d[k], in_t[k] = slopes[0], slopes[1]
 
 
 class OutcomeLink:
     """A link: probabilities of the three outcomes, and derivatives of -ln of them."""
 
     name: ClassVar[str]
-    # Compiled: of d, t, counts and of arrays to fill; see below.
-    _value: ClassVar[Callable[..., float]]
-    _expand: ClassVar[Callable[..., tuple[float, float, float]]]
-    _gradient: ClassVar[Callable[..., float]]
+    cumulative: ClassVar[bool] = False
 
     def probabilities(self, d: Vector, t: float | Vector) -> Vector:
         """Give P(left), P(tie), P(right) as columns, shape (m, 3); t one, or (m,)."""
@@ -236,10 +226,6 @@ class OutcomeLink:
 
     def log_probabilities(self, d: Vector, t: float) -> Vector:
         """Give ln P(left), ln P(tie), ln P(right) as columns, shape (m, 3)."""
-        raise NotImplementedError
-
-    def scores(self, d: Vector, t: float) -> tuple[Vector, Vector]:
-        """Give ∂(-ln p_c)/∂d and ∂(-ln p_c)/∂t, shape (m, 3) each."""
         raise NotImplementedError
 
     def threshold(self, t: float) -> float:
@@ -252,19 +238,36 @@ class OutcomeLink:
 
     def value(self, d: Vector, t: float, counts: Vector) -> float:
         """Give -Σ n ln p; infinite where t is outside its domain."""
-        return type(self)._value(d, t, counts)
+        return _sum_losses(self.cumulative, d, t, counts)
 
     def expand(self, d: Vector, t: float, counts: Vector) -> Expansion:
         """Give the value and its first and second derivatives."""
         gradient, curvature, cross = np.empty((3, len(d)))
-        kernel = type(self)._expand
-        value, in_t, in_tt = kernel(d, t, counts, gradient, curvature, cross)
+        value, in_t, in_tt = _expand(
+            self.cumulative, d, t, counts, gradient, curvature, cross
+        )
         return Expansion(value, gradient, in_t, curvature, cross, in_tt)
 
     def gradient(self, d: Vector, t: float, counts: Vector) -> tuple[Vector, float]:
         """Give the first derivatives only, in d and in t, which is faster."""
-        out = np.empty(len(d))
-        return out, type(self)._gradient(d, t, counts, out)
+        in_d, in_t = self._slopes(d, t, counts)
+        return in_d, float(in_t.sum())
+
+    def _slopes(self, d: Vector, t: float, counts: Vector) -> tuple[Vector, Vector]:
+        """Give the derivatives in d and t of every row."""
+        in_d, in_t = np.empty((2, len(d)))
+        _fill_slopes(self.cumulative, d, t, counts, in_d, in_t)
+        return in_d, in_t
+
+    def scores(self, d: Vector, t: float) -> tuple[Vector, Vector]:
+        """Give ∂(-ln p_c)/∂d and ∂(-ln p_c)/∂t, shape (m, 3) each."""
+        once = (np.tile(row, (len(d), 1)) for row in np.eye(3))
+        in_d, in_t = zip(*(self._slopes(d, t, counts) for counts in once), strict=True)
+        return np.stack(in_d, axis=1), np.stack(in_t, axis=1)
+
+    def information(self, d: Vector, t: float) -> Vector:
+        """Give the Fisher information E[(∂ ln p/∂d)²] of one comparison, (m,)."""
+        return (self.probabilities(d, t) * self.scores(d, t)[0] ** 2).sum(axis=1)
 
     def to_parameter(self, t: float) -> float:
         """Give the parameter of the literature: ν, or θ."""
@@ -294,8 +297,6 @@ class Davidson(OutcomeLink):
     """P(left), P(tie), P(right) ∝ exp(-d/2), exp(t), exp(d/2); ν = exp(t)."""
 
     name = "davidson"
-    _value, _expand = _davidson_value, _expand_davidson
-    _gradient = _davidson_gradient
 
     @_by_blocks
     def probabilities(self, d: Vector, t: float | Vector) -> Vector:
@@ -317,13 +318,6 @@ class Davidson(OutcomeLink):
         logits = np.stack([-0.5 * d, np.full(len(d), t), 0.5 * d], axis=1)
         return logits - logits.max(axis=1, keepdims=True)
 
-    def scores(self, d: Vector, t: float) -> tuple[Vector, Vector]:
-        """Give ∂(-ln p_c)/∂d and ∂(-ln p_c)/∂t, shape (m, 3) each."""
-        p = self.probabilities(d, t)
-        half = 0.5 * (p[:, 2] - p[:, 0])
-        in_d = half[:, None] - np.array([-0.5, 0.0, 0.5])
-        return in_d, p[:, 1, None] - np.array([0.0, 1.0, 0.0])
-
     def threshold(self, t: float) -> float:
         """Give the largest ``|d|`` for which a tie is the most probable outcome."""
         return max(0.0, 2.0 * t)
@@ -337,8 +331,7 @@ class Cumulative(OutcomeLink):
     """P(right) = σ(d - t), P(left) = σ(-d - t), P(tie) the rest, t ≥ 0; θ = exp(t)."""
 
     name = "cumulative"
-    _value, _expand = _cumulative_value, _expand_cumulative
-    _gradient = _cumulative_gradient
+    cumulative = True
 
     @_by_blocks
     def probabilities(self, d: Vector, t: float | Vector) -> Vector:
@@ -360,14 +353,6 @@ class Cumulative(OutcomeLink):
         if t < 0.0 or (t == 0.0 and counts[:, 1].any()):
             return math.inf
         return super().value(d, t, counts)
-
-    def scores(self, d: Vector, t: float) -> tuple[Vector, Vector]:
-        """Give ∂(-ln p_c)/∂d and ∂(-ln p_c)/∂t, shape (m, 3) each."""
-        above, below = _sigmoid(t - d), _sigmoid(t + d)
-        rate = 2.0 * math.exp(-2.0 * t) / math.expm1(-2.0 * t) if t else 0.0
-        in_d = np.stack([below, below - above, -above], axis=1)
-        in_t = np.stack([below, above + below - 2.0 + rate, above], axis=1)
-        return in_d, in_t
 
     def threshold(self, t: float) -> float:
         """Give the largest ``|d|`` for which a tie is the most probable outcome."""
@@ -477,6 +462,16 @@ class ItemDesign:
         out = np.bincount(self.left, h, self.n_coef)
         return np.asarray(out + np.bincount(self.right, h, self.n_coef), np.float64)
 
+    def laplacian(self, h: Vector) -> sp.csr_array:
+        """Give Dᵀ diag(h) D as a sparse matrix."""
+        apart, every = np.flatnonzero(self.left != self.right), np.arange(self.n_coef)
+        left, right, off = self.left[apart], self.right[apart], -h[apart]
+        rows = np.concatenate([left, right, every])
+        columns = np.concatenate([right, left, every])
+        values = np.concatenate([off, off, self.diagonal(h)])
+        shape = (self.n_coef, self.n_coef)
+        return sp.csr_array((values, (rows, columns)), shape=shape)
+
     def matrix(self) -> sp.csr_array:
         """Give D as a sparse matrix of shape (m, n_coef)."""
         m = len(self.left)
@@ -556,17 +551,11 @@ class FeatureDesign:
         return sp.csr_array(X[self.items.right] - X[self.items.left])
 
     def _laplacian(self, h: Vector) -> Any:
-        left, right, n = self.items.left, self.items.right, self.items.n_coef
         # Where most items have met each other, products are faster dense.
-        if not sp.issparse(self.features) and n * n <= _FILLED * len(h):
+        dense = self.items.n_coef**2 <= _FILLED * len(h)
+        if dense and not sp.issparse(self.features):
             return self.items.gram(h)
-        apart = np.flatnonzero(left != right)
-        left, right, off = left[apart], right[apart], -h[apart]
-        diagonal = np.arange(n)
-        rows = np.concatenate([left, right, diagonal])
-        columns = np.concatenate([right, left, diagonal])
-        values = np.concatenate([off, off, self.items.diagonal(h)])
-        return sp.csr_array((values, (rows, columns)), shape=(n, n))
+        return self.items.laplacian(h)
 
 
 class JointDesign:

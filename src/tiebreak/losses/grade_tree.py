@@ -54,7 +54,7 @@ def _nearest_cut(cuts: NDArray[np.int64], lo: int, hi: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def plant_nodes(
+def build_nodes(
     nodes: Ints,
     stack: Ints,
     cuts: NDArray[np.int64],
@@ -136,7 +136,7 @@ def split_nodes(
     for t in range(first, last):
         lo, mid, hi, level = nodes[t, 0], nodes[t, 1], nodes[t, 2], nodes[t, 3]
         here, halves, ends = order[level], order[level + 1], bound[level]
-        # No branch on which half an item is in: nobody could predict it.
+        # Branch-free: a branch on the half of an item would be mispredicted.
         a, b = lo, mid
         for k in range(lo, hi):
             slot = here[k]
@@ -322,7 +322,7 @@ class GradeTree:
                 "number here; expected fewer than 2^31. Try parts of the data."
             )
         self.weight = weight[self.rows]
-        self._plant(y)
+        self._build(y)
         self.per_group = per_group
         self.group_weight = np.ones(len(sizes))
         if group_weight is not None:
@@ -342,7 +342,7 @@ class GradeTree:
         other._spare = np.empty_like(self._spare)
         return other
 
-    def _plant(self, y: Floats) -> None:
+    def _build(self, y: Floats) -> None:
         change = np.append(y[1:] != y[:-1], False)
         change[self.starts[1:] - 1] = False
         self.cuts = cuts = np.flatnonzero(change) + 1
@@ -350,7 +350,7 @@ class GradeTree:
         self.nodes = np.empty((len(cuts), 4), dtype=np.int32)
         stack = np.empty((int(np.diff(first).max(initial=0)) + 2, 3), dtype=np.int32)
         self._roots = first
-        plant_nodes(self.nodes, stack, cuts, first, self.starts)
+        build_nodes(self.nodes, stack, cuts, first, self.starts)
         self.n_levels = int(self.nodes[:, 3].max(initial=-1)) + 1
 
     def sample(self, n_rows: int) -> tuple[NDArray[np.int64], GradeTree]:
@@ -370,8 +370,10 @@ class GradeTree:
         chosen = np.sort(np.concatenate(slots))
         group = np.searchsorted(np.sort(self.starts[taken]), chosen, side="right") - 1
         grade = np.searchsorted(self.cuts, chosen, side="right")
-        given = grade.astype(np.float64), group, self.weight[chosen], self.per_group
-        return self.rows[chosen], GradeTree(*given, self.group_weight[np.sort(taken)])
+        rows, weight = self.rows[chosen], self.weight[chosen]
+        group_weight = self.group_weight[np.sort(taken)]
+        grades = grade.astype(np.float64)
+        return rows, GradeTree(grades, group, weight, self.per_group, group_weight)
 
     def _count(self, per_group: str) -> None:
         """Count the pairs, and weigh those of each group."""
@@ -409,8 +411,8 @@ class GradeTree:
     def arrange(self, s: Floats) -> None:
         """Find which items keep no margin of one from which others."""
         self._sort(s)
-        given = self._order, self._bound, s[self._order[0]], self._spare
-        self._each_stage(lambda a, b: split_nodes(self.nodes, a, b, *given))
+        arrays = self._order, self._bound, s[self._order[0]], self._spare
+        self._each_stage(lambda a, b: split_nodes(self.nodes, a, b, *arrays))
 
     def partner_sums(self, x: Floats) -> tuple[Floats, Floats]:
         """Sum over the partners of each slot, as last arranged."""
@@ -431,8 +433,8 @@ class GradeTree:
         return out
 
     def _add_sums(self, x: Floats, over_worse: Floats, over_better: Floats) -> None:
-        given = self._order, self._bound, x, self._spare, over_worse, over_better
-        self._each_stage(lambda a, b: add_partner_sums(self.nodes, a, b, *given))
+        arrays = self._order, self._bound, x, self._spare, over_worse, over_better
+        self._each_stage(lambda a, b: add_partner_sums(self.nodes, a, b, *arrays))
 
     def _each_stage(self, work: Callable[[int, int], None]) -> None:
         for tasks in self._stages:

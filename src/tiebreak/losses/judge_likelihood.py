@@ -2,9 +2,8 @@
 r"""The likelihood of votes whose judges differ, their own parameters integrated out.
 
 A cell is one judge, a left and a right item, with counts of left, tie and right. With
-δ = θ_right - θ_left, θ = β or θ = Xβ with features X of the items, the common tie
-parameter t and side effect s, and the judge's own deviations e = (e₁, e₂, e₃), the
-outcome follows a link at
+δ = β_right - β_left, the common tie parameter t and side effect s, and the judge's own
+deviations e = (e₁, e₂, e₃), the outcome follows a link at
 
 .. math:: d = (1 + e_1)\,δ - s - e_3, \qquad \ln w = t + e_2 ,
 
@@ -17,7 +16,7 @@ there. The objective is Laplace's approximation of the marginal likelihood,
           + α\|β\|^2 + ω s^2 + \tfrac{κ}{2} (ā - 1)^2,
 
 a **sum** over votes, with ā the mean of the discriminations 1 + ê_1. The last term
-keeps the scale in θ: a penalty on strengths alone would make them small and
+keeps the scale in β: a penalty on strengths alone would make them small and
 discriminations large. A standard deviation of 0 fixes a deviation at 0, and without any
 G is the objective of Bradley-Terry. As Hessian serves that of the penalties and the
 Schur complement A - Σ B_j D_j⁻¹ B_jᵀ of the expected joint Hessian, which is positive
@@ -28,7 +27,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy.linalg as la
@@ -39,7 +37,6 @@ from tiebreak.data.comparison_graph import number_cells
 from tiebreak.data.jit import njit
 from tiebreak.data.threads import chunks
 from tiebreak.losses.comparison_likelihood import (
-    FeatureDesign,
     ItemDesign,
     cumulative_cell,
     davidson_cell,
@@ -117,15 +114,9 @@ class JudgeObjective:
         sided: bool,
         tied: bool,
         link: str = "davidson",
-        features: Any = None,
     ) -> None:
         self.cells, self.alpha, self.sided, self.tied = cells, alpha, sided, tied
-        self.features, self.items = features, cells.n_items
-        self.design: ItemDesign | FeatureDesign = (
-            ItemDesign(cells.left, cells.right, cells.n_items)
-            if features is None
-            else FeatureDesign(features, cells.left, cells.right)
-        )
+        self.design = ItemDesign(cells.left, cells.right, cells.n_items)
         self.cumulative = tied and link == "cumulative"
         n = self.n_coef = self.design.n_coef
         self.n_variables = n + sided + tied
@@ -133,8 +124,7 @@ class JudgeObjective:
         self.inner = np.empty((cells.n_judges, 3, 3))  # D
         self.set_spread(spread)
         # See ComparisonObjective: without a penalty all strengths may move together.
-        free = alpha == 0 and features is None
-        self.level = float(cells.counts.sum()) / n**2 if free else 0.0
+        self.level = float(cells.counts.sum()) / n**2 if alpha == 0 else 0.0
         self.stiffness = _STIFF * (n + cells.n_judges)
 
     def set_spread(self, spread: Array) -> None:
@@ -298,12 +288,12 @@ class JudgeObjective:
         return out
 
     def _blocks(self) -> list[slice]:
-        return chunks(self.cells.n_judges, max(1, _MIXED // self.items))
+        return chunks(self.cells.n_judges, max(1, _MIXED // self.n_coef))
 
     def _mixed(self, rows: slice, curvature: Array, inner: Array) -> Array:
         """L⁻¹ Bᵀ of some judges with L Lᵀ = D, shape (r, 3, n_variables)."""
-        cells, extra = self.cells, self.n_variables - self.n_coef
-        out = np.zeros((rows.stop - rows.start, 3, self.items + extra))
+        cells = self.cells
+        out = np.zeros((rows.stop - rows.start, 3, self.n_variables))
         _fill_mixed(
             cells.start[rows.start : rows.stop + 1],
             cells.left,
@@ -312,13 +302,9 @@ class JudgeObjective:
             curvature,
             self.effect[rows],
             self.spread > 0.0,
-            (self.items if self.sided else -1, self.tied),
+            (self.n_coef if self.sided else -1, self.tied),
             out,
         )
-        if self.features is not None:
-            flat = out[:, :, : self.items].reshape(-1, self.items) @ self.features
-            shape = (len(out), 3, self.n_coef)
-            out = np.append(flat.reshape(shape), out[:, :, self.items :], axis=2)
         _whiten(inner[rows], out)
         return out
 
@@ -328,9 +314,7 @@ class JudgeObjective:
         places = np.tile(cells.judge, 2), np.concatenate([cells.right, cells.left])
         in_gap, in_common = self.own
         values = np.concatenate([in_gap, -in_gap])
-        items = sp.csr_array((values, places), shape=(cells.n_judges, self.items))
-        if self.features is not None:
-            items = sp.csr_array(items @ self.features)
+        items = sp.csr_array((values, places), shape=(cells.n_judges, self.n_coef))
         rest = in_common[:, [1] * self.sided + [0] * self.tied]
         return sp.hstack([items, sp.csr_array(rest)], format="csr")
 
@@ -459,7 +443,7 @@ def _find_modes(start, gap, counts, common, precision, effect, inner, value):  #
             decrement = slope[0] * step[0] + slope[1] * step[1] + slope[2] * step[2]
             if decrement <= 1e-22 * (1.0 + abs(now)):
                 break
-            size, found = 1.0, False
+            size, fell = 1.0, False
             for _ in range(40):
                 for i in range(3):
                     trial[i] = e[i] - size * step[i]
@@ -467,10 +451,10 @@ def _find_modes(start, gap, counts, common, precision, effect, inner, value):  #
                     gap[own], counts[own], common, precision, trial, slope, inner[j]
                 )
                 if new <= now - 1e-4 * size * decrement + 1e-13 * abs(now):
-                    found = True
+                    fell = True
                     break
                 size *= 0.5
-            if not found:
+            if not fell:
                 now = _add_judge(
                     gap[own], counts[own], common, precision, e, slope, inner[j]
                 )

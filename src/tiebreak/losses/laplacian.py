@@ -132,9 +132,9 @@ class GroupLaplacian:
             taken = mean.T @ (total[:, None] * mean)
             squares = (V.T @ V.multiply(self._scale[:, None]).tocsr()).toarray()
             return squares - taken, V.T @ c, squares.diagonal()
-        found = self._plain(V, c, total)
-        if found is not None:
-            return found
+        plain = self._plain(V, c, total)
+        if plain is not None:
+            return plain
         mean = self._means(V)
         form = self._centered(V, mean)
         return form, back_product(V, c), form.diagonal() + total @ mean**2

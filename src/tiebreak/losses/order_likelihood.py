@@ -395,9 +395,9 @@ class OrderLikelihood:
 
     def __init__(self, choices: Choices, alpha: float) -> None:
         self.choices, self.alpha = choices, alpha
-        found = np.bincount(choices.block_sizes, minlength=2)
-        found[:2] = 0, 1
-        self.sizes = np.flatnonzero(found)
+        counts = np.bincount(choices.block_sizes, minlength=2)
+        counts[:2] = 0, 1
+        self.sizes = np.flatnonzero(counts)
         self.n_variables = choices.n_items + len(self.sizes) - 1
         self._parts = [slice(0, len(choices.weight))]
         if len(choices.flat) >= _LEAST_ENTRIES:
@@ -457,16 +457,16 @@ class OrderLikelihood:
         def part(rows: slice) -> tuple[float, Floats, Floats]:
             gradient, curved = np.zeros((2, len(x)))
             own = lists.indptr[rows.start : rows.stop + 1], lists.weight[rows]
-            given = lists.flat, lists.ends, *own, self.sizes
-            return add_choices(*given, x, v, gradient, curved), gradient, curved
+            read = lists.flat, lists.ends, *own, self.sizes
+            return add_choices(*read, x, v, gradient, curved), gradient, curved
 
         parts = in_threads(part, self._parts)
         theta = x[: lists.n_items]
-        gradient = np.sum([found[1] for found in parts], axis=0)
-        curved = np.sum([found[2] for found in parts], axis=0)
+        gradient = np.sum([sums[1] for sums in parts], axis=0)
+        curved = np.sum([sums[2] for sums in parts], axis=0)
         gradient[: len(theta)] += 2.0 * self.alpha * theta
         curved[: len(theta)] += 2.0 * self.alpha * v[: len(theta)]
-        value = sum(found[0] for found in parts) + self.alpha * float(theta @ theta)
+        value = sum(sums[0] for sums in parts) + self.alpha * float(theta @ theta)
         return value, gradient, curved
 
     def _matrices(self, with_hessian: bool, with_squares: bool) -> list[Floats]:
@@ -478,9 +478,9 @@ class OrderLikelihood:
             squares = np.zeros((n, n) if with_squares else (0, 0))
             diagonal = np.zeros(n)
             own = lists.indptr[rows.start : rows.stop + 1], lists.weight[rows]
-            given = lists.flat, lists.ends, *own, self.sizes, self._x
-            add_list_matrices(*given, hessian, diagonal, squares)
+            read = lists.flat, lists.ends, *own, self.sizes, self._x
+            add_list_matrices(*read, hessian, diagonal, squares)
             return [hessian, squares, diagonal]
 
         parts = in_threads(part, self._parts)
-        return [np.sum(found, axis=0) for found in zip(*parts, strict=True)]
+        return [np.sum(matrices, axis=0) for matrices in zip(*parts, strict=True)]

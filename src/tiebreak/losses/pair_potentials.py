@@ -99,15 +99,15 @@ def largest_power(
     u: Floats, log_weight: Floats, runs: Codes, first_run: Codes
 ) -> float:
     """Find the largest log w_b + log w_c - (u_b - u_c) over all pairs."""
-    found = -np.inf
+    largest = -np.inf
     for group in range(len(first_run) - 1):
         below = -np.inf
         for run in range(first_run[group], first_run[group + 1]):
             for i in range(runs[run], runs[run + 1]):
-                found = max(found, log_weight[i] - u[i] + below)
+                largest = max(largest, log_weight[i] - u[i] + below)
             for i in range(runs[run], runs[run + 1]):
                 below = max(below, log_weight[i] + u[i])
-    return found
+    return largest
 
 
 # exp(±300) and products of two of them, times any number of pairs, are numbers.

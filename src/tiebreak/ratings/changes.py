@@ -55,13 +55,10 @@ class Rated:
                 "Changes need strengths with a margin of error (bradley-terry), and "
                 "there are none: nothing but ties, or too many items."
             )
-        place = {name: k for k, name in enumerate(board.model.items_.tolist())}
-        names = board.table["item"].to_list()
-        order = np.array([place[name] for name in names])
-        unit = RatingScale().unit
+        order, unit = _table_order(board), RatingScale().unit
         total = known.total if known.total.ndim == 2 else board.model.covariance()
         return cls(
-            names,
+            board.table["item"].to_list(),
             board.table["rank"].to_numpy(),
             unit * known.mean[order],
             unit**2 * total[np.ix_(order, order)],
@@ -70,15 +67,24 @@ class Rated:
 
     def contrasts(self, common: Sequence[Any], reference: Any) -> Floats:
         """Give A: common items minus their mean, or minus an item, shape (c, N)."""
-        place = {name: k for k, name in enumerate(self.names)}
-        chosen = np.array([place[name] for name in common])
+        chosen = _places(common, self.names)
         out = np.zeros((len(chosen), len(self.names)))
         out[np.arange(len(chosen)), chosen] = 1.0
         if reference is None:
             out[:, chosen] -= 1.0 / len(chosen)
         else:
-            out[:, place[reference]] -= 1.0
+            out[:, self.names.index(reference)] -= 1.0
         return out
+
+
+def _places(names: Sequence[Any], known: Sequence[Any]) -> NDArray[np.int64]:
+    place = {name: k for k, name in enumerate(known)}
+    return np.array([place[name] for name in names])
+
+
+def _table_order(board: Leaderboard) -> NDArray[np.int64]:
+    """Give the numbers of a model's items, best first."""
+    return _places(board.table["item"].to_list(), board.model.items_.tolist())
 
 
 def find_changes(
@@ -123,14 +129,11 @@ def find_changes(
     z[(error == 0) & (change != 0)] = np.inf
     p_value = 2.0 * stdtr(df, -np.abs(z))
     reach = stdtrit(df, 0.5 + 0.5 * level) * error
-    places = [
-        dict(zip(run.names, run.rank.tolist(), strict=True)) for run in (old, new)
-    ]
-    ranks = [[place[name] for name in common] for place in places]
+    ranks = [run.rank[_places(common, run.names)] for run in (old, new)]
     # The reference does not change, and is no comparison to adjust for.
-    asked = np.array([name != reference for name in common]) | (reference is None)
+    tested = np.array([name != reference for name in common]) | (reference is None)
     adjusted = np.ones(len(common))
-    adjusted[asked] = holm(p_value[asked])
+    adjusted[tested] = holm(p_value[tested])
     zero = RatingScale().anchor
     return pl.DataFrame(
         {
@@ -145,7 +148,7 @@ def find_changes(
             "more_than_noise": adjusted < 1.0 - level,
             "rank_old": ranks[0],
             "rank_new": ranks[1],
-            "moved": np.array(ranks[0]) - np.array(ranks[1]),
+            "moved": ranks[0] - ranks[1],
         }
     )
 
@@ -161,11 +164,8 @@ def shared_covariance(
     inverse = [_inverse_hessian(board.model) for board in (old, new)]
     n = [len(board.model.items_) for board in (old, new)]
     cross = (inverse[0] @ meat @ inverse[1])[: n[0], : n[1]]
-    orders = []
-    for board in (old, new):
-        place = {name: k for k, name in enumerate(board.model.items_.tolist())}
-        orders.append([place[name] for name in board.table["item"]])
-    return RatingScale().unit ** 2 * cross[np.ix_(*orders)]
+    orders = np.ix_(_table_order(old), _table_order(new))
+    return RatingScale().unit ** 2 * cross[orders]
 
 
 def _inverse_hessian(model: BradleyTerry) -> Floats:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import chain, count, product
 from string import ascii_lowercase
 from typing import Any, Literal
@@ -59,11 +59,8 @@ class Leaderboard:
     level : float, default=0.95
         Confidence of the interval of each rating by itself, and of all statements
         about ranks and groups together.
-    interval : {"sandwich", "cluster", "model", "bootstrap"}, optional
-        Where the intervals come from: None, see :meth:`BradleyTerry.covariance`. The
-        bootstrap and the bare sandwich are for strengths without a penalty.
-    n_resamples : int, default=1000
-        Of the bootstrap.
+    interval : {"sandwich", "cluster", "model"}, optional
+        Where the intervals come from: the `kind` of :meth:`BradleyTerry.covariance`.
     scale, base : float, default=400.0 and 10.0
         At a difference of `scale` the odds of winning are `base` to one, ties left
         aside; ``scale=1, base=math.e`` gives strengths. Elo and Glicko ignore both.
@@ -71,8 +68,6 @@ class Leaderboard:
         The item whose rating is `anchor`, without uncertainty. None: the mean of all.
     anchor : float, default=1500.0
         Rating of the reference.
-    random_state : int or None, default=0
-        Seed of the bootstrap.
 
     Attributes
     ----------
@@ -116,13 +111,11 @@ class Leaderboard:
         model: Any,
         *,
         level: float = 0.95,
-        interval: Literal["sandwich", "cluster", "model", "bootstrap"] | None = None,
-        n_resamples: int = 1000,
+        interval: Literal["sandwich", "cluster", "model"] | None = None,
         scale: float = 400.0,
         base: float = 10.0,
         reference: Any = None,
         anchor: float = 1500.0,
-        random_state: int | None = 0,
     ) -> None:
         check_is_fitted(model)
         if not hasattr(model, "items_"):
@@ -138,8 +131,7 @@ class Leaderboard:
                 f"anchor; got {scale!r}, {base!r} and {anchor!r}."
             )
         self._scale = RatingScale(scale, base, reference, anchor)
-        drawn = n_resamples, random_state
-        self._strengths = find_strengths(model, interval, *drawn)
+        self._strengths = find_strengths(model, interval)
         columns = model_columns(model, self._strengths, level, self._scale)
         self.table = sort_board(pl.DataFrame(columns))
         self.model, self.level, self.categories = model, level, {}
@@ -180,12 +172,12 @@ class Leaderboard:
         model = BradleyTerry() if model is None else model
         results = check_results(X, y, sample_weight, "Leaderboard")
         parts = split_categories(by, results.n_rows)
-        given = dict(columns or {})
+        arguments = dict(columns or {})
         if sample_weight is not None:
-            given["sample_weight"] = sample_weight
+            arguments["sample_weight"] = sample_weight
 
         def board(rows: NDArray[np.int64] | None) -> Leaderboard:
-            taken = {name: _take(value, rows) for name, value in given.items()}
+            taken = {name: _take(value, rows) for name, value in arguments.items()}
             fitted = clone(model).fit(_take(X, rows), _take(y, rows), **taken)
             return cls(fitted, **options)
 
@@ -199,15 +191,15 @@ class Leaderboard:
 
     @property
     def groups(self) -> list[list[Any]]:
-        """Groups of items that cannot be told apart, best first; they may overlap."""
+        """Maximal groups of items without a significant difference, best first."""
         letters = self.table["group"]
         if letters.is_null().any():
             return []
-        found: dict[str, list[Any]] = {}
+        groups: dict[str, list[Any]] = {}
         for item, of_item in zip(self.table["item"], letters, strict=True):
             for letter in of_item.split(" "):
-                found.setdefault(letter, []).append(item)
-        return list(found.values())
+                groups.setdefault(letter, []).append(item)
+        return list(groups.values())
 
     def by_category(self) -> pl.DataFrame:
         """Give the leaderboards of all categories in one table.
@@ -278,9 +270,8 @@ class Leaderboard:
         gap = known.differences(other, np.full(len(other), one))
         behind = gap.below(np.zeros(len(other)))
         p_value = 2.0 * np.minimum(behind, 1.0 - behind)
-        component, apart = component_of(model), np.zeros(len(other), dtype=bool)
-        if component is not None:
-            apart = component[other] != component[one]
+        component = component_of(model)
+        apart = component[other] != component[one]
         p_adjusted = p_value.copy()
         p_adjusted[~apart] = holm(p_value[~apart])
         columns: dict[str, Any] = {
@@ -382,9 +373,7 @@ class RatingScale:
         return self.anchor + self.unit * (strength - zero)
 
 
-def find_strengths(
-    model: Any, interval: str | None, n_resamples: int, random_state: int | None
-) -> StrengthDistribution | None:
+def find_strengths(model: Any, interval: str | None) -> StrengthDistribution | None:
     """Give the distribution of a model's strengths or ratings; None: it has none."""
     if not hasattr(model, "strength_"):
         if not hasattr(model, "deviation_"):
@@ -397,8 +386,8 @@ def find_strengths(
         return None
     n = len(model.items_)
     # Variances of counted comparisons with a penalty need no matrix.
-    matrix = interval == "bootstrap" or not hasattr(model, "pair_counts_")
-    if (matrix or model.alpha_ == 0) and n > LARGEST_COVARIANCE:
+    matrix = model.alpha_ == 0 or not hasattr(model, "pair_counts_")
+    if matrix and n > LARGEST_COVARIANCE:
         warn_user(
             f"There are {n:,} items, and intervals of ratings and ranks are computed "
             f"for {LARGEST_COVARIANCE:,} at most without a penalty, or of lists: the "
@@ -406,34 +395,14 @@ def find_strengths(
             TiebreakWarning,
         )
         return None
-    if interval != "bootstrap":
-        return model.distribution(interval)
-    drawn = model.bootstrap(n_resamples, random_state)
-    covariance = np.cov(drawn, rowvar=False).reshape(n, n)
-    return Resampled(model.strength_[None], covariance[None], np.ones(1), drawn=drawn)
+    return model.distribution(interval)
 
 
-@dataclass(frozen=True, eq=False)
-class Resampled(StrengthDistribution):
-    """Strengths whose quantiles are those of resamples."""
-
-    drawn: Floats = field(default_factory=lambda: np.empty((0, 0)))
-
-    def relative_to(self, place: int | None) -> StrengthDistribution:
-        """Measure strengths from an item, or (None) from the mean of all."""
-        moved = super().relative_to(place)
-        zero = self.drawn.mean(axis=1) if place is None else self.drawn[:, place]
-        drawn = self.drawn - zero[:, None]
-        return Resampled(moved.center, moved.covariance, self.weight, drawn=drawn)
-
-    def quantile(self, share: float) -> Floats:
-        """Give the value that each strength is below in this share of resamples."""
-        return np.quantile(self.drawn, share, axis=0)
-
-
-def component_of(model: Any) -> NDArray[np.int64] | None:
-    """Label items that met, if only through others; None for ratings over time."""
-    return model._components() if hasattr(model, "_components") else None
+def component_of(model: Any) -> NDArray[np.int64]:
+    """Label items that met, if only through others; all 0 for ratings over time."""
+    if hasattr(model, "_components"):
+        return model._components()
+    return np.zeros(len(model.items_), dtype=np.int64)
 
 
 def holm(p_values: Floats) -> Floats:
@@ -452,7 +421,7 @@ def model_columns(
     scale: RatingScale,
 ) -> dict[str, Any]:
     """Give the columns of a leaderboard, items in the model's order."""
-    n = len(model.items_)
+    n, component = len(model.items_), component_of(model)
     nothing = [None] * n
     empty = ("lower", "upper", "rank_best", "rank_worst", "group")
     columns: dict[str, Any] = dict.fromkeys(empty, nothing)
@@ -462,27 +431,24 @@ def model_columns(
         rating, unit = scale.apply(model.strength_, place), scale.unit
         if strengths is not None and place is not None:
             shown = strengths.relative_to(place)
-    played = [getattr(model, f"{name}_", nothing) for name in TALLY]
-    games = np.zeros(n)
-    provisional = np.zeros(n, dtype=bool)
-    if played[0] is not nothing:
-        games = np.sum(played, axis=0)
+    tally = {name: getattr(model, f"{name}_", nothing) for name in TALLY}
+    games, provisional = np.zeros(n), np.zeros(n, dtype=bool)
+    if hasattr(model, "wins_"):
+        games = np.sum(list(tally.values()), axis=0)
         provisional = games < _FEW_GAMES
     if strengths is not None and shown is not None:
         tail = 0.5 - 0.5 * level
         zero = rating - unit * shown.mean
         columns["lower"] = zero + unit * shown.quantile(tail)
         columns["upper"] = zero + unit * shown.quantile(1.0 - tail)
-        found = Separation.of(strengths, level, component_of(model))
-        columns["rank_best"], columns["rank_worst"] = found.ranks().T
-        columns["group"] = _letters(found.groups(), n)
+        separation = Separation.of(strengths, level, component)
+        columns["rank_best"], columns["rank_worst"] = separation.ranks().T
+        columns["group"] = _letters(separation.groups(), n)
         error = strengths.errors()
         unsure = error > _UNCERTAIN * np.median(error)
         provisional |= unsure & (games < _ENOUGH_GAMES)
     columns["provisional"] = provisional
-    tally = dict(zip(TALLY, played, strict=True))
-    component = component_of(model)
-    if component is not None and component.any():
+    if component.any():
         size = np.bincount(component)
         columns["set"] = 1 + np.argsort(np.argsort(-size, kind="stable"))[component]
     return {"item": model.items_, "rating": rating} | columns | tally
@@ -545,7 +511,7 @@ def describe_basis(model: Any, scale: RatingScale) -> list[str]:
             "because so few say little about other raters."
         )
     component = component_of(model)
-    if component is not None and component.any():
+    if component.any():
         notes.append(
             f"The items fall into {component.max() + 1} sets that never meet, not even "
             "through others: nothing says which of two items of different sets is "

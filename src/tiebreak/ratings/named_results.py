@@ -124,11 +124,11 @@ def _sortable(column: NDArray[Any]) -> NDArray[Any]:
 
 def find_item(items: NDArray[Any], name: Any, what: str = "") -> int:
     """Give the number of an item; an unknown one is an error that lists them."""
-    found = np.flatnonzero(items == name)
-    if len(found) != 1:
+    places = np.flatnonzero(items == name)
+    if len(places) != 1:
         known = list_items(np.arange(len(items)), items)
         raise ValueError(f"{what}{name!r} is not among the items, which are {known}.")
-    return int(found[0])
+    return int(places[0])
 
 
 def check_rater(rater: ArrayLike | None, n_rows: int) -> NDArray[np.int64] | None:

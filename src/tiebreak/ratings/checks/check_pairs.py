@@ -81,10 +81,7 @@ def check_pairs(
 ) -> PairsReport:
     """Say what comparisons hold, and what stands in the way of learning from them.
 
-    Looks for items that never meet the rest, items and groups that won or lost
-    everything, few games, self-comparisons, differences that may be chance, cycles, an
-    effect of position, repeated rows, raters whose votes say nothing, and rows out of
-    order. Triads are counted for up to 400 items, strengths tested for up to 1,500.
+    Triads are counted for up to 400 items, strengths tested for up to 1,500.
 
     Parameters
     ----------
@@ -154,12 +151,20 @@ def check_pairs(
     if raters is not None and len(kept):
         facts = check_raters(votes, raters.values)
     cells = None if favor is None else _count_cells(votes)
+    left, tie, right = np.bincount(votes.outcome + 1, votes.weight, 3).tolist()
+    met = triu(graph.beats + graph.beats.T + graph.tied).data
     report = PairsReport(
         n_rows=int(present.sum()),
         n_items=kept.n_items,
         n_connected=int((graph.strong_component == 0).sum()),
-        **_count_outcomes(votes),
-        **_count_pairs(graph),
+        n_comparisons=left + tie + right,
+        left=left,
+        tie=tie,
+        right=right,
+        n_pairs=len(met),
+        fewest=float(met.min()) if len(met) else 0.0,
+        median=float(np.median(met)) if len(met) else 0.0,
+        most=float(met.max(initial=0.0)),
         self_rows=tuple(np.flatnonzero(present & same).tolist()),
         repeated_rows=repeated,
         components=tuple(map(items.of, _members(graph.component)[1:])),
@@ -200,20 +205,6 @@ def _merge_items(X: Any) -> Pairs:
 def _distinct_raters(rater: ArrayLike, counted: NDArray[np.bool_]) -> Distinct:
     column = check_row_column(rater, "rater", len(counted))
     return find_distinct(column if counted.all() else column[counted])
-
-
-def _count_outcomes(votes: Votes) -> dict[str, Any]:
-    left, tie, right = np.bincount(votes.outcome + 1, votes.weight, 3).tolist()
-    total = left + tie + right
-    return {"n_comparisons": total, "left": left, "tie": tie, "right": right}
-
-
-def _count_pairs(graph: ComparisonGraph) -> dict[str, Any]:
-    met = triu(graph.beats + graph.beats.T + graph.tied).data
-    if len(met) == 0:
-        return {"n_pairs": 0, "fewest": 0.0, "median": 0.0, "most": 0.0}
-    ends = {"fewest": float(met.min()), "most": float(met.max())}
-    return {"n_pairs": len(met), "median": float(np.median(met))} | ends
 
 
 def _count_repeated(
@@ -293,7 +284,7 @@ def _position(votes: Votes, cells: ComparisonCounts | None) -> PositionFacts | N
     if decided == 0:
         return None
     test = check_position(cells or _count_cells(votes), votes.n_items)
-    interval = wilson_interval(wins, decided)
+    interval = map(float, wilson_interval(wins, decided))
     shares = decided, wins, wins / decided, *interval
     return PositionFacts(side, *shares, *(test or (None, None, None)))
 
@@ -398,7 +389,7 @@ def _widest_triad(margin: Floats) -> tuple[int, int, int]:
 
 def _short_cycle(margin: csr_array) -> list[int]:
     """Give the shortest cycle through one of the first items, all of which have one."""
-    found: list[int] = []
+    shortest: list[int] = []
     into = csr_array(margin.T)
     for start in range(min(_STARTS, margin.shape[0])):
         order, before = breadth_first_order(margin, start, return_predecessors=True)
@@ -408,9 +399,9 @@ def _short_cycle(margin: csr_array) -> list[int]:
         path = [int(order[closes.argmax()])]
         while path[-1] != start:
             path.append(int(before[path[-1]]))
-        if not found or len(path) < len(found):
-            found = path[::-1]
-    return found
+        if not shortest or len(path) < len(shortest):
+            shortest = path[::-1]
+    return shortest
 
 
 def check_raters(votes: Votes, names: list[Any]) -> RaterFacts:
@@ -435,10 +426,10 @@ def _find_constant(
 ) -> tuple[tuple[Any, int, float], ...]:
     """Give rater, outcome and votes of those who always say the same."""
     cells = 3 * votes.rater + votes.outcome + 1  # type: ignore[operator]
-    said = np.bincount(cells, minlength=3 * len(names)).reshape(-1, 3) > 0
-    constant = (said.sum(axis=1) == 1) & (total >= CONSTANT_VOTES)
+    voted = np.bincount(cells, minlength=3 * len(names)).reshape(-1, 3) > 0
+    constant = (voted.sum(axis=1) == 1) & (total >= CONSTANT_VOTES)
     return tuple(
-        (names[code], int(said[code].argmax()) - 1, float(total[code]))
+        (names[code], int(voted[code].argmax()) - 1, float(total[code]))
         for code in np.flatnonzero(constant)
     )
 
@@ -462,10 +453,10 @@ def _find_contrary(
         agreed[code], decided[code] = counts[0][code], counts[1][code]
     tested = np.flatnonzero(decided > 0)
     p_value = binomial_at_most(agreed[tested], decided[tested])
-    found = tested[p_value * len(tested) < SIGNIFICANCE]
-    share = agreed[found] / decided[found]
+    contrary = tested[p_value * len(tested) < SIGNIFICANCE]
+    share = agreed[contrary] / decided[contrary]
     return tuple(
-        (names[found[i]], float(share[i]), float(decided[found[i]]))
+        (names[contrary[i]], float(share[i]), float(decided[contrary[i]]))
         for i in np.argsort(share, kind="stable")
     )
 
@@ -505,22 +496,19 @@ def _fit_strengths(votes: Votes) -> Floats:
     return strength
 
 
-def wilson_interval(
-    wins: float, total: float, level: float = 0.95
-) -> tuple[float, float]:
-    """Wilson's interval for a share."""
+def wilson_interval(wins: Any, total: Any, level: float = 0.95) -> tuple[Any, Any]:
+    """Wilson's intervals for shares."""
     z = float(ndtri((1 + level) / 2))
     # Nothing is divided by the total alone, which may be the sum of tiny weights.
     share, whole = wins / total, total + z**2
     center = (wins + z**2 / 2) / whole
     half = z / whole * np.sqrt(share * (1 - share) * total + z**2 / 4)
-    return max(0.0, float(center - half)), min(1.0, float(center + half))
+    return np.maximum(0.0, center - half), np.minimum(1.0, center + half)
 
 
-def binomial_at_most(wins: ArrayLike, total: ArrayLike) -> Any:
-    """Probability of at most so many wins when each is won with probability 1/2."""
+def binomial_at_most(wins: ArrayLike, total: ArrayLike, share: Any = 0.5) -> Any:
+    """Probability of at most so many wins when each is won with this probability."""
     lost = np.subtract(total, wins)
     # Older SciPy has no value where nothing was lost.
-    return np.where(
-        lost > 0, betainc(np.maximum(lost, 1e-300), np.add(wins, 1.0), 0.5), 1.0
-    )
+    tail = betainc(np.maximum(lost, 1e-300), np.add(wins, 1.0), 1.0 - share)
+    return np.where(lost > 0, tail, 1.0)

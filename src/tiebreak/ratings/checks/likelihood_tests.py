@@ -143,8 +143,8 @@ def is_identified(cells: ComparisonCounts, n_items: int) -> bool:
     turned = np.where(cells.left < cells.right, z, -z)[order]
     if ((np.diff(pair[order]) == 0) & (np.diff(turned) != 0)).any():
         return True  # the same two items met with different advantages
-    items = ComparisonCounts(low, high, cells.counts, np.empty((len(z), 0)))
-    left_over = lsqr(_sparse_design(items, n_items)[order], turned, 0, 1e-9, 1e-9)[3]
+    design = ItemDesign(low, high, n_items).matrix()
+    left_over = lsqr(design[order], turned, 0, 1e-9, 1e-9)[3]
     return bool(left_over > _IDENTIFIED * np.linalg.norm(z))
 
 
@@ -192,10 +192,8 @@ def _draw_statistics(
 def _sparse_design(cells: ComparisonCounts, n_items: int) -> sp.csr_array:
     """Give the design of strengths (of none, if n_items is 0) and covariates."""
     m, q = cells.covariates.shape
-    columns, values = (
-        np.tile(np.arange(n_items, n_items + q), (m, 1)),
-        -cells.covariates,
-    )
+    columns = np.tile(np.arange(n_items, n_items + q), (m, 1))
+    values = -cells.covariates
     if n_items:
         ones = np.ones(m)
         columns = np.column_stack([cells.left, cells.right, columns])

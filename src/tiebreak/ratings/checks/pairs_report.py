@@ -2,9 +2,8 @@
 """The report of `check_pairs`: its facts, its findings, and how they are written.
 
 A problem is what cannot be learned with the default prior (alpha="auto") either, a
-warning what may mislead, a note what is good to know. Every message says what was
-found, with names, and what to try. The report can be shown as text, in the terminal,
-and as plain values for programs.
+warning what may mislead, a note what is good to know. The table `FINDINGS` has the
+level and the sentence of each; `find_all` says which hold.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from rich.text import Text
 from tiebreak.data.columns import plain_values
 from tiebreak.data.markup import results_html, results_text
 from tiebreak.data.messages import list_rows
-from tiebreak.io.result import plural
+from tiebreak.io.result import first_of, plural
 
 Level = Literal["problem", "warning", "note"]
 LEVELS: tuple[Level, ...] = ("problem", "warning", "note")
@@ -35,7 +34,7 @@ class Finding:
     """One thing that a reader of the data should know."""
 
     level: Level
-    code: str  # what kind of finding it is; stable, for programs
+    code: str  # one of FINDINGS; stable, for programs
     message: str  # what was found, with names, and what to try
     items: tuple[Any, ...] = ()  # all items (or raters) it is about
 
@@ -230,18 +229,16 @@ class PairsReport:
         return Panel(self._body(), title="data checks", title_align="left")
 
     def _body(self) -> Group:
-        facts = Table.grid(padding=(0, 2))
+        facts, findings = Table.grid(padding=(0, 2)), Table.grid(padding=(0, 2))
         facts.add_column(style="bold", no_wrap=True)
+        findings.add_column(no_wrap=True)
         for name, text in self._facts():
             facts.add_row(name, Text(text))
-        found = Table.grid(padding=(0, 2))
-        found.add_column(no_wrap=True)
         for finding in self.findings:
             level = Text(finding.level, style=f"bold {_COLORS[finding.level]}")
-            found.add_row(level, Text(finding.message))
-        color = "green" if self.ok else "red"
-        title = Text(self._verdict(), style=f"bold {color}")
-        return Group(title, "", facts, "", found)
+            findings.add_row(level, Text(finding.message))
+        title = Text(self._verdict(), style=f"bold {'green' if self.ok else 'red'}")
+        return Group(title, "", facts, "", findings)
 
     def _repr_html_(self) -> str:
         return results_html(self.__rich__())
@@ -271,7 +268,10 @@ class PairsReport:
                 f"{side} {count_text(count)} ({_percent(count / total)})"
                 for count, side in shares
             )
-            facts += [("Outcomes", outcomes), ("Pairs", self._pairs_text())]
+            possible = self.n_items * (self.n_items - 1) // 2
+            met = f"{self.n_pairs:,} of {possible:,} possible, each compared "
+            met += _range_text(self, "time")
+            facts += [("Outcomes", outcomes), ("Pairs", met)]
         if self.position is not None:
             facts.append(("Position", _position_text(self.position, self.n_items)))
         if self.left or self.right:
@@ -279,7 +279,8 @@ class PairsReport:
         if self.n_items > 2:
             facts.append(("Cycles", _cycles_text(self.cycles)))
         if self.raters is not None:
-            facts.append(("Raters", _raters_text(self.raters)))
+            each = _range_text(self.raters, "vote")
+            facts.append(("Raters", f"{self.raters.n_raters:,}, each with {each}"))
         if self.periods is not None:
             when = self.periods
             order = "in order" if when.is_sorted else "not in order"
@@ -288,38 +289,28 @@ class PairsReport:
             facts.append(("Periods", f"{periods}, rows {order}"))
         return facts
 
-    def _pairs_text(self) -> str:
-        possible = self.n_items * (self.n_items - 1) // 2
-        text = f"{self.n_pairs:,} of {possible:,} possible, "
-        if self.fewest == self.most:
-            return f"{text}each compared {_times(self.most)}"
-        return (
-            f"{text}each compared {count_text(self.fewest)} to {_times(self.most)}, "
-            f"median {count_text(self.median)}"
-        )
 
-
-def _times(count: float) -> str:
-    return "once" if count == 1 else f"{count_text(count)} times"
+def _range_text(facts: PairsReport | RaterFacts, unit: str) -> str:
+    if facts.fewest == facts.most:
+        return f"{count_text(facts.most)} {unit}{'s' * (facts.most != 1)}"
+    median = count_text(facts.median)
+    ends = count_text(facts.fewest), count_text(facts.most)
+    return f"{ends[0]} to {ends[1]} {unit}s, median {median}"
 
 
 def _position_text(position: PositionFacts, n_items: int) -> str:
     side = "left" if position.side == "left" else "the side with the advantage"
-    return (
+    text = (
         f"{side} won {_percent(position.share)} of {count_text(position.decided)} "
-        f"decided comparison{'s' * (position.decided != 1)}, 95% interval "
-        f"{_percent(position.low)} to {_percent(position.high)}"
-        f"{_effect_text(position, n_items)}"
+        f"decided comparisons, 95% interval {_percent(position.low)} to "
+        f"{_percent(position.high)}; "
     )
-
-
-def _effect_text(position: PositionFacts, n_items: int) -> str:
-    if position.estimate is None or position.p_value is None:
+    if position.p_value is None:
         if n_items > MOST_ITEMS_FOR_POSITION:
-            return "; not tested beside the strengths of so many items"
-        return "; not tested, because strengths can explain all of it"
+            return text + "not tested beside the strengths of so many items"
+        return text + "not tested, because strengths can explain all of it"
     return (
-        f"; effect beside strengths {position.estimate:+.2f} (standard error "
+        f"{text}effect beside strengths {position.estimate:+.2f} (standard error "
         f"{position.standard_error:.2f}, {_p_text(position.p_value)})"
     )
 
@@ -344,30 +335,14 @@ def _strengths_text(test: StrengthFacts | None, n_items: int) -> str:
 
 
 def _cycles_text(cycles: CycleFacts) -> str:
-    lie = "no item lies on a cycle"
-    if cycles.n_items:
-        lie = f"{plural(cycles.n_items, 'item')} lie on a cycle"
-    if cycles.decided_triads is None:
-        return f"{lie} (too many items to count circular triads)"
+    text = f"{plural(cycles.n_items, 'item')} on a cycle"
+    if cycles.circular_triads is None or cycles.decided_triads is None:
+        return f"{text} (too many items to count circular triads)"
     if not cycles.decided_triads:
-        return lie
-    assert cycles.circular_triads is not None
-    share = cycles.circular_triads / cycles.decided_triads
-    return (
-        f"{_percent(share)} of {plural(cycles.decided_triads, 'decided triad')} "
-        f"circular (coin tosses: 25%), {lie}"
-    )
-
-
-def _raters_text(raters: RaterFacts) -> str:
-    text = f"{raters.n_raters:,}, "
-    if raters.fewest == raters.most:
-        each = " each" * (raters.n_raters > 1)
-        return f"{text}with {count_text(raters.most)} votes{each}"
-    return (
-        f"{text}with {count_text(raters.fewest)} to {count_text(raters.most)} votes, "
-        f"median {count_text(raters.median)}"
-    )
+        return text
+    share = _percent(cycles.circular_triads / cycles.decided_triads)
+    triads = plural(cycles.decided_triads, "decided triad")
+    return f"{text}, {share} of {triads} circular (coin tosses: 25%)"
 
 
 _SHOWN = 5
@@ -375,11 +350,107 @@ _POSITION_LEVEL = 0.01  # of the test for an effect of position
 _SMALL_EFFECT = 0.08  # of position, log odds: 52% of games; no reason for a warning
 _ONE_SIDED = 10  # decided comparisons, all won by one side
 _LEVEL = 0.05  # of the test whether any item is better
-_PRIOR = (
-    'The default prior (alpha="auto") keeps {its} strength finite, with a wide '
-    "interval; only alpha=0 refuses."
-)
 _WORDS = {-1: "left", 0: "a tie", 1: "right"}
+_PRIOR = (
+    'The default prior (alpha="auto") keeps strengths finite, with wide intervals; '
+    "only alpha=0 refuses."
+)
+# What may be found: its code, its level and its sentence.
+FINDINGS: dict[str, tuple[Level, str]] = {
+    "disconnected": (
+        "problem",
+        "The items fall into {sets} that never meet, not even through others; outside "
+        "the largest set are {names}. Strengths of different sets cannot be compared. "
+        "Add comparisons between them, or rate each set by itself.",
+    ),
+    "nothing": (
+        "problem",
+        "No two different items are compared, so there is nothing to learn from.",
+    ),
+    "separated": (
+        "problem",
+        "The effect of the advantage has no finite estimate{why}.",
+    ),
+    "undefeated": ("warning", "{count} won every game: {names}. " + _PRIOR),
+    "winless": ("warning", "{count} lost every game: {names}. " + _PRIOR),
+    "winning_group": (
+        "warning",
+        "Groups that won every game against the rest: {names}. By how much they are "
+        "better, the games do not say. " + _PRIOR,
+    ),
+    "losing_group": (
+        "warning",
+        "Groups that lost every game against the rest: {names}. By how much they are "
+        "worse, the games do not say. " + _PRIOR,
+    ),
+    "only_ties": (
+        "warning",
+        "Every comparison is a tie, so all items are equally strong. Check how the "
+        "outcomes were read.",
+    ),
+    "consistent": (
+        "warning",
+        "The decided comparisons contradict each other nowhere, so strengths and the "
+        "tie parameter would grow together without end. " + _PRIOR,
+    ),
+    "self_comparison": (
+        "warning",
+        "{count} of an item with itself: {rows}. Models refuse this; keep the others: "
+        "pairs[keep] with keep = pairs.left != pairs.right.",
+    ),
+    "unsorted": (
+        "warning",
+        "Rows are not in order of time: row {row} is earlier than the one before it. "
+        "Ratings over time follow the rows; sort them by period first.",
+    ),
+    "few_games": (
+        "warning",
+        "{count} with fewer than 3 games: {names}. A strength learned from so few is "
+        "little more than a guess: look at the interval.",
+    ),
+    "one_sided": (
+        "warning",
+        "{side} {verb} all {decided}. If rows name the winner first, position says "
+        "nothing: swap sides at random before adding an advantage or predicting.",
+    ),
+    "position": (
+        "warning",
+        "{side} has an effect of {estimate:+.2f} beside strengths, in log odds, with "
+        "standard error {error:.2f} ({p}){small}; it won {share} of {decided}. Its "
+        "size is learned with {advice}.",
+    ),
+    "contradictory": (
+        "warning",
+        "Equal items would give such results too ({p}): these comparisons do not show "
+        "that any item is better than another.",
+    ),
+    "contrary_rater": (
+        "warning",
+        "{count} against everyone, more often than chance: {names}. Check whether "
+        "sides or outcomes were exchanged, or leave them out.",
+    ),
+    "constant_rater": (
+        "warning",
+        "{count} with always the same outcome: {names}. Such votes know nothing of "
+        "the items; consider leaving them out.",
+    ),
+    "one_rater": (
+        "warning",
+        "All votes are those of one rater: intervals allow for other votes of this "
+        "rater, and not for what others would say.",
+    ),
+    "repeated": (
+        "note",
+        "{count} equal to an earlier one: the same items and outcome{also}. Each "
+        "counts; if it was not another occasion, remove it.",
+    ),
+    "weightless": ("note", "{count} of weight 0, left out."),
+    "cycle": ("note", "No ranking agrees with every majority: {names}."),
+    "one_vote": (
+        "note",
+        "{count} with one vote only: {names}. Nothing can be said about them.",
+    ),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -405,9 +476,10 @@ class Named:
         codes = codes[np.argsort(key, kind="stable")]
         return tuple(zip(self.of(codes), counts[codes].tolist(), strict=True))
 
-    def text(self, name: Any) -> str:
-        """Write a name, or ``item 3`` if it is a row number."""
-        return f"item {name}" if self.names is None else repr(name)
+    def texts(self, names: Sequence[Any]) -> list[str]:
+        """Write names, or ``item 3`` for row numbers."""
+        unnamed = self.names is None
+        return [f"item {name}" if unnamed else repr(name) for name in names]
 
 
 def find_all(
@@ -417,259 +489,161 @@ def find_all(
     runs_away: bool,
     advantage: Level | None = None,
 ) -> tuple[Finding, ...]:
-    """Find everything that is worth a word."""
-    found = [
-        *_separation(report, items),
-        *_other_problems(report, runs_away),
-        *_advantage(report, advantage),
-        *_rows(report, absent),
-        *_few_games(report, items),
-        *_position_finding(report),
-        *_no_differences(report),
-        *_cycles(report, items),
+    """Find everything that is worth a word.
+
+    `absent` rows weigh 0; `runs_away`: strengths and ties grow together; `advantage`:
+    how bad it is that its effect has no finite estimate.
+    """
+    findings = [
+        *_of_items(report, items, runs_away),
+        *_of_advantage(report.position, advantage),
+        *_of_rows(report, absent),
+        *_with_games("few_games", report.few_games, items),
+        *_of_position(report.position),
+        *_of_contradictions(report, items),
+        *_of_raters(report.raters),
     ]
-    if report.raters is not None:
-        found += _raters(report.raters)
-    return tuple(sorted(found, key=lambda finding: LEVELS.index(finding.level)))
+    return tuple(sorted(findings, key=lambda finding: LEVELS.index(finding.level)))
 
 
-def _separation(report: PairsReport, items: Named) -> Iterator[Finding]:
-    outside = tuple(name for group in report.components for name in group)
+def _finding(
+    code: str,
+    about: Sequence[Any] = (),
+    names: Sequence[str] = (),
+    level: Level | None = None,
+    **values: Any,
+) -> Finding:
+    """Fill in a sentence of the table; names are those of what it is about."""
+    usual, sentence = FINDINGS[code]
+    message = sentence.format(names=first_of(names, _SHOWN), **values)
+    return Finding(level or usual, code, message, tuple(about))
+
+
+def _of_items(report: PairsReport, items: Named, runs_away: bool) -> Iterator[Finding]:
+    outside = [name for group in report.components for name in group]
     if outside:
-        groups = plural(len(report.components) + 1, "set")
-        text = (
-            f"The items fall into {groups} that never meet, not even through others; "
-            f"outside the largest set are {_list([items.text(n) for n in outside])}. "
-            "Strengths of different sets cannot be compared. Add comparisons between "
-            "them, or rate each set by itself; a prior (alpha) centers each set at 0, "
-            "by assumption and not by data."
-        )
-        yield Finding("problem", "disconnected", text, outside)
-    for code, verb, counted in (
-        ("undefeated", "won", report.undefeated),
-        ("winless", "lost", report.winless),
+        sets = plural(len(report.components) + 1, "set")
+        yield _finding("disconnected", outside, items.texts(outside), sets=sets)
+    yield from _with_games("undefeated", report.undefeated, items)
+    yield from _with_games("winless", report.winless, items)
+    for code, groups in (
+        ("winning_group", report.winning_groups),
+        ("losing_group", report.losing_groups),
     ):
-        if counted:
-            its = "its" if len(counted) == 1 else "their"
-            text = (
-                f"{plural(len(counted), 'item')} {verb} all {its} games: "
-                f"{_list(_with_games(counted, items))}. {_PRIOR.format(its=its)}"
-            )
-            yield Finding("warning", code, text, tuple(name for name, _ in counted))
-    for code, verb, groups_ in (
-        ("winning_group", "won", report.winning_groups),
-        ("losing_group", "lost", report.losing_groups),
-    ):
-        if groups_:
-            names = tuple(name for group in groups_ for name in group)
-            lists = [_list([items.text(n) for n in group]) for group in groups_]
-            who = "A group of items" if len(groups_) == 1 else "Groups of items"
-            text = (
-                f"{who} {verb} every game against the rest: "
-                f"{_list([f'({text})' for text in lists], 3)}. How far they are from "
-                f"the rest, the games do not say. {_PRIOR.format(its='their')}"
-            )
-            yield Finding("warning", code, text, names)
-
-
-def _other_problems(report: PairsReport, runs_away: bool) -> Iterator[Finding]:
+        if groups:
+            lists = [f"({first_of(items.texts(group), _SHOWN)})" for group in groups]
+            yield _finding(code, [name for group in groups for name in group], lists)
     if report.n_comparisons == 0:
-        text = "No two different items are compared, so there is nothing to learn from."
-        yield Finding("problem", "nothing", text)
+        yield _finding("nothing")
     elif report.tie == report.n_comparisons:
-        text = (
-            "Every comparison is a tie, so all items are equally strong. Check how the "
-            "outcomes were read."
-        )
-        yield Finding("warning", "only_ties", text)
+        yield _finding("only_ties")
     if runs_away:
-        text = (
-            "The decided comparisons contradict each other nowhere, so strengths and "
-            "the tie parameter of a tie model would grow together without end. "
-            f"{_PRIOR.format(its='every')}"
-        )
-        yield Finding("warning", "consistent", text)
+        yield _finding("consistent")
 
 
-def _advantage(report: PairsReport, level: Level | None) -> Iterator[Finding]:
-    if level == "warning":
-        text = (
-            "Strengths and the effect of the advantage cannot be told apart, or grow "
-            'together without end. The default prior on strengths (alpha="auto") '
-            "decides between them; only alpha=0 refuses."
-        )
-        yield Finding("warning", "separated", text)
-    elif level == "problem":
-        what = "decided none of its games"
-        if report.position is not None:
-            verb = "won" if report.position.share == 1.0 else "lost"
-            what = f"{verb} all its {count_text(report.position.decided)} decided games"
-        text = (
-            f"The side with the advantage {what}, so the effect of the advantage has "
-            "no finite estimate. Leave the advantage out, or add games that end "
-            "otherwise; if rows name the winner first, swap sides at random."
-        )
-        yield Finding("problem", "separated", text)
+def _with_games(
+    code: str, counted: Sequence[tuple[Any, float]], items: Named
+) -> Iterator[Finding]:
+    if counted:
+        names = [name for name, _ in counted]
+        texts = [
+            f"{text} ({count_text(games)} game{'s' * (games != 1)})"
+            for text, (_, games) in zip(items.texts(names), counted, strict=True)
+        ]
+        yield _finding(code, names, texts, count=plural(len(names), "item"))
 
 
-def _rows(report: PairsReport, absent: int) -> Iterator[Finding]:
+def _of_advantage(
+    position: PositionFacts | None, level: Level | None
+) -> Iterator[Finding]:
+    if level == "problem":
+        games = "is in no decided game"
+        if position is not None:
+            verb = "won" if position.share == 1.0 else "lost"
+            games = f"{verb} all its {count_text(position.decided)} decided games"
+        why = f": the side with it {games}. Leave it out, or add games that end "
+        yield _finding("separated", why=why + "otherwise")
+    elif level == "warning":
+        why = ", strengths explain it as well or grow with it; " + _PRIOR[:-1]
+        yield _finding("separated", level=level, why=why)
+
+
+def _of_rows(report: PairsReport, absent: int) -> Iterator[Finding]:
     if report.self_rows:
-        text = (
-            f"{_rows_that(len(report.self_rows), 'compare')} an item with itself: "
-            f"{list_rows(report.self_rows)}. Models refuse this; keep the other rows: "
-            "pairs[keep] with keep = pairs.left != pairs.right."
-        )
-        yield Finding("warning", "self_comparison", text)
+        rows, count = list_rows(report.self_rows), plural(len(report.self_rows), "row")
+        yield _finding("self_comparison", rows=rows, count=count)
     when = report.periods
     if when is not None and when.unsorted_row is not None:
-        text = (
-            f"Rows are not in order of time: row {when.unsorted_row} is earlier than "
-            "the one before it. Ratings over time follow the rows; sort them by period "
-            "first."
-        )
-        yield Finding("warning", "unsorted", text)
+        yield _finding("unsorted", row=when.unsorted_row)
     if report.repeated_rows:
-        text = (
-            f"{_rows_that(report.repeated_rows, 'repeat')} an earlier row: the same "
-            f"items and outcome{_also(report)}. Each counts; if it was not another "
-            "occasion, remove it."
-        )
-        yield Finding("note", "repeated", text)
+        also = ", the same rater" * (report.raters is not None)
+        also += ", the same period" * (when is not None)
+        yield _finding("repeated", also=also, count=plural(report.repeated_rows, "row"))
     if absent:
-        yield Finding(
-            "note", "weightless", f"{_rows_that(absent, 'weigh')} 0, so left out."
-        )
+        yield _finding("weightless", count=plural(absent, "row"))
 
 
-def _rows_that(count: int, verb: str) -> str:
-    return f"{plural(count, 'row')} {verb}{'s' * (count == 1)}"
-
-
-def _also(report: PairsReport) -> str:
-    rater = ", the same rater" if report.raters is not None else ""
-    return rater + (", the same period" if report.periods is not None else "")
-
-
-def _few_games(report: PairsReport, items: Named) -> Iterator[Finding]:
-    few = report.few_games
-    if few:
-        have, them = ("has", "it") if len(few) == 1 else ("have", "them")
-        text = (
-            f"{plural(len(few), 'item')} {have} fewer than 3 games: "
-            f"{_list(_with_games(few, items))}. A strength learned from so few is "
-            f"little more than a guess. Look at the interval, or leave {them} out."
-        )
-        yield Finding("warning", "few_games", text, tuple(name for name, _ in few))
-
-
-def _position_finding(report: PairsReport) -> Iterator[Finding]:
-    position = report.position
+def _of_position(position: PositionFacts | None) -> Iterator[Finding]:
     if position is None:
         return
     left = position.side == "left"
-    side = "The left side" if left else "The side with the advantage"
-    decided = f"{count_text(position.decided)} decided comparisons"
+    values: dict[str, Any] = {
+        "side": "The left side" if left else "The side with the advantage",
+        "share": _percent(position.share),
+        "decided": f"{count_text(position.decided)} decided comparisons",
+    }
     if position.share in (0.0, 1.0) and position.decided >= _ONE_SIDED:
-        verb = "won" if position.share == 1.0 else "lost"
-        text = (
-            f"{side} {verb} all {decided}. If rows name the winner first, position "
-            "says nothing: swap sides at random before adding an advantage or "
-            "predicting."
+        verb = "won" if position.share else "lost"
+        yield _finding("one_sided", verb=verb, **values)
+    elif position.p_value is not None and position.p_value < _POSITION_LEVEL:
+        assert position.estimate is not None
+        small = abs(position.estimate) < _SMALL_EFFECT
+        yield _finding(
+            "position",
+            level="warning" if left and not small else "note",
+            estimate=position.estimate,
+            error=position.standard_error,
+            p=_p_text(position.p_value),
+            small=": small, but not chance" * small,
+            advice="advantage=1 in fit, or position in rank" if left else "advantage",
+            **values,
         )
-        yield Finding("warning", "one_sided", text)
-        return
-    p_value, estimate = position.p_value, position.estimate
-    if p_value is None or estimate is None or p_value >= _POSITION_LEVEL:
-        return
-    small = abs(estimate) < _SMALL_EFFECT
-    advice = "The effect is learned when fit gets the same advantage, as in rank."
-    if left:
-        advice = "Its size is learned with advantage=1 in fit, or position in rank."
-    text = (
-        f"{side} has an effect of {estimate:+.2f} beside strengths, in log odds, with "
-        f"standard error {position.standard_error:.2f} ({_p_text(p_value)})"
-        f"{': small, but not chance' if small else ''}; it won "
-        f"{_percent(position.share)} of {decided}. {advice}"
-    )
-    yield Finding("warning" if left and not small else "note", "position", text)
 
 
-def _no_differences(report: PairsReport) -> Iterator[Finding]:
+def _of_contradictions(report: PairsReport, items: Named) -> Iterator[Finding]:
     test = report.strengths
-    if test is None or test.p_value is None or test.p_value < _LEVEL:
-        return
-    text = (
-        f"Equal items would give such results too ({_p_text(test.p_value)}): these "
-        "comparisons do not show that any item is better than another."
-    )
-    yield Finding("warning", "contradictory", text)
-
-
-def _cycles(report: PairsReport, items: Named) -> Iterator[Finding]:
-    cycles = report.cycles
-    if cycles.example:
-        names = [items.text(name) for name in cycles.example]
-        following = [*names[1:], names[0]]
+    if test is not None and test.p_value is not None and test.p_value >= _LEVEL:
+        yield _finding("contradictory", p=_p_text(test.p_value))
+    cycle = items.texts(report.cycles.example)
+    if cycle:
+        following = [*cycle[1:], cycle[0]]
         steps = [
             f"{a} beat {b} ({count_text(won)} to {count_text(lost)})"
-            for a, b, (won, lost) in zip(names, following, cycles.scores, strict=True)
+            for a, b, (won, lost) in zip(
+                cycle, following, report.cycles.scores, strict=True
+            )
         ]
-        text = f"No ranking agrees with every majority: {_list(steps)}."
-        yield Finding("note", "cycle", text, cycles.example)
+        yield _finding("cycle", report.cycles.example, steps)
 
 
-def _raters(raters: RaterFacts) -> Iterator[Finding]:
-    if raters.contrary:
-        voters = [
-            f"{name!r} (agrees in {_percent(share)} of {count_text(votes)} votes)"
+def _of_raters(raters: RaterFacts | None) -> Iterator[Finding]:
+    if raters is None:
+        return
+    voters = {
+        "contrary_rater": {
+            name: f"{name!r} (agrees in {_percent(share)} of {count_text(votes)} votes)"
             for name, share, votes in raters.contrary
-        ]
-        disagree = "disagrees" if len(voters) == 1 else "disagree"
-        yield Finding(
-            "warning",
-            "contrary_rater",
-            f"{plural(len(voters), 'rater')} {disagree} with everyone, more often than "
-            f"chance: {_list(voters)}. Check whether sides or outcomes were exchanged, "
-            "or leave them out.",
-            tuple(name for name, _, _ in raters.contrary),
-        )
-    if raters.constant:
-        voters = [
-            f"{name!r} ({_WORDS[outcome]}, {count_text(votes)} times)"
+        },
+        "constant_rater": {
+            name: f"{name!r} ({_WORDS[outcome]}, {count_text(votes)} times)"
             for name, outcome, votes in raters.constant
-        ]
-        say = "says" if len(voters) == 1 else "say"
-        yield Finding(
-            "warning",
-            "constant_rater",
-            f"{plural(len(voters), 'rater')} always {say} the same: {_list(voters)}. "
-            "Such votes know nothing of the items; consider leaving them out.",
-            tuple(name for name, _, _ in raters.constant),
-        )
+        },
+        "one_vote": {name: repr(name) for name in raters.one_vote},
+    }
     if raters.n_raters == 1:
-        yield Finding(
-            "warning",
-            "one_rater",
-            "All votes are those of one rater: intervals allow for other votes of this "
-            "rater, and not for what others would say.",
-        )
-    elif raters.one_vote:
-        have = "has" if len(raters.one_vote) == 1 else "have"
-        text = (
-            f"{plural(len(raters.one_vote), 'rater')} {have} one vote only: "
-            f"{_list([repr(name) for name in raters.one_vote])}. Nothing can be said "
-            "about them."
-        )
-        yield Finding("note", "one_vote", text, raters.one_vote)
-
-
-def _with_games(counted: Sequence[tuple[Any, float]], items: Named) -> list[str]:
-    return [
-        f"{items.text(name)} ({count_text(games)} {'game' if games == 1 else 'games'})"
-        for name, games in counted
-    ]
-
-
-def _list(texts: Sequence[str], shown: int = _SHOWN) -> str:
-    more = len(texts) - shown
-    return ", ".join(texts[:shown]) + (f" and {more:,} more" if more > 0 else "")
+        del voters["one_vote"]
+        yield _finding("one_rater")
+    for code, texts in voters.items():
+        if texts:
+            count = plural(len(texts), "rater")
+            yield _finding(code, list(texts), list(texts.values()), count=count)

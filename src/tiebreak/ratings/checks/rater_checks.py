@@ -20,15 +20,14 @@ from numpy.typing import ArrayLike, NDArray
 from rich import box
 from rich.table import Table
 from rich.text import Text
-from scipy.special import betainc
 
 from tiebreak.data import Pairs
-from tiebreak.data.columns import as_column_of, factorize, plain_values, refuse_missing
+from tiebreak.data.columns import factorize, plain_values
 from tiebreak.data.markup import results_html
 from tiebreak.io.result import first_of, plural
 from tiebreak.metrics import Alpha, kendall_tau_b, krippendorff_alpha
-from tiebreak.models.covariates import check_level
-from tiebreak.ratings.checks.check_pairs import wilson_interval
+from tiebreak.models.covariates import check_level, check_row_column
+from tiebreak.ratings.checks.check_pairs import binomial_at_most, wilson_interval
 from tiebreak.ratings.named_results import Results, check_results
 from tiebreak.ratings.strengths.bradley_terry import BradleyTerry
 from tiebreak.ratings.strengths.existence import label_components
@@ -46,7 +45,7 @@ _SHOWN = 20  # judges in the terminal
 
 @dataclass(frozen=True, eq=False)
 class JudgesReport:
-    """What `check_judges` found.
+    """What `check_judges` says.
 
     Attributes
     ----------
@@ -119,40 +118,39 @@ class JudgesReport:
             shown.add_row(*map(Text, cells))
         yield shown
         if self.confusion is not None:
-            against = _table(
-                [name.replace("_", " ") for name in self.confusion.columns]
-            )
+            yield Text("Against people, on the same questions:")
+            shown = _table([name.replace("_", " ") for name in self.confusion.columns])
             most = self.confusion.sort("votes", descending=True).head(_SHOWN)
             for judge, votes, *shares in most.iter_rows():
-                texts = [str(judge), f"{votes:,}", *[_percent(one) for one in shares]]
-                against.add_row(*map(Text, texts))
-            yield from (Text("Against people, on the same questions:"), against)
+                cells = [str(judge), f"{votes:,}", *map(_percent, shares)]
+                shown.add_row(*map(Text, cells))
+            yield shown
         yield from map(Text, self._sentences())
 
     def _sentences(self) -> list[str]:
-        said = []
+        sentences = []
         if self.alpha is not None:
             a = self.alpha
-            said.append(
+            sentences.append(
                 f"Krippendorff's alpha is {a.alpha:.2f} ({a.low:.2f} to {a.high:.2f}) "
                 f"on {plural(a.n_units, 'question')} with two judges or more."
             )
         for advice, verb in (("drop", "Drop"), ("down-weight", "Down-weight")):
             rows = self.table.filter(pl.col("advice") == advice)
             if len(rows):
-                said.append(f"{verb} {_list(rows['judge'].to_list())}.")
+                sentences.append(f"{verb} {_list(rows['judge'].to_list())}.")
         if self.change is not None:
             after = self.change
             first = f"{after['first']} is first"
             if after["first"] != after["first_before"]:
                 first += f" instead of {after['first_before']}"
-            said.append(
+            sentences.append(
                 f"Then {plural(after['moved'], 'item')} of {after['items']} would have "
                 f"another rank (Kendall's tau {after['tau']:.3f}), and {first}."
             )
         elif self.table["agreement"].is_not_null().any():
-            said.append("No judge agrees less with the others than expected.")
-        return said + self.notes
+            sentences.append("No judge agrees less with the others than expected.")
+        return sentences + self.notes
 
 
 def check_judges(
@@ -166,15 +164,15 @@ def check_judges(
 ) -> JudgesReport:
     """Say of each judge how well it agrees with the others and with itself.
 
-    *Agreement* with the others is the share of a judge's decided votes for the item
-    that is stronger by a `BradleyTerry` model of the other judges' votes (of more than
-    100 judges, 100 groups are left out in turn), with Wilson's interval. A judge like
-    the others would reach the *expected* share, the mean of P(stronger item | no tie).
-    A judge who is like them in a share c of votes and tosses a coin otherwise has
-    agreement = c·expected + (1 - c)/2; this c is its *care*. A judge whose agreement is
-    improbably low (binomial p, which is a bound by Hoeffding 1956, below ``1 - level``
-    divided by the number of judges) is advised to be dropped if the interval reaches
-    down to ½, and else to be weighted by its care. Rows count once.
+    *Agreement* is the share of a judge's decided votes for the item that is stronger by
+    a `BradleyTerry` model of the other judges' votes (of more than 100 judges, 100
+    groups are left out in turn), with Wilson's interval. A judge like the others would
+    reach the *expected* share, the mean of P(stronger item | no tie); one who is like
+    them in a share c of votes, and tosses a coin otherwise, c·expected + (1 - c)/2:
+    this c is its *care*. Agreement that is improbably low (binomial p, a bound by
+    Hoeffding 1956, below ``1 - level`` divided by the number of judges) makes the
+    advice: to drop a judge whose interval reaches down to ½, and to weight others by
+    their care. Rows count once.
 
     Parameters
     ----------
@@ -220,33 +218,31 @@ def check_judges(
     table["ties"] = _mean_by(votes.rater, ~decided, n)
     left = results.outcome[decided] == -1
     table["left"] = _mean_by(votes.rater[decided], left, n)
-    notes, model, found = _notes(votes, table), None, _unknown(n)
+    notes, model = _notes(votes, table), None
     if n > 1 and decided.any():
         with warnings.catch_warnings():
             # Only votes on items that the others compared, too, are looked at.
             warnings.filterwarnings("ignore", ".*comparable only by the penalty")
             pairs = Pairs._of(None, results.left, results.right, results.names)
             model = BradleyTerry().fit(pairs, results.outcome, rater=votes.rater)
-        found = _agreement(model, level)
-        apart = np.flatnonzero((found["compared"] == 0) & (table["ties"] < 1))
-        if len(apart):
-            notes.append(
-                "The others decided nothing on the items of "
-                f"{_list([names[k] for k in apart])}, not even through other items, so "
-                "there is nothing to agree on."
-            )
-    table |= found | votes.consistency() | votes.triads()
-    advice = _advise(found, level)
+    table |= _agreement(model, n, level) | votes.consistency() | votes.triads()
+    apart = np.flatnonzero((table["compared"] == 0) & (table["ties"] < 1))
+    if model is not None and len(apart):
+        notes.append(
+            "The others decided nothing on the items of "
+            f"{_list([names[k] for k in apart])}, not even through other items, so "
+            "there is nothing to agree on."
+        )
+    advice = _advise(table, level)
     frame = pl.DataFrame({"judge": names} | {name: table[name] for name in _COLUMNS})
     frame = frame.with_columns(
         pl.col(pl.Float64).fill_nan(None), advice=pl.Series(advice)
     )
     change = None
     if model is not None and (advice != "").any():
-        weight = np.where(advice == "down-weight", found["care"], advice == "")
+        weight = np.where(advice == "down-weight", table["care"], advice == "")
         change = _change(model, weight)
-    if people:
-        human = np.array([name in set(people) for name in names])
+    human = np.array([name in set(people) for name in names])
     return JudgesReport(
         frame.sort("votes", descending=True, maintain_order=True),
         votes.alpha(level),
@@ -266,13 +262,13 @@ _COLUMNS = (
 
 @dataclass(frozen=True, eq=False)
 class _Votes:
-    """Who said what about which question, the item of the lower number left."""
+    """Votes of judges on questions, the item of the lower number left."""
 
     names: list[Any]  # (J,) judges
     rater: Ints  # (n,)
     low: Ints  # (n,) the two items
     high: Ints
-    question: Ints  # (n,) items and what was asked
+    question: Ints  # (n,), of the same two items
     value: Ints  # (n,) outcome, with sides exchanged where turned
     turned: NDArray[np.bool_]
 
@@ -280,16 +276,17 @@ class _Votes:
     def read(
         cls, results: Results, rater: ArrayLike, question: ArrayLike | None
     ) -> _Votes:
-        codes, names = _factorize(rater, "rater", results.n_rows)
+        codes, names = factorize(check_row_column(rater, "rater", results.n_rows))
         turned = results.left > results.right
         low = np.minimum(results.left, results.right)
         high = np.maximum(results.left, results.right)
-        asked = low * len(results.names) + high
+        key = low * len(results.names) + high
         if question is not None:
-            kind, kinds = _factorize(question, "question", results.n_rows)
-            asked = factorize(asked)[0] * len(kinds) + kind
+            column = check_row_column(question, "question", results.n_rows)
+            kind, kinds = factorize(column)
+            key = factorize(key)[0] * len(kinds) + kind
         value = np.where(turned, -results.outcome, results.outcome).astype(np.int64)
-        return cls(names, codes, low, high, factorize(asked)[0], value, turned)
+        return cls(names, codes, low, high, factorize(key)[0], value, turned)
 
     def alpha(self, level: float) -> Alpha | None:
         """Return alpha, or None if no question has two judges or all answers agree."""
@@ -306,15 +303,15 @@ class _Votes:
         """Return agreement with others' and with own answers to the same question."""
         n = len(self.names)
         own = factorize(self.question * n + self.rater)[0]
-        given = np.zeros((own.max() + 1, 2, 3))  # by judge and question; turned; value
-        np.add.at(given, (own, self.turned.astype(int), self.value + 1), 1)
-        rater, question = (np.zeros(len(given), dtype=np.int64) for _ in range(2))
+        counts = np.zeros((own.max() + 1, 2, 3))  # by judge and question; turned; value
+        np.add.at(counts, (own, self.turned.astype(int), self.value + 1), 1)
+        rater, question = np.zeros((2, len(counts)), dtype=np.int64)
         rater[own], question[own] = self.rater, self.question
-        repeats = _pairs(given.sum(axis=2)).sum(axis=1)
-        repeats_equal = _pairs(given).sum(axis=(1, 2))
-        reversals = given[:, 0].sum(axis=1) * given[:, 1].sum(axis=1)
-        reversals_equal = (given[:, 0] * given[:, 1]).sum(axis=1)
-        mine = given.sum(axis=1)
+        repeats = _pairs(counts.sum(axis=2)).sum(axis=1)
+        repeats_equal = _pairs(counts).sum(axis=(1, 2))
+        reversals = counts[:, 0].sum(axis=1) * counts[:, 1].sum(axis=1)
+        reversals_equal = (counts[:, 0] * counts[:, 1]).sum(axis=1)
+        mine = counts.sum(axis=1)
         all_votes = np.zeros((question.max() + 1, 3))
         np.add.at(all_votes, question, mine)
         others = all_votes[question] - mine
@@ -389,13 +386,6 @@ class _Votes:
         return pl.DataFrame(table)
 
 
-def _factorize(values: ArrayLike, name: str, n_rows: int) -> tuple[Ints, list[Any]]:
-    column = as_column_of(values, name, n_rows)
-    refuse_missing(column, name)
-    codes, names = factorize(column)
-    return codes, names
-
-
 def _pairs(count: Floats) -> Floats:
     return count * (count - 1) / 2
 
@@ -407,28 +397,22 @@ def _mean_by(code: Ints, values: NDArray[Any], n: int) -> Floats:
     return mean.astype(np.float64)
 
 
-def _unknown(n: int) -> dict[str, NDArray[Any]]:
-    """Return the columns of agreement, of which nothing is known."""
-    names = ("agreement", "lower", "upper", "expected", "care")
-    empty: dict[str, NDArray[Any]] = {name: np.full(n, np.nan) for name in names}
-    return empty | {"compared": np.zeros(n, dtype=np.int64)}
+def _agreement(model: Any, n: int, level: float) -> dict[str, NDArray[Any]]:
+    """Compare each judge's decided votes with a model of the others' votes.
 
-
-def _agreement(model: BradleyTerry, level: float) -> dict[str, NDArray[Any]]:
-    """Compare each judge's decided votes with a model of the others' votes."""
-    by_rater = model.rater_counts_
-    n, n_items = by_rater.shape[0], len(model.items_)
-    compared, agreed, hoped = (np.zeros(n) for _ in range(3))
+    Nothing is known (NaN) of judges without such votes, or without a model of all.
+    """
+    compared, agreed, hoped = np.zeros((3, n))
     groups = np.array_split(np.random.default_rng(0).permutation(n), min(n, _GROUPS))
-    for group in groups:
-        own = by_rater[group]
+    for group in groups if model is not None else ():
+        own = model.rater_counts_[group]
         rest = model.pair_counts_ - own.sum(axis=0).reshape(-1, 3)
         rest = np.where(rest > 0.5, rest, 0.0)
         if not rest[:, ::2].any():
             continue  # the others only tie
         met = rest.sum(axis=1) > 0
         left, right = model.pair_left_, model.pair_right_
-        part = label_components(n_items, left[met], right[met])
+        part = label_components(len(model.items_), left[met], right[met])
         share = _predict(model, rest)
         known = (part[left] == part[right]) & (share != 0.5)
         decided = np.array([1, 0, 1]) * known[:, None]
@@ -436,18 +420,18 @@ def _agreement(model: BradleyTerry, level: float) -> dict[str, NDArray[Any]]:
         hope = np.maximum(share, 1 - share)[:, None] * decided
         compared[group] = own @ decided.ravel()
         agreed[group], hoped[group] = own @ favored.ravel(), own @ hope.ravel()
-    found = _unknown(n)
-    found["compared"] = np.rint(compared).astype(np.int64)
-    some = compared > 0
-    found["agreement"][some] = agreed[some] / compared[some]
-    found["expected"][some] = hoped[some] / compared[some]
-    for j in np.flatnonzero(some):
-        ends = wilson_interval(agreed[j], compared[j], level)
-        found["lower"][j], found["upper"][j] = ends
-    with np.errstate(invalid="ignore", divide="ignore"):
-        care = (found["agreement"] - 0.5) / (found["expected"] - 0.5)
-    found["care"] = np.clip(care, 0.0, 1.0)
-    return found
+    with np.errstate(invalid="ignore", divide="ignore"):  # 0/0 is not known
+        agreement, expected = agreed / compared, hoped / compared
+        lower, upper = wilson_interval(agreed, compared, level)
+        care = np.clip((agreement - 0.5) / (expected - 0.5), 0.0, 1.0)
+    return {
+        "compared": np.rint(compared).astype(np.int64),
+        "agreement": agreement,
+        "lower": lower,
+        "upper": upper,
+        "expected": expected,
+        "care": care,
+    }
 
 
 def _predict(model: BradleyTerry, counts: Floats) -> Floats:
@@ -459,16 +443,15 @@ def _predict(model: BradleyTerry, counts: Floats) -> Floats:
     return np.asarray(share[:, 2] / (share[:, 0] + share[:, 2]))
 
 
-def _advise(found: dict[str, NDArray[Any]], level: float) -> NDArray[np.str_]:
+def _advise(table: dict[str, NDArray[Any]], level: float) -> NDArray[np.str_]:
     """Return "drop", "down-weight" or "" for each judge."""
-    advice = np.full(len(found["care"]), "", dtype="<U11")
-    known = np.flatnonzero(found["compared"])
-    total, share = found["compared"][known], found["expected"][known]
-    agreed = np.rint(found["agreement"][known] * total)
-    p_value = betainc(total - agreed + (total == agreed), agreed + 1, 1 - share)
-    p_value[total == agreed] = 1.0
+    advice = np.full(len(table["care"]), "", dtype="<U11")
+    known = np.flatnonzero(table["compared"])
+    total = table["compared"][known]
+    agreed = np.rint(table["agreement"][known] * total)
+    p_value = binomial_at_most(agreed, total, table["expected"][known])
     low = known[p_value * len(known) < 1 - level]
-    advice[low] = np.where(found["lower"][low] > 0.5, "down-weight", "drop")
+    advice[low] = np.where(table["lower"][low] > 0.5, "down-weight", "drop")
     return advice
 
 
@@ -522,10 +505,10 @@ def _notes(votes: _Votes, table: dict[str, NDArray[Any]]) -> list[str]:
 def _find_copies(votes: _Votes) -> list[list[Any]]:
     """Find judges with the same questions and answers throughout."""
     order = np.lexsort((votes.value, votes.turned, votes.question, votes.rater))
-    said = np.stack([votes.question, votes.value, votes.turned], axis=1)[order]
+    answers = np.stack([votes.question, votes.value, votes.turned], axis=1)[order]
     ends = np.cumsum(np.bincount(votes.rater))
     seen: dict[bytes, list[Any]] = {}
-    for name, mine in zip(votes.names, np.split(said, ends[:-1]), strict=True):
+    for name, mine in zip(votes.names, np.split(answers, ends[:-1]), strict=True):
         if len(mine) >= _ENOUGH:
             seen.setdefault(mine.tobytes(), []).append(name)
     return [judges for judges in seen.values() if len(judges) > 1]

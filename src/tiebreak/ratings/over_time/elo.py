@@ -174,10 +174,6 @@ class Elo(SequentialRating):
     threshold_ : float
         Largest difference, advantage included, at which a tie is most likely, or 0.
 
-    See Also
-    --------
-    Glicko : Ratings that know how certain they are.
-
     References
     ----------
     A. E. Elo, The Rating of Chessplayers, Past and Present, 1978.

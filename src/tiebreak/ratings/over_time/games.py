@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tiebreak.data import Pairs, check_outcomes, check_weights
+from tiebreak.data import check_outcomes, check_weights
 from tiebreak.data.columns import plain_values
 from tiebreak.data.jit import njit
 from tiebreak.data.messages import list_rows
@@ -32,6 +32,7 @@ from tiebreak.models.covariates import check_row_numbers
 from tiebreak.ratings.named_results import (
     check_rater,
     check_row_periods,
+    named_pairs,
     refuse_self_comparisons,
 )
 from tiebreak.solvers import minimize_newton
@@ -62,61 +63,43 @@ class Games(NamedTuple):
         )
 
 
-def check_games(
+def read_games(
+    X: Any,
     y: ArrayLike | None,
-    n_rows: int,
+    model: str,
     *,
     period: ArrayLike | None = None,
     advantage: ArrayLike | float | None = None,
     rater: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
+    numbers: bool = False,
     few: bool = False,
-) -> Games:
-    """Check the row-aligned columns of games; their sides are numbered later."""
-    if few and y is not None:  # too few to suspect another coding of outcomes
-        outcome = outcome_vector(y, "y", n_rows).astype(np.int8)
+) -> tuple[Games, NDArray[Any], int]:
+    """Check games, and number items by first appearance, left before right.
+
+    Gives the games, the names and how many have a game of positive weight; the others
+    come last. `numbers`: periods must be such; `few`: rows are too few to suspect
+    another coding of outcomes.
+    """
+    pairs = named_pairs(X, model)
+    n = len(pairs)
+    if few and y is not None:
+        outcome = outcome_vector(y, "y", n).astype(np.int8)
     else:
-        outcome = check_outcomes(y, n_rows)
-    weight = None if sample_weight is None else check_weights(sample_weight, n_rows)
+        outcome = check_outcomes(y, n)
+    weight = None if sample_weight is None else check_weights(sample_weight, n)
     points = None
     if advantage is not None:
-        points = check_row_numbers(advantage, "advantage", n_rows)
-    check_rater(rater, n_rows)
+        points = check_row_numbers(advantage, "advantage", n)
+    check_rater(rater, n)
     starts = values = None
     if period is not None:
-        column = check_period(period, n_rows)
+        column = _check_period(period, n, model if numbers else None)
         first = np.flatnonzero(column[1:] != column[:-1]) + 1
-        starts = np.concatenate(([0], first, [n_rows]))
+        starts = np.concatenate(([0], first, [n]))
         values = column[starts[:-1]]
-    sides = np.empty((0, 2), dtype=np.uint32)
-    return Games(sides, outcome, weight, points, starts, values)
-
-
-def check_period(period: ArrayLike, n_rows: int) -> NDArray[Any]:
-    """Check periods: numbers, text or dates that do not decrease."""
-    column = check_row_periods(period, n_rows)
-    earlier = np.flatnonzero(column[1:] < column[:-1]) + 1
-    if len(earlier):
-        values = plain_values(column[earlier[:5]])
-        row, before = int(earlier[0]), plain_values(column[earlier[:1] - 1])[0]
-        raise ValueError(
-            f"period decreases at {list_rows(earlier, values)}: row {row} comes after "
-            f"period {before!r} of row {row - 1}. Row order is time; sort the rows "
-            "by np.argsort(period, kind='stable'). Text is sorted letter by letter."
-        )
-    return column
-
-
-def number_sides(
-    pairs: Pairs, weight: Floats | None
-) -> tuple[NDArray[np.uint32], NDArray[Any], int]:
-    """Number items by first appearance, left before right; rows of weight 0 come last.
-
-    Gives sides (n, 2), names, and how many items have a game of positive weight.
-    """
     assert pairs.names is not None
     left, right, names = pairs.left, pairs.right, pairs.names
-    n = len(left)
     if 2 * n < len(names):
         used, code = np.unique(np.concatenate([left, right]), return_inverse=True)
         left, right, names = code[:n], code[n:], names[used]
@@ -127,7 +110,31 @@ def number_sides(
     n_present, n_all, n_same = number_items(left, right, present, number, order, sides)
     if n_same:
         refuse_self_comparisons(left, right, names)
-    return sides, names[order[:n_all]], n_present
+    games = Games(sides, outcome, weight, points, starts, values)
+    return games, names[order[:n_all]], n_present
+
+
+def _check_period(
+    period: ArrayLike, n_rows: int, measured_by: str | None
+) -> NDArray[Any]:
+    """Check periods that do not decrease; where time is measured they are numbers."""
+    column = check_row_periods(period, n_rows)
+    if measured_by is not None and column.dtype.kind not in "iuf":
+        raise TypeError(
+            f"{measured_by} needs numbers as period, because deviations grow with the "
+            f"time between them; got {plain_values(column[:1])[0]!r} at row 0. For "
+            "months try np.asarray(dates, dtype='datetime64[M]').astype(int)."
+        )
+    earlier = np.flatnonzero(column[1:] < column[:-1]) + 1
+    if len(earlier):
+        values = plain_values(column[earlier[:5]])
+        row, before = int(earlier[0]), plain_values(column[earlier[:1] - 1])[0]
+        raise ValueError(
+            f"period decreases at {list_rows(earlier, values)}: row {row} comes after "
+            f"period {before!r} of row {row - 1}. Row order is time; sort the rows "
+            "by np.argsort(period, kind='stable'). Text is sorted letter by letter."
+        )
+    return column
 
 
 @njit(cache=True, nogil=True)

@@ -1,15 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Glicko and Glicko-2 ratings: Glickman's updates of a period, and the models.
 
-With q = ln 10 / 400, g(D) = 1 / sqrt(1 + 3 q² D² / π²) and the expected score of item
-i against j, E = 1 / (1 + exp(-q g(Dj) (ri - rj))), the games of i in a period give
-
-    information  I = Σ w g(Dj)² E (1 - E),        evidence  e = Σ w g(Dj) (s - E),
-
-the same in both systems: 1 / d² of the one is q² I, 1 / v of the other is I. They
-differ in when deviations grow, and in the volatility, see `grown_deviation` and
-`update_item`. Deviations are in rating points in the state, also for Glicko-2, whose
-own scale φ = q D is used for the volatility σ only.
+The games of an item in a period give the *information* I = Σ w g(Dj)² E (1 - E) and the
+*evidence* e = Σ w g(Dj) (s - E), in the notation of `Glicko`: 1/d² of the one system is
+q² I, 1/v of the other is I. Deviations are in rating points, also those of Glicko-2.
 
 `INFORMATION`, `EVIDENCE` and `PLAYED` are zero between updates. `LAST` is the period
 last played in, NaN before the first; without periods it stays NaN.
@@ -247,23 +241,18 @@ class Glicko(DeviatingRating):
     Parameters
     ----------
     init, deviation : float, default=1500.0 and 350.0
-        Rating and deviation of an item before its first game.
+        Before the first game.
     c : float, default=15.0
         Growth of the deviation: D² grows by c² per period; 0: it does not grow.
     max_deviation : float, default=350.0
         Largest deviation.
-    advantage : float or "auto", default=0.0
-        Rating points added to left, for home or white. "auto": `fit` learns them, as
-        those with the least log loss of ``expected_score``, forward in time.
-    unseen : {"error", "prior"}, default="error"
-        Whether predictions refuse names that were in no game, or take `init` for them.
+    advantage, unseen : float or "auto", and {"error", "prior"}
+        As in `Elo`.
 
     Attributes
     ----------
-    items_ : ndarray of shape (N,)
-        Names of the items, in order of their first game.
-    rating_, deviation_, n_games_ : ndarray of shape (N,)
-        Rating (also ``coef_``), deviation and games (summed weights) of every item.
+    items_, rating_, deviation_, n_games_ : ndarray of shape (N,)
+        Names in order of the first game, rating (also ``coef_``), deviation and games.
     advantage_ : float
         Points of the advantage, the parameter or learned.
     before_, before_deviation_ : ndarray of shape (n, 2)
@@ -272,15 +261,10 @@ class Glicko(DeviatingRating):
     history_ : polars.DataFrame
         Columns ``row`` (counted over all calls since ``fit``) or ``period``, ``item``,
         ``rating`` and ``deviation``, after each update of each item.
-    tie_, slope_, classes_ : float, float, ndarray
-        Davidson's ν and the slope of the tie model, see ``predict_proba``; -1, 0, 1.
+    tie_, slope_, classes_
+        As in `Elo`.
     threshold_ : float
-        Largest g(√(D²left + D²right)) times difference in rating points, advantage
-        included, for which a tie is the most likely outcome; 0 if it never is.
-
-    See Also
-    --------
-    Elo, Glicko2 : Ratings without deviations; deviations that grow with volatility.
+        Largest g(√(D²left + D²right)) times difference at which a tie is most likely.
 
     Notes
     -----
@@ -364,10 +348,6 @@ class Glicko2(DeviatingRating):
         As in `Glicko`; the history has a column ``volatility``.
     advantage_, tie_, slope_, threshold_, classes_ : float and ndarray
         As in `Glicko`.
-
-    See Also
-    --------
-    Glicko : Deviations that grow by the same amount for all.
 
     References
     ----------

@@ -4,8 +4,7 @@
 A new rating system is a subclass of `SequentialRating`, in a file of its own. It names
 the columns of an item's state (``_columns``, ``_n_traced``) and implements `_new_item`
 (the state before the first game) and `_play` (update the state by games); `elo.py` is
-the shortest example. The history and the tie model are found by playing the log again,
-when they are first asked for.
+the shortest example. The history and the tie model come from playing the log again.
 
 Boundary conventions: row order is time; rows of one period see the ratings before it;
 a row of weight 0 is absent, but has its place in ``before_``. The advantage of left
@@ -38,6 +37,7 @@ from tiebreak.data import check_outcomes, is_pairs
 from tiebreak.data.columns import as_column, as_names, plain_values
 from tiebreak.data.messages import DataWarning, warn_user
 from tiebreak.data.parameters import check_parameters
+from tiebreak.io.result import first_of
 from tiebreak.models.base import (
     UtilityMixin,
     accuracy,
@@ -48,16 +48,14 @@ from tiebreak.models.covariates import check_row_numbers
 from tiebreak.ratings.named_results import named_pairs
 from tiebreak.ratings.over_time.games import (
     Games,
-    check_games,
     fit_ties,
-    number_sides,
     outcome_probabilities,
+    read_games,
 )
 
 Floats = NDArray[np.float64]
 Settings = dict[str, Any]
 
-_SHOWN_NAMES = 10
 _ODDS = 2.0  # a learned advantage of at most so many scales: a hundred to one
 _ROWS = ("sides", "outcome", "weight", "advantage")
 
@@ -85,7 +83,7 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
     _log: dict[str, Any]  # the fields of Games, since fit
     _later: list[Games]  # what is to be added to the log
     _before: Floats  # (n, 2, _n_traced), of the last call
-    _cache: dict[str, Any]  # what is found when first asked for
+    _cache: dict[str, Any]  # what is computed when first used
 
     def _read_settings(self) -> Settings:
         """Check the parameters and give those that ratings depend on."""
@@ -139,14 +137,10 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
         self
         """
         columns = {"period": period, "advantage": advantage, "rater": rater}
+        columns["sample_weight"] = sample_weight
         settings = self._read_settings()
-        pairs = named_pairs(X, type(self).__name__)
-        games = self._check_games(y, len(pairs), sample_weight, columns)
-        sides, names, n_present = number_sides(pairs, games.weight)
-        games, state = (
-            games._replace(sides=sides),
-            self._new_state(settings, len(names)),
-        )
+        games, names, n_present = self._read_games(X, y, columns)
+        state = self._new_state(settings, len(names))
         if settings["advantage"] == "auto":
             settings["points"] = self._learn_advantage(settings, games, state)
         games = _in_points(settings, games)
@@ -196,7 +190,7 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
         self
         """
         columns = {"period": period, "advantage": advantage, "rater": rater}
-        pairs = named_pairs(X, type(self).__name__)
+        columns["sample_weight"] = sample_weight
         if not self.__sklearn_is_fitted__():
             if self._read_settings()["advantage"] == "auto":
                 raise ValueError(
@@ -204,25 +198,21 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
                     "learns none. Call fit with earlier games first, or set advantage "
                     "to a number of points."
                 )
+            pairs = named_pairs(X, type(self).__name__)
             y = check_outcomes(y, len(pairs), some=True)
-            return self.fit(pairs, y, sample_weight=sample_weight, **columns)
-        games = self._check_games(y, len(pairs), sample_weight, columns, few=True)
+            return self.fit(pairs, y, **columns)
+        games, names, n_present = self._read_games(X, y, columns, few=True)
         last = self._later[-1].period if self._later else self._log.get("period")
         _check_continues(last, games.period)
-        sides, names, n_present = number_sides(pairs, games.weight)
         row_of = self._row_of()
-        new: list[Any] = []
-        rows = np.empty(len(names), dtype=np.uint32)
-        entered = 0
-        for i, name in enumerate(plain_values(names)):
-            if name in row_of:
-                rows[i] = row_of[name]
-            else:
-                rows[i] = len(row_of) + len(new)
-                new.append(name)
-                entered += i < n_present
+        values = plain_values(names)
+        new = [name for name in values if name not in row_of]
+        entered = sum(name not in row_of for name in values[:n_present])
+        place = {name: len(row_of) + k for k, name in enumerate(new)}
+        places = [row_of[name] if name in row_of else place[name] for name in values]
+        rows = np.array(places, dtype=np.uint32)
         settings = self._settings
-        games = _in_points(settings, games._replace(sides=rows[sides]))
+        games = _in_points(settings, games._replace(sides=rows[games.sides]))
         state = np.concatenate([self._state, self._new_state(settings, len(new))])
         before = self._played(settings, games, state)
         self._later.append(games)
@@ -234,28 +224,11 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
             self._cache["row_of"] = row_of
         return self
 
-    def _check_games(
-        self,
-        y: ArrayLike | None,
-        n_rows: int,
-        sample_weight: ArrayLike | None,
-        columns: dict[str, Any],
-        few: bool = False,
-    ) -> Games:
-        games = check_games(y, n_rows, sample_weight=sample_weight, few=few, **columns)
-        period = games.period
-        if (
-            period is not None
-            and self._measures_time
-            and period.dtype.kind not in "iuf"
-        ):
-            raise TypeError(
-                f"{type(self).__name__} needs numbers as period, because deviations "
-                f"grow with the time between them; got {plain_values(period[:1])[0]!r} "
-                "at row 0. For months try np.asarray(dates, "
-                "dtype='datetime64[M]').astype(int)."
-            )
-        return games
+    def _read_games(
+        self, X: Any, y: ArrayLike | None, columns: dict[str, Any], few: bool = False
+    ) -> tuple[Games, NDArray[Any], int]:
+        name, numbers = type(self).__name__, self._measures_time
+        return read_games(X, y, name, numbers=numbers, few=few, **columns)
 
     def _new_state(self, settings: Settings, n_items: int) -> Floats:
         return np.tile(np.array(self._new_item(settings)), (n_items, 1))
@@ -270,9 +243,9 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
         self, settings: Settings, games: Games, state: Floats
     ) -> float:
         """Find the points of a unit of advantage that predict games best, forward."""
-        given, weight = games.advantage, games.weight
+        units, weight = games.advantage, games.weight
         weight = np.ones(len(games.outcome)) if weight is None else weight
-        largest = 1.0 if given is None else float(np.abs(given[weight > 0]).max())
+        largest = 1.0 if units is None else float(np.abs(units[weight > 0]).max())
         if largest == 0.0:
             raise ValueError(
                 "advantage is 0 in every row, so its size cannot be learned. Give 1 "
@@ -289,18 +262,17 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
             return float(weight @ (np.logaddexp(0.0, logit) - score * logit))
 
         bound = _ODDS * settings["scale"] / largest
-        found = minimize_scalar(
+        best: float = minimize_scalar(
             loss, bounds=(-bound, bound), options={"xatol": 1e-7 * bound}
-        )
-        if abs(found.x) > 0.999 * bound:
-            side = "left" if found.x > 0 else "right"
+        ).x
+        if abs(best) > 0.999 * bound:
             warn_user(
-                f"The {side} side wins so often that no advantage is large enough; it "
-                f"is set to the largest, {found.x:.0f} points. Are sides in the data "
-                "sorted by outcome?",
+                f"The {'left' if best > 0 else 'right'} side wins so often that no "
+                f"advantage is large enough; it is set to the largest, {best:.0f} "
+                "points. Are sides in the data sorted by outcome?",
                 DataWarning,
             )
-        return float(found.x)
+        return float(best)
 
     @property
     def advantage_(self) -> float:
@@ -337,7 +309,7 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
         return "_log" in vars(self)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Give the state with one log, and without what can be found again."""
+        """Give the state with one log, and without what can be computed again."""
         if not self.__sklearn_is_fitted__():
             return super().__getstate__()
         self._games()
@@ -482,20 +454,18 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
 
     def _values_of(self, names: NDArray[Any]) -> Floats:
         """Give the first columns of the state of items, the prior's for unseen ones."""
-        asked, row_of = plain_values(names), self._row_of()
-        rows = np.array([row_of.get(name, -1) for name in asked], dtype=np.intp)
+        values, row_of = plain_values(names), self._row_of()
+        rows = np.array([row_of.get(name, -1) for name in values], dtype=np.intp)
         if self.unseen != "prior" and (rows < 0).any():
-            unseen = list(dict.fromkeys(asked[i] for i in np.flatnonzero(rows < 0)))
-            more = len(unseen) - _SHOWN_NAMES
-            shown = ", ".join(map(repr, unseen[:_SHOWN_NAMES]))
+            unseen = dict.fromkeys(repr(values[i]) for i in np.flatnonzero(rows < 0))
             raise ValueError(
                 f"{len(unseen)} item(s) have no rating, because no game of theirs was "
-                f"seen: {shown}{f' and {more} more' if more > 0 else ''}. Known names "
-                "are in items_; unseen='prior' rates others as new items."
+                f"seen: {first_of(list(unseen))}. Known names are in items_; "
+                "unseen='prior' rates others as new items."
             )
-        values = self._state[rows, : self._n_traced]
-        values[rows < 0] = self._new_item(self._settings)[: self._n_traced]
-        return values
+        state = self._state[rows, : self._n_traced]
+        state[rows < 0] = self._new_item(self._settings)[: self._n_traced]
+        return state
 
     def _utility_of_names(self, names: Any) -> Floats:
         return self._values_of(as_column(names, "names"))[:, 0]
@@ -585,7 +555,7 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
 
         A tie model is added to the expected scores: P(left) : P(tie) : P(right) =
         exp(-d/2) : ν : exp(d/2), where d is ``slope_`` times the logit of right's
-        expected score and ν is ``tie_``. Both are fitted, when first asked for, to all
+        expected score and ν is ``tie_``. Both are fitted, when first used, to all
         games since fit, each predicted from the ratings before it.
 
         Parameters
@@ -649,8 +619,8 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         if not is_pairs(X) or y is None or advantage is None:
             return super().score(X, y, qid=qid, sample_weight=sample_weight)
-        found = self.predict(X, advantage=advantage)
-        return accuracy(self, y, found, sample_weight)
+        predicted = self.predict(X, advantage=advantage)
+        return accuracy(self, y, predicted, sample_weight)
 
 
 def _gather(name: str, values: NDArray[Any], codes: NDArray[Any]) -> pl.Series:

@@ -8,7 +8,7 @@ where it is as probable as another.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -40,7 +40,6 @@ from tiebreak.losses.comparison_covariance import (
     coefficient_covariance,
     score_covariance,
 )
-from tiebreak.metrics.metric_inputs import positive_integer
 from tiebreak.models.base import fits_outcomes
 from tiebreak.models.covariates import (
     CovariateMixin,
@@ -57,7 +56,6 @@ from tiebreak.ratings.strengths.inference import (
     FEWEST_RATERS,
     KINDS,
     StrengthModel,
-    bootstrap_coefficients,
 )
 from tiebreak.ratings.strengths.many_items import MANY_ITEMS, SparseHessian
 from tiebreak.ratings.strengths.prior import fit_penalized
@@ -305,10 +303,10 @@ class BradleyTerry(CovariateMixin, StrengthModel):
                 DataWarning,
             )
             alpha = 0.0 if self.alpha == "auto" else float(self.alpha)
-            found = {"alpha_": alpha, "objective_": 0.0, "gap_": 0.0, "n_iter_": 0}
+            fitted = {"alpha_": alpha, "objective_": 0.0, "gap_": 0.0, "n_iter_": 0}
             n_coef = problem.n_items + problem.cells.covariates.shape[1]
-            return np.zeros(n_coef), np.inf, found | {"converged_": True}
-        x, found = fit_penalized(
+            return np.zeros(n_coef), np.inf, fitted | {"converged_": True}
+        x, fitted = fit_penalized(
             problem.objective,
             self.alpha,
             problem.start(average=self.alpha == "auto"),
@@ -316,17 +314,17 @@ class BradleyTerry(CovariateMixin, StrengthModel):
             tol=self.tol,
             max_iter=int(self.max_iter),
         )
-        if not found["converged_"]:
+        if not fitted["converged_"]:
             warn_user(
-                f"BradleyTerry did not converge in {found['n_iter_']} steps: the "
-                f"relative gap is {found['gap_']:.1e}. The result is kept. Leave out a "
-                "covariate if it separates the outcomes. Try a larger max_iter "
+                f"BradleyTerry did not converge in {fitted['n_iter_']} steps: the "
+                f"relative gap is {fitted['gap_']:.1e}. The result is kept. Leave out "
+                "a covariate if it separates the outcomes. Try a larger max_iter "
                 "otherwise.",
                 ConvergenceWarning,
             )
         if problem.has_tie:
-            return x[:-1], float(x[-1]), found
-        return x, problem.link.start(0.0), found
+            return x[:-1], float(x[-1]), fitted
+        return x, problem.link.start(0.0), fitted
 
     @property
     def _problem(self) -> StrengthProblem:
@@ -421,14 +419,13 @@ class BradleyTerry(CovariateMixin, StrengthModel):
             or ln κ for Rao and Kupper.
         """
         check_level(level)
-        found, tail = self._coefficient_distribution(None), 0.5 - 0.5 * level
+        known, tail = self._coefficient_distribution(None), 0.5 - 0.5 * level
         n = len(self.items_)
         names = self._effect_names() + ["tie"] * self._problem.has_tie
-        ends = (found.quantile(share)[n:] for share in (tail, 1.0 - tail))
-        interval = dict(zip(("lower", "upper"), ends, strict=True))
-        table = coefficient_table(names, found.mean[n:], found.errors()[n:])
+        table = coefficient_table(names, known.mean[n:], known.errors()[n:])
         return table.with_columns(
-            **{key: pl.Series(end) for key, end in interval.items()}
+            lower=pl.Series(known.quantile(tail)[n:]),
+            upper=pl.Series(known.quantile(1.0 - tail)[n:]),
         )
 
     def goodness_of_fit(self) -> GoodnessOfFit:
@@ -456,7 +453,7 @@ class BradleyTerry(CovariateMixin, StrengthModel):
                 f"these results that could have {what}. Fit with ties='auto' for it."
             )
 
-    def information(self, difference: Floats) -> Floats:
+    def information(self: Any, difference: Floats) -> Floats:
         """Fisher information of one comparison about a difference of strengths.
 
         Parameters
@@ -470,8 +467,7 @@ class BradleyTerry(CovariateMixin, StrengthModel):
             E[(∂ ln P/∂d)²].
         """
         check_is_fitted(self)
-        scores, _ = self._link.scores(difference, self._tie)
-        return (self._link.probabilities(difference, self._tie) * scores**2).sum(axis=1)
+        return self._link.information(difference, self._tie)
 
     def _coefficient_distribution(
         self, kind: str | None, whole: bool = False
@@ -479,28 +475,29 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         check_is_fitted(self)
         self._check_kind(kind, KINDS, "")
         raters = getattr(self, "rater_counts_", None)
-        if kind == "cluster" and (raters is None or raters.shape[0] < 2):
-            found = "none" if raters is None else f"{raters.shape[0]}"
+        n_raters = 0 if raters is None else raters.shape[0]
+        if kind == "cluster" and n_raters < 2:
             raise ValueError(
                 "Standard errors clustered by rater need fit(..., rater=...) with at "
-                f"least two raters, got {found}. Use kind='sandwich' instead."
+                f"least two raters, got {n_raters}. Use kind='sandwich' instead."
             )
         if np.isposinf(self.tie_):
             raise ValueError(
                 "Every comparison was a tie, so nothing is known about the strengths "
                 "and they have no standard errors."
             )
-        if kind is None and raters is not None and raters.shape[0] < FEWEST_RATERS:
+        if kind is None and n_raters < FEWEST_RATERS:
             raters = None  # so few say nothing of how much raters differ
         if kind not in (None, "cluster"):
             raters = None
+        df = np.inf if raters is None else n_raters - 1.0
         if self.alpha_ > 0 and len(self.items_) > MANY_ITEMS and not whole:
-            return self._spread_of_many(kind, raters)
+            return self._spread_of_many(kind, raters, df)
         self._refuse_matrix()
-        return self._spread_of(kind, raters)
+        return self._spread_of(kind, raters, df)
 
     def _spread_of_many(
-        self, kind: str | None, raters: sp.csr_array | None
+        self, kind: str | None, raters: sp.csr_array | None, df: float
     ) -> StrengthDistribution:
         """Variances of all coefficients, and what votes or raters add to them."""
         objective, x = self._problem.objective(self.alpha_), self._solution()
@@ -512,21 +509,19 @@ class BradleyTerry(CovariateMixin, StrengthModel):
             in_d, _ = self._link.scores(objective.design.apply(beta), t)
             sure = variance * (1.0 - np.minimum(objective.penalty * variance, 1.0))
             excess = hessian.excess_ratio(in_d, raters) * sure
-        df = np.inf if raters is None else raters.shape[0] - 1.0
         return StrengthDistribution(x[None], variance[None], np.ones(1), excess, df)
 
     def _spread_of(
-        self, kind: str | None, raters: sp.csr_array | None
+        self, kind: str | None, raters: sp.csr_array | None, df: float
     ) -> StrengthDistribution:
-        df = np.inf if raters is None else raters.shape[0] - 1.0
         if self.alpha_ == 0:
             kind = kind or ("sandwich" if raters is None else "cluster")
             objective, x = self._problem.objective(0.0), self._solution()
-            found = coefficient_covariance(objective, x, kind, raters)
+            total = coefficient_covariance(objective, x, kind, raters)
             if raters is None:
-                return StrengthDistribution.normal(x, found)
-            zero = np.zeros((1, *found.shape))
-            return StrengthDistribution(x[None], zero, np.ones(1), found, df)
+                return StrengthDistribution.normal(x, total)
+            zero = np.zeros((1, *total.shape))
+            return StrengthDistribution(x[None], zero, np.ones(1), total, df)
 
         def squares(objective: ComparisonObjective, x: Floats) -> Floats:
             return score_covariance(objective, x, raters)
@@ -536,44 +531,6 @@ class BradleyTerry(CovariateMixin, StrengthModel):
 
     def _components(self) -> NDArray[np.int64]:
         return label_components(len(self.items_), self.pair_left_, self.pair_right_)
-
-    def bootstrap(
-        self, n_resamples: int = 1000, random_state: int | None = 0
-    ) -> Floats:
-        """Strengths in randomly reweighted data.
-
-        Every comparison gets an exponential random weight of mean 1 (the Bayesian
-        bootstrap), or every rater if the model was fitted with three or more raters.
-
-        Parameters
-        ----------
-        n_resamples, random_state : int, default=1000 and 0
-            How many, and the seed of the weights (also a Generator or None).
-
-        Returns
-        -------
-        ndarray of shape (n_resamples, N)
-        """
-        self._refuse_half("the bootstrap")
-        if self.alpha_ > 0:
-            raise ValueError(
-                "The bootstrap is for strengths without a penalty: fit with alpha=0 "
-                "for it, or use intervals(), which has the posterior."
-            )
-        positive_integer(n_resamples, "n_resamples")
-        raters = getattr(self, "rater_counts_", None)
-        if raters is not None and raters.shape[0] < FEWEST_RATERS:
-            raters = None  # one rater with another weight changes no strength
-        rng = np.random.default_rng(random_state)
-        drawn = bootstrap_coefficients(
-            partial(self._problem.objective, 0.0),
-            self._solution(),
-            self.pair_counts_,
-            int(n_resamples),
-            np.random.SeedSequence(rng.integers(2**63)),
-            raters,
-        )[:, : len(self.items_)]
-        return drawn - drawn.mean(axis=1, keepdims=True)
 
 
 @dataclass(frozen=True, eq=False)

@@ -35,7 +35,7 @@ _FAR = 50.0  # strengths that no number of votes shows
 
 @dataclass(frozen=True, eq=False)
 class CorrectedStrengths:
-    """What `corrected_strengths` found.
+    """Result of `corrected_strengths`.
 
     Attributes
     ----------
@@ -98,11 +98,10 @@ def corrected_strengths(
     however wrong the judge is, and √n (θ̂ - θ*) is asymptotically normal with covariance
     H⁻¹ [V_s - 2λ(1 - n/N) C + λ²(1 - n/N) V_g] H⁻¹, where s and g are the gradients of
     the losses of people's and of the judge's vote, V their covariances and C the
-    symmetric part of cov(s, g). (Proof: with f = n/N the gradient is
-    s̄_both - λ(1 - f)(ḡ_both - ḡ_rest); both parts are independent means.) The trace is
-    smallest at λ = tr(H⁻¹CH⁻¹) / tr(H⁻¹V_gH⁻¹), kept between 0 and 1; estimating it
-    changes nothing in the limit. In one dimension intervals are then shorter by the
-    factor √(1 - ρ²(1 - n/N)), ρ the correlation of s and g.
+    symmetric part of cov(s, g). The trace is smallest at λ = tr(H⁻¹CH⁻¹) /
+    tr(H⁻¹V_gH⁻¹), kept between 0 and 1; estimating it changes nothing in the limit. In
+    one dimension intervals are then shorter by the factor √(1 - ρ²(1 - n/N)), ρ the
+    correlation of s and g.
 
     Parameters
     ----------
@@ -139,26 +138,26 @@ def corrected_strengths(
     >>> truth = np.where(rng.random(900) < 0.7, np.where(left < right, -1, 1), 0)
     >>> judge = np.where(rng.random(900) < 0.8, truth, 1)  # sees right too often
     >>> people = np.where(np.arange(900) % 9 == 0, truth, np.nan)
-    >>> found = corrected_strengths(Pairs(None, left, right), people, judge)
-    >>> found.table["item"].to_list(), found.n_both, 0.5 < found.factor < 1
+    >>> result = corrected_strengths(Pairs(None, left, right), people, judge)
+    >>> result.table["item"].to_list(), result.n_both, 0.5 < result.factor < 1
     (['A', 'B', 'C'], 100, True)
     """
     check_level(level)
     results = check_results(X, judge, None, "corrected_strengths")
-    given = np.asarray(people, dtype=np.float64)
-    if given.shape != (results.n_rows,):
+    votes_of_people = np.asarray(people, dtype=np.float64)
+    if votes_of_people.shape != (results.n_rows,):
         raise ValueError(
-            f"people has shape {given.shape}; expected one value for each of "
+            f"people has shape {votes_of_people.shape}; expected one value for each of "
             f"{results.n_rows} comparisons, NaN where no person voted."
         )
-    both = ~np.isnan(given)
+    both = ~np.isnan(votes_of_people)
     n, n_all = int(both.sum()), len(both)
     if n < 2:
         raise ValueError(
             f"people has {n} vote(s); the correction needs votes of people on some of "
             "the judge's comparisons."
         )
-    vote = outcome_vector(given[both], "people")
+    vote = outcome_vector(votes_of_people[both], "people")
     own = Pairs._of(None, results.left, results.right, results.names)[both]
     alone = BradleyTerry("davidson", alpha=0, tol=1e-10).fit(own, vote)
     if len(alone.items_) < len(results.names):
@@ -173,13 +172,14 @@ def corrected_strengths(
     votes = _Votes(results.left, results.right, results.outcome, vote, both, len(order))
     trust = votes.best_trust(start)
     # The theorem is about a fixed λ: its estimate does not matter in the limit.
-    found = minimize_newton(votes.objective(trust), start, tol=1e-10)
-    if not found.converged or np.abs(found.x[: len(order)]).max() > _FAR:
+    solution = minimize_newton(votes.objective(trust), start, tol=1e-10)
+    x = solution.x
+    if not solution.converged or np.abs(x[: len(order)]).max() > _FAR:
         raise ValueError(
             "People's votes and the judge's together determine no finite strengths; "
             "add votes of people."
         )
-    x, covariance = found.x, votes.covariance(found.x, trust)
+    covariance = votes.covariance(x, trust)
     before = votes.covariance(start, 0.0)
     return CorrectedStrengths(
         results.names,
@@ -269,11 +269,11 @@ class _Votes:
         g = self.scores(x, self.judge, np.arange(n_all)) @ inverse.T
         errors = s - used * g[self.both]
         errors -= errors.mean(axis=0)
-        found = errors.T @ errors / (n * (n - 1))
+        out = errors.T @ errors / (n * (n - 1))
         if used:
             g = g - g.mean(axis=0)
-            found = found + used**2 * (g.T @ g) / (n_all * (n_all - n))
-        return np.asarray(found)
+            out = out + used**2 * (g.T @ g) / (n_all * (n_all - n))
+        return np.asarray(out)
 
 
 class _Tilted(ComparisonObjective):

@@ -1,17 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The distribution of strengths, and what follows from it: intervals, ranks and groups.
 
-*Ranks and groups.* Items i and j are surely different when |θ_i - θ_j| exceeds
-q se(θ_i - θ_j), with q the quantile of the largest such ratio over *all* pairs, found
-by drawing from the distribution, or Bonferroni's bound where items are many. Then
-with the given confidence all of this holds at once: the rank of i (1 is best) lies
-between ::
+*Ranks and groups.* Items i and j differ significantly when |θ_i - θ_j| exceeds
+q se(θ_i - θ_j), with q the quantile of the largest such ratio over *all* pairs, by
+draws from the distribution, or Bonferroni's bound where items are many. Then with the
+confidence of q all of this holds at once: the rank of i (1 is best) lies between ::
 
-    1 + #{j : j surely better than i}   and   N - #{j : i surely better than j},
+    1 + #{j : j significantly better}   and   N - #{j : j significantly worse},
 
-and two items without a common group are different. Groups are the maximal cliques of
-"not surely different". Items that never meet, not even through others, are never
-surely different, whatever a prior says. An interval of one rank by itself takes the
+and two items without a common group are different. Groups are the maximal sets without
+a significant difference. Items that never meet, not even through others, never differ
+significantly, whatever a prior says. An interval of one rank by itself takes the
 maximum over the pairs of its item only (Mogstad, Romano, Shaikh and Wilhelm, 2024).
 """
 
@@ -88,25 +87,20 @@ class StrengthDistribution:
 
     def relative_to(self, place: int | None) -> StrengthDistribution:
         """Measure strengths from an item, or (None) from the mean of all."""
-        if self.covariance.ndim == 2:
-            return self._from_item(place)
-        excess = None if self.excess is None else centered(self.excess, place)
         zero = self.center.mean(axis=1) if place is None else self.center[:, place]
-        return StrengthDistribution(
-            self.center - zero[:, None],
-            centered(self.covariance, place),
-            self.weight,
-            excess,
-            self.df,
-            self.sides if place is None else None,
-        )
-
-    def _from_item(self, place: int | None) -> StrengthDistribution:
-        """Measure independent strengths; the mean of all is taken as known."""
-        if place is None:
-            center = self.center - self.center.mean(axis=1)[:, None]
+        center = self.center - zero[:, None]
+        if self.covariance.ndim == 3:
+            return StrengthDistribution(
+                center,
+                centered(self.covariance, place),
+                self.weight,
+                None if self.excess is None else centered(self.excess, place),
+                self.df,
+                self.sides if place is None else None,
+            )
+        if place is None:  # of independent strengths the mean is taken as known
             return replace(self, center=center)
-        every = np.arange(self.center.shape[1])
+        every = np.arange(center.shape[1])
         out = self.differences(np.full(len(every), place), every)
         out.covariance[:, place] = 0.0
         if out.excess is not None:
@@ -256,14 +250,14 @@ _GROUPED, _MOST_GROUPS, _MOST_STEPS = 1000, 200, 20_000
 
 @dataclass(frozen=True, eq=False)
 class Separation:
-    """Which items are surely different, all statements holding at once.
+    """Which items differ significantly, all statements holding at once.
 
     With ``simultaneous=False`` only the intervals of the rank of each item by itself.
     """
 
     strengths: StrengthDistribution
     critical: Array  # (N,), for the pairs of each item
-    component: NDArray[np.int64] | None = None  # of the comparison graph
+    component: NDArray[np.int64]  # (N,), of the comparison graph
 
     @classmethod
     def of(
@@ -275,6 +269,8 @@ class Separation:
     ) -> Separation:
         """Find the critical values."""
         each, together = _critical_values(strengths, level)
+        if component is None:
+            component = np.zeros(len(each), dtype=np.int64)
         return cls(strengths, together if simultaneous else each, component)
 
     def ranks(self) -> NDArray[np.int64]:
@@ -283,13 +279,10 @@ class Separation:
         out = np.empty((n, 2), dtype=np.int64)
         total = self.strengths.total
         if total.ndim == 1:
-            component = self.component
-            if component is None:
-                component = np.zeros(n, dtype=np.int64)
+            mean, limit = self.strengths.mean, self.critical**2
 
             def count(rows: slice) -> None:
-                mean, limit = self.strengths.mean, self.critical**2
-                _count_apart(rows.start, mean, total, limit, component, out[rows])
+                _count_apart(rows.start, mean, total, limit, self.component, out[rows])
 
             in_threads(count, chunks(n, _RANK_BLOCK))
             return out
@@ -299,7 +292,7 @@ class Separation:
         return out
 
     def _blocks(self) -> Iterator[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]]:
-        """Give rows, and which items are surely better, and worse, than they are."""
+        """Give rows, and which items are significantly better, and worse."""
         n = len(self.critical)
         # In blocks: matrices of all differences would be many times the covariance.
         for rows in np.array_split(np.arange(n), -(-n // _RANK_BLOCK)):
@@ -308,7 +301,7 @@ class Separation:
     def _apart(
         self, rows: NDArray[np.int64]
     ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Say which items (columns) are surely better, and worse, than some rows."""
+        """Say which items (columns) are significantly better, and worse, than rows."""
         if self.strengths.sides is not None:
             return self._apart_by_tails(rows)
         mean, n = self.strengths.mean, len(self.critical)
@@ -318,9 +311,7 @@ class Separation:
             self.strengths.total, rows, np.arange(n)
         )
         limit[np.arange(len(rows)), rows] = np.inf
-        if self.component is not None:
-            other = self.component[rows, None] != self.component[None, :]
-            limit[other] = np.inf
+        limit[self.component[rows, None] != self.component[None, :]] = np.inf
         return difference < -limit, difference > limit
 
     def _apart_by_tails(
@@ -335,21 +326,20 @@ class Separation:
         behind = gap.below(np.zeros(len(one)))
         limit = stdtr(gap._spread[1], -self.critical[one])
         limit[one == two] = -1.0  # never, whatever rounding does
-        if self.component is not None:
-            limit[self.component[one] != self.component[two]] = -1.0
+        limit[self.component[one] != self.component[two]] = -1.0
         shape = (len(rows), n)
         return (1.0 - behind < limit).reshape(shape), (behind < limit).reshape(shape)
 
     def groups(self) -> list[NDArray[np.int64]] | None:
-        """Largest sets of which no two surely differ, best first; None: too many."""
+        """Maximal sets without a significant difference, best first; None: too many."""
         n = len(self.critical)
         if n > _GROUPED:
             return None
         same = ~np.concatenate([worse | better for _, worse, better in self._blocks()])
         order = np.argsort(-self.strengths.mean, kind="stable")
         same = same[np.ix_(order, order)]
-        found = maximal_cliques(same)
-        return None if found is None else [order[clique] for clique in found]
+        cliques = maximal_cliques(same)
+        return None if cliques is None else [order[clique] for clique in cliques]
 
 
 def maximal_cliques(joined: NDArray[np.bool_]) -> list[list[int]] | None:
@@ -363,12 +353,12 @@ def maximal_cliques(joined: NDArray[np.bool_]) -> list[list[int]] | None:
         int.from_bytes(row.tobytes(), "little")
         for row in np.packbits(joined, axis=1, bitorder="little")
     ]
-    found: list[list[int]] = []
+    cliques: list[list[int]] = []
     stack = [(0, (1 << n) - 1, 0)]
     steps = 0
     while stack:
         steps += 1
-        if steps > _MOST_STEPS or len(found) > _MOST_GROUPS:
+        if steps > _MOST_STEPS or len(cliques) > _MOST_GROUPS:
             return None
         chosen, open_, closed = stack.pop()
         # Items that are joined with all the others belong to every clique to come.
@@ -381,13 +371,13 @@ def maximal_cliques(joined: NDArray[np.bool_]) -> list[list[int]] | None:
                 )
         if not open_:
             if not closed:
-                found.append(_bits(chosen))
+                cliques.append(_bits(chosen))
             continue
         pivot = max(_bits(open_ | closed), key=lambda u: (open_ & near[u]).bit_count())
         for v in _bits(open_ & ~near[pivot]):
             stack.append((chosen | 1 << v, open_ & near[v], closed & near[v]))
             open_, closed = open_ & ~(1 << v), closed | 1 << v
-    return sorted(found)
+    return sorted(cliques)
 
 
 def _bits(number: int) -> list[int]:

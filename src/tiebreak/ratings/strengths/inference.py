@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-r"""How certain strengths are: covariances, posterior and bootstrap.
+r"""How certain strengths are: covariances and posterior.
 
 *Covariance.* Sandwich or posterior, as in :mod:`tiebreak.losses.comparison_covariance`.
 A learned penalty is averaged over; the strengths then have a mixture of normal
@@ -8,34 +8,21 @@ distributions (`prior.py`).
 What was estimated from R raters has R - 1 degrees of freedom. A contrast with variance
 e from them and v in all has (R - 1) (v/e)² (Satterthwaite), so t_{R-1} without a
 penalty.
-
-*Bootstrap.* Every comparison (with raters: every rater) gets a random weight,
-independent and exponential with mean 1, and the objective is minimized again: Rubin's
-(1981) Bayesian bootstrap. The weights of the n equal comparisons of a cell sum to one
-draw of a Gamma(n) variable, so a resample costs as much as there are cells, weights may
-be fractional, and strengths that exist in the data exist in every resample. Most
-resamples are solved by repeating x ← x - H⁻¹∇f*(x) with the inverse Hessian H⁻¹ of the
-data; the others by Newton's method.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
-import scipy.linalg as la
-import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from tiebreak.data.parameters import COUNT, NOT_NEGATIVE, POSITIVE, Values
-from tiebreak.data.threads import in_threads
-from tiebreak.losses import ComparisonObjective
 from tiebreak.losses.comparison_covariance import (
     LARGEST_COVARIANCE,
-    cholesky,
     coefficient_covariance,
     excess_covariance,
 )
@@ -47,8 +34,6 @@ from tiebreak.ratings.strengths.distribution import (
     StrengthDistribution,
     centered,
 )
-from tiebreak.solvers import chord_steps, minimize_newton
-from tiebreak.solvers.newton import DENSE_LIMIT
 
 KINDS = ("model", "sandwich", "cluster")
 FEWEST_RATERS = 3  # with fewer, the votes themselves say how certain strengths are
@@ -106,60 +91,6 @@ def _reach(objective: Any, x: Array, line: Array, least: float) -> float:
     return z
 
 
-_CHUNK = 25  # resamples per random generator, whatever the number of threads
-# What may be left to the solution, in standard errors; resamples scatter by about one.
-_ACCURACY = 1e-3
-
-
-def bootstrap_coefficients(
-    objective_of: Callable[[Array], ComparisonObjective],
-    x: Array,
-    counts: Array,
-    n_resamples: int,
-    seed: np.random.SeedSequence,
-    by_rater: sp.csr_array | None = None,
-) -> Array:
-    """Coefficients of randomly weighted comparisons, one row per resample."""
-
-    def draw(rng: np.random.Generator) -> Array:
-        if by_rater is None:
-            return rng.standard_gamma(counts)
-        weight = rng.standard_exponential(by_rater.shape[0])
-        return (by_rater.T @ weight).reshape(counts.shape)
-
-    inverse = _inverse_hessian(objective_of(counts), x)
-    out = np.empty((n_resamples, len(x)))
-    starts = range(0, n_resamples, _CHUNK)
-
-    def solve(task: tuple[int, np.random.SeedSequence]) -> None:
-        start, child = task
-        rng = np.random.default_rng(child)
-        for row in range(start, min(start + _CHUNK, n_resamples)):
-            out[row] = _solve_near(objective_of(draw(rng)), x, inverse)
-
-    in_threads(solve, zip(starts, seed.spawn(len(starts)), strict=True))
-    return out
-
-
-def _inverse_hessian(objective: ComparisonObjective, x: Array) -> Array | None:
-    if len(x) > DENSE_LIMIT:
-        return None
-    objective.expand(x)
-    factor = cholesky(objective.hessian())
-    return la.cho_solve((factor, True), np.eye(len(x)), check_finite=False)
-
-
-def _solve_near(
-    objective: ComparisonObjective, x: Array, inverse: Array | None
-) -> Array:
-    """Minimize from a point that is close, with a Hessian that nearly fits."""
-    if inverse is not None:
-        found = chord_steps(objective.gradient, x, inverse.__matmul__, _ACCURACY)
-        if found is not None:
-            return found
-    return minimize_newton(objective, x, tol=1e-6).x
-
-
 class StrengthModel(UtilityMixin, ClassifierMixin, BaseEstimator):
     """What BradleyTerry and PlackettLuce share: a penalty, and uncertain strengths."""
 
@@ -177,7 +108,7 @@ class StrengthModel(UtilityMixin, ClassifierMixin, BaseEstimator):
 
     items_: NDArray[Any]
     strength_: Array
-    alpha: float | str
+    alpha: float | Literal["auto"]
     alpha_: float
 
     def _coefficient_distribution(
@@ -335,16 +266,15 @@ class StrengthModel(UtilityMixin, ClassifierMixin, BaseEstimator):
             With a penalty, where the posterior has this probability.
         """
         check_level(level)
-        found = self.distribution(kind, reference)
-        ends = [found.quantile(0.5 - 0.5 * level), found.quantile(0.5 + 0.5 * level)]
-        return np.stack(ends, axis=1)
+        known, tail = self.distribution(kind, reference), 0.5 - 0.5 * level
+        return np.stack([known.quantile(tail), known.quantile(1.0 - tail)], axis=1)
 
     def _separation(
         self, level: float, kind: str | None, simultaneous: bool = True
     ) -> Separation:
         check_level(level)
-        found = self.distribution(kind)
-        return Separation.of(found, level, self._components(), simultaneous)
+        known = self.distribution(kind)
+        return Separation.of(known, level, self._components(), simultaneous)
 
     def rank_intervals(
         self, level: float = 0.95, kind: str | None = None, simultaneous: bool = False
@@ -376,7 +306,7 @@ class StrengthModel(UtilityMixin, ClassifierMixin, BaseEstimator):
         Returns
         -------
         list of ndarray of names
-            Largest sets of which no two items surely differ, best first; they may
+            Maximal sets without a significant difference, best first; they may
             overlap. Empty where they would be hundreds.
         """
         groups = self._separation(level, kind).groups() or []

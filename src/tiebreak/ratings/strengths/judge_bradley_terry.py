@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from functools import partial
 from operator import attrgetter
 from typing import Any, ClassVar, Literal, Self
 
@@ -22,12 +23,11 @@ from scipy.special import ndtri
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from tiebreak.data import ItemTable, Pairs, as_pairs, is_pairs
+from tiebreak.data import Pairs, as_pairs, is_pairs
 from tiebreak.data.columns import factorize
 from tiebreak.data.messages import DataWarning, warn_user
-from tiebreak.data.parameters import FLAG, check_parameters, one_of, refuse_parameter
+from tiebreak.data.parameters import check_parameters, one_of, refuse_parameter
 from tiebreak.data.threads import one_blas_thread
-from tiebreak.data.validation import feature_attributes
 from tiebreak.losses import OutcomeLink
 from tiebreak.losses.comparison_covariance import cholesky
 from tiebreak.losses.judge_likelihood import JudgeCells, JudgeObjective
@@ -40,7 +40,7 @@ from tiebreak.ratings.strengths.inference import (
     FEWEST_RATERS,
     StrengthModel,
 )
-from tiebreak.ratings.strengths.prior import learn_prior
+from tiebreak.ratings.strengths.prior import LearnedPrior, learn_prior
 from tiebreak.solvers import NewtonSolution, minimize_newton
 
 Floats = NDArray[np.float64]
@@ -65,9 +65,8 @@ class _Part:
 
     evidence: float  # ln of the probability of the votes, up to a constant
     objective: JudgeObjective  # of the most probable penalty
-    solution: NewtonSolution
-    x: Floats  # (n,), mean over penalties
-    inverse: Floats  # (n, n), covariance of x
+    prior: LearnedPrior  # penalties and their fits
+    inverse: Floats  # (n, n), covariance of the coefficients
     weights: Floats  # (K,), of the nodes
     centers: Floats  # (K, N), their strengths
     covariances: Floats  # (K, N, N)
@@ -93,7 +92,7 @@ class JudgeBradleyTerry(StrengthModel):
     Strengths have mean 0 and discriminations mean 1, so strengths are those that an
     average judge sees. Up to 200 judges may also be all equal, as in
     :class:`BradleyTerry`: strengths are averaged over both, weighted by the marginal
-    likelihood. With features x of the items θ = w·x, and the penalty is α ‖w‖².
+    likelihood.
 
     Parameters
     ----------
@@ -103,9 +102,6 @@ class JudgeBradleyTerry(StrengthModel):
         Penalty α, as in :class:`BradleyTerry`; ``"auto"`` learns it.
     vary : collection of {"discrimination", "tie", "side"}, optional
         What judges differ in; None: all three. Without ``"side"`` no side is favored.
-    features : bool, default=False
-        Whether strengths are a linear function of the items' features, so that items
-        without votes have one too. X then has features; names are not needed.
     tol, max_iter : float and int, default=1e-6 and 100
         Stop when the Newton decrement is this small, relative to √(2 objective), or
         after so many steps.
@@ -114,8 +110,6 @@ class JudgeBradleyTerry(StrengthModel):
     ----------
     items_, strength_ : ndarray of shape (N,)
         Names of the items, and θ, natural logarithms, mean 0; also ``coef_``.
-    feature_coef_ : ndarray of shape (n_features,)
-        With features: w, and this is ``coef_``. Utilities are w·x, not of mean 0.
     judges_ : ndarray of shape (R,)
         Names of the judges.
     discrimination_, tie_width_, side_bias_ : ndarray of shape (R,)
@@ -136,8 +130,7 @@ class JudgeBradleyTerry(StrengthModel):
     plain_ : BradleyTerry
         The same votes, all judges taken as one; the start of the search.
     prior_weights_, node_strengths_, node_covariances_ : ndarray
-        Distribution of the strengths, a mixture, equal judges last. With features
-        ``node_coefs_``, ``node_coef_covariances_`` and ``item_features_`` instead.
+        Distribution of the strengths, a mixture, equal judges last.
     excess_ : float
         By how much judges disagree more than the model says; a factor on covariances.
     objective_, gap_ : float
@@ -168,7 +161,6 @@ class JudgeBradleyTerry(StrengthModel):
     _parameters: ClassVar = {
         **StrengthModel._parameters,
         "ties": one_of("davidson", "rao-kupper"),
-        "features": FLAG,
     }
     _fitted_arrays: ClassVar = {
         "judges_": "j: any",
@@ -180,23 +172,18 @@ class JudgeBradleyTerry(StrengthModel):
         "prior_weights_": "a",
         "node_strengths_": "a n",
         "node_covariances_": "a n n",
-        "item_features_": "n f",
-        "feature_coef_": "f",
-        "node_coefs_": "a f",
-        "node_coef_covariances_": "a f f",
     }
 
     def __init__(
         self,
         ties: Literal["davidson", "rao-kupper"] = "davidson",
         *,
-        alpha: Any = "auto",
+        alpha: float | Literal["auto"] = "auto",
         vary: Collection[str] | None = None,
-        features: bool = False,
         tol: float = 1e-6,
         max_iter: int = 100,
     ) -> None:
-        self.ties, self.alpha, self.vary, self.features = ties, alpha, vary, features
+        self.ties, self.alpha, self.vary = ties, alpha, vary
         self.tol, self.max_iter = tol, max_iter
 
     @fits_outcomes
@@ -213,8 +200,7 @@ class JudgeBradleyTerry(StrengthModel):
         Parameters
         ----------
         X : Pairs
-            Comparisons of items known by name, ``Pairs(None, left, right)``, or with
-            features, ``Pairs(items, left, right)``.
+            Comparisons of items known by name, ``Pairs(None, left, right)``.
         y : array-like of shape (n,)
             Outcomes -1 (left), 0 (tie), +1 (right).
         rater : array-like of shape (n,)
@@ -227,7 +213,6 @@ class JudgeBradleyTerry(StrengthModel):
         JudgeBradleyTerry
         """
         self._check_parameters()
-        X, table = self._items_of(X)
         results = check_results(X, y, sample_weight, "JudgeBradleyTerry")
         judge, judges = np.zeros(results.n_rows, np.int64), ["everyone"]
         if rater is not None:
@@ -235,16 +220,12 @@ class JudgeBradleyTerry(StrengthModel):
             judge, judges = factorize(column)
         code, judge = np.unique(results.take(judge), return_inverse=True)
         pairs = Pairs._of(None, results.left, results.right, results.names)
-        options: Any = {"tol": self.tol, "max_iter": int(self.max_iter)}
-        plain = BradleyTerry(self.ties, alpha=self.alpha, **options)  # type: ignore[arg-type]
+        plain = BradleyTerry(
+            self.ties, alpha=self.alpha, tol=self.tol, max_iter=int(self.max_iter)
+        )
         plain.fit(pairs, results.outcome, sample_weight=results.weight)
         names = np.asarray(judges)[code]
         kept = {"plain_": plain, "items_": results.names, "judges_": names}
-        features = None
-        if table is not None:
-            row = {name: k for k, name in enumerate(X.names.tolist())}
-            features = table.values[[row[name] for name in results.names.tolist()]]
-            kept |= {"item_features_": features, **feature_attributes(table)}
         free = self._free(plain)
         if rater is not None and len(names) < 2:
             warn_user(
@@ -255,7 +236,7 @@ class JudgeBradleyTerry(StrengthModel):
             )
         if len(names) < 2:
             free[:] = False
-        if np.isposinf(plain.tie_) or (table is None and not free.any()):
+        if not free.any():
             return self._keep(kept | _like_plain(plain, len(names)))
         cells = JudgeCells.of(
             judge,
@@ -265,13 +246,12 @@ class JudgeBradleyTerry(StrengthModel):
             results.weight,
             len(results.names),
         )
-        known = cells, plain, features, self.alpha, options
-        parts = [_fit_part(*known, free)]
-        if free.any() and cells.n_judges <= _UNSURE:
+        parts = [_fit_part(cells, plain, free)]
+        if cells.n_judges <= _UNSURE:
             # Perhaps all judges vote alike: few votes cannot tell, and what they seem
             # to differ in would be noise.
-            parts.append(_fit_part(*known, np.zeros(3, bool)))
-        fitted = _average_parts(parts, features, plain._link)
+            parts.append(_fit_part(cells, plain, np.zeros(3, bool)))
+        fitted = _average_parts(parts, plain._link)
         if not fitted["converged_"]:
             warn_user(
                 f"JudgeBradleyTerry did not converge in {fitted['n_iter_']} steps: the "
@@ -281,31 +261,11 @@ class JudgeBradleyTerry(StrengthModel):
             )
         return self._keep(kept | fitted)
 
-    def _items_of(self, X: Any) -> tuple[Any, ItemTable | None]:
-        """Give comparisons of items with names, and the features of the names."""
-        if not self.features:
-            return X, None
-        pairs = as_pairs(X)
-        if pairs.items is None:
-            raise TypeError(
-                "JudgeBradleyTerry(features=True) needs features of the items; these "
-                "Pairs have none (items=None). Give them, Pairs(items, left, right), "
-                "or leave features out."
-            )
-        pairs = pairs.compact()
-        if pairs.names is not None:
-            return pairs, pairs.items
-        table, code = pairs.table.unique()
-        names = np.arange(table.n_items)
-        return Pairs._of(None, code[pairs.left], code[pairs.right], names), table
-
     def _check_parameters(self) -> None:
         check_parameters(self)
         wrong = [name for name in self.vary or () if name not in _VARY]
         if wrong or isinstance(self.vary, str):
             refuse_parameter(self, "vary", f"some of {', '.join(map(repr, _VARY))}")
-        if self.features and self.alpha == 0:
-            refuse_parameter(self, "alpha", "positive or 'auto', with features")
 
     def _free(self, plain: BradleyTerry) -> NDArray[np.bool_]:
         """Which of a, ln ν and b differ between judges."""
@@ -317,18 +277,6 @@ class JudgeBradleyTerry(StrengthModel):
             free[1] = False
         return free
 
-    @property
-    def coef_(self) -> Floats:  # type: ignore[override]
-        """The strengths, or the weights of features."""
-        return getattr(self, "feature_coef_", self.strength_)
-
-    @property
-    def _by_name(self) -> bool:
-        return not hasattr(self, "feature_coef_")
-
-    def _utility(self, table: ItemTable) -> Floats:
-        return np.asarray(table.values @ self.feature_coef_)
-
     # What a leaderboard shows, of the votes of all judges together.
     wins_ = property(attrgetter("plain_.wins_"), doc="That of `plain_`.")
     ties_ = property(attrgetter("plain_.ties_"), doc="That of `plain_`.")
@@ -337,24 +285,16 @@ class JudgeBradleyTerry(StrengthModel):
     pair_right_ = property(attrgetter("plain_.pair_right_"), doc="That of `plain_`.")
     pair_counts_ = property(attrgetter("plain_.pair_counts_"), doc="That of `plain_`.")
 
-    def information(self, difference: Floats) -> Floats:
-        """Fisher information of an average judge's vote about a difference.
+    information = BradleyTerry.information
 
-        Parameters
-        ----------
-        difference : ndarray of shape (m,)
-            Differences d.
+    @property
+    def _link(self) -> OutcomeLink:
+        return self.plain_._link
 
-        Returns
-        -------
-        ndarray of shape (m,)
-            E[(∂ ln P/∂d)²].
-        """
-        check_is_fitted(self)
-        link = self.plain_._link
-        tie = link.from_parameter(self.tie_)
-        slope, _ = link.scores(difference, tie)
-        return (link.probabilities(difference, tie) * slope**2).sum(axis=1)
+    @property
+    def _tie(self) -> float:
+        """The tie parameter of an average judge, as the link has it."""
+        return self._link.from_parameter(self.tie_)
 
     def _components(self) -> NDArray[np.int64]:
         return self.plain_._components()
@@ -368,14 +308,9 @@ class JudgeBradleyTerry(StrengthModel):
         if not hasattr(self, "prior_weights_"):
             return self.plain_._coefficient_distribution(kind, whole)
         factor = 1.0 if kind == "model" else self.excess_
-        if self._by_name:
-            center, covariance = self.node_strengths_, self.node_covariances_
-        else:
-            self._refuse_matrix()
-            table, known = self.item_features_, self.node_coef_covariances_
-            center = np.stack([table @ w for w in self.node_coefs_])
-            covariance = np.stack([table @ (table @ half).T for half in known])
-        return StrengthDistribution(center, factor * covariance, self.prior_weights_)
+        return StrengthDistribution(
+            self.node_strengths_, factor * self.node_covariances_, self.prior_weights_
+        )
 
     def judges(self, level: float = 0.95) -> pl.DataFrame:
         """How each judge votes, with intervals.
@@ -446,9 +381,9 @@ class JudgeBradleyTerry(StrengthModel):
         ndarray of shape (n, 3)
             Columns left, tie, right, as ``classes_``; rows sum to 1.
         """
-        gap, link = self.difference(X), self.plain_._link
+        gap = self.difference(X)
         if rater is None or np.isposinf(self.tie_):  # nothing but ties is known
-            return link.probabilities(gap, link.from_parameter(self.tie_))
+            return self._link.probabilities(gap, self._tie)
         names = check_row_column(rater, "rater", len(gap))
         place = {name: k for k, name in enumerate(self.judges_.tolist())}
         code = np.array([place.get(name, -1) for name in names.tolist()], np.int64)
@@ -498,9 +433,9 @@ class JudgeBradleyTerry(StrengthModel):
     def _average(self, gap: Floats, code: NDArray[np.int64]) -> Floats:
         """Average over the parameters of judges; -1 is a new one."""
         with np.errstate(divide="ignore"):
-            width = np.log(
-                np.append(self.tie_width_, _width(self.tie_, self.plain_._link))
-            )[code]
+            width = np.log(np.append(self.tie_width_, _width(self.tie_, self._link)))[
+                code
+            ]
         a = np.append(self.discrimination_, 1.0)[code]
         side = np.append(self.side_bias_, self.side_)[code]
         new = np.diag(self.spread_**2)[None]
@@ -520,100 +455,82 @@ class JudgeBradleyTerry(StrengthModel):
             for u, wu in zip(nodes, weights, strict=True):
                 t = width + z * slope + u * second
                 t = t if self.ties == "davidson" else np.exp(t)
-                out += wz * wu * self.plain_._link.probabilities(d, t)
+                out += wz * wu * self._link.probabilities(d, t)
         return out
 
 
-def _fit_part(
-    cells: JudgeCells,
-    plain: BradleyTerry,
-    table: Any,
-    penalty: Any,
-    options: dict[str, Any],
-    free: NDArray[np.bool_],
-) -> _Part:
+def _fit_part(cells: JudgeCells, plain: BradleyTerry, free: NDArray[np.bool_]) -> _Part:
     """Fit the model whose judges differ in what is free."""
-    kind: dict[str, Any] = {"sided": bool(free[2]), "tied": bool(plain.ties_.any())}
-    kind |= {"link": plain._link.name, "features": table}
-    rest = [0.0] * kind["sided"]
-    if kind["tied"]:
-        rest.append(math.log(_width(plain.tie_, plain._link)))
-    start = np.append(plain.strength_, rest)
-    alpha = plain.alpha_
-    if table is not None:
-        alpha = 1.0 if penalty == "auto" else float(penalty)
-        equal = JudgeObjective(cells, np.zeros(3), alpha, **kind)
-        start = np.append(np.zeros(equal.n_coef), rest)
-        start = minimize_newton(equal, start, **options).x
-    n = len(start) - len(rest)
+    sided, tied, link = bool(free[2]), bool(plain.ties_.any()), plain._link
+    build = partial(JudgeObjective, sided=sided, tied=tied, link=link.name)
+    fit = partial(minimize_newton, dense=True, tol=plain.tol, max_iter=plain.max_iter)
+    rest = [0.0] * sided
+    if tied:
+        rest.append(math.log(_width(plain.tie_, link)))
+    start, n = np.append(plain.strength_, rest), len(plain.strength_)
     spread = np.where(free, _START, 0.0)
     if free.any() and cells.n_judges > 2 * _SAMPLE:
         # Some of many judges say nearly what all do, and where to begin.
-        some = cells.every(cells.n_judges // _SAMPLE)
-        sample = JudgeObjective(some, spread, alpha, **kind)
+        sample = build(cells.every(cells.n_judges // _SAMPLE), spread, plain.alpha_)
         _learn_spread(sample, start, free)
         spread = sample.spread
-    seen = JudgeObjective(cells, spread, alpha, **kind)
+    seen = build(cells, spread, plain.alpha_)
     if free.any():
         start = _learn_spread(seen, start, free)
 
     def objective_of(alpha: float, spread: Floats = seen.spread) -> JudgeObjective:
-        out = JudgeObjective(cells, spread, alpha, **kind)
+        out = build(cells, spread, alpha)
         out.effect[:] = seen.effect
         return out
 
-    def fit(objective: JudgeObjective, start: Floats) -> NewtonSolution:
-        return minimize_newton(objective, start, dense=True, **options)
-
     many = len(cells.left) * n > _PLENTY
-    if penalty == "auto" and table is None and not (many or free.any()):
-        # The plain model has learned it.
-        alphas, weights = plain.prior_alphas_, plain.prior_weights_
-        coefs, mode = plain.prior_coefs_.copy(), int(weights.argmax())
-        if kind["tied"] and kind["link"] == "cumulative":
+    if plain.alpha != "auto" or many:
+        alpha = plain.alpha_
+        solution = fit(objective_of(alpha), start)
+        for _ in range(_ROUNDS if plain.alpha == "auto" else 0):
+            alpha = _most_probable(objective_of(alpha), solution.x)
+            solution = fit(objective_of(alpha), solution.x)
+        one = np.ones(1)
+        prior = LearnedPrior(alpha * one, one, solution.x[None], 0, solution)
+    elif free.any():
+        prior = learn_prior(
+            objective_of, start, n, tol=plain.tol, max_iter=plain.max_iter
+        )
+    else:  # the plain model has learned it
+        coefs, mode = plain.prior_coefs_.copy(), int(plain.prior_weights_.argmax())
+        if tied and link.cumulative:
             coefs[:, -1] = np.log(coefs[:, -1])
-        objective = objective_of(float(alphas[mode]))
-        solution = fit(objective, coefs[mode])
-    elif penalty == "auto" and not many:
-        found = learn_prior(objective_of, start, n, **options)
-        alphas, weights, coefs = found.alpha, found.weight, found.coef
-        solution, mode = found.best, found.mode
-        objective = objective_of(float(alphas[mode]))
-    else:
-        objective = objective_of(seen.alpha)
-        solution = fit(objective, start)
-        for _ in range(_ROUNDS if penalty == "auto" else 0):
-            objective = objective_of(_most_probable(objective, solution.x))
-            solution = fit(objective, solution.x)
-        alphas, weights = np.array([objective.alpha]), np.ones(1)
-        coefs, mode = solution.x[None], 0
+        solution = fit(objective_of(float(plain.prior_alphas_[mode])), coefs[mode])
+        weights = plain.prior_weights_
+        prior = LearnedPrior(plain.prior_alphas_, weights, coefs, mode, solution)
+    objective = objective_of(float(prior.alpha[prior.mode]))
     nodes, evidence = [(1.0, seen.spread)], 0.0
     if cells.n_judges <= _UNSURE:
-        nodes, evidence = _spread_nodes(objective_of, fit, objective, solution.x)
+        nodes, evidence = _spread_nodes(objective_of, fit, objective, prior.best.x)
         # The evidence of all penalties is that of one, over its probability.
-        width = np.gradient(np.log(alphas))[mode] if len(alphas) > 1 else 1.0
-        evidence -= math.log(weights[mode] / abs(width))
+        width = 1.0
+        if len(prior.alpha) > 1:
+            width = np.gradient(np.log(prior.alpha))[prior.mode]
+        evidence -= math.log(prior.weight[prior.mode] / abs(width))
     mixture, centers, covariances = [], [], []
     for share, spread in nodes:
         own = np.array_equal(spread, seen.spread)
-        for k, (alpha, x) in enumerate(zip(alphas, coefs, strict=True)):
+        for k, (alpha, x) in enumerate(zip(prior.alpha, prior.coef, strict=True)):
             this = objective
-            if not own or k != mode:
+            if not own or k != prior.mode:
                 this = objective_of(float(alpha), spread)
             x = x if own else fit(this, x).x
             this.expand(x)
             covariance, inverse = _strength_covariance(this, x)
             if this is objective:
                 known = inverse
-            level = x[:n].mean() if table is None else 0.0
-            mixture.append(share * weights[k])
-            centers.append(this.mean_scale * (x[:n] - level))
+            mixture.append(share * prior.weight[k])
+            centers.append(this.mean_scale * (x[:n] - x[:n].mean()))
             covariances.append(covariance)
     return _Part(
         evidence,
         objective,
-        solution,
-        weights @ coefs,
+        prior,
         known,
         np.array(mixture),
         np.stack(centers),
@@ -640,12 +557,10 @@ def _like_plain(plain: BradleyTerry, n_judges: int) -> dict[str, Any]:
 
 def _width(tie: float, link: OutcomeLink) -> float:
     """Give the mean ν of judges for ``tie_``."""
-    return math.log(tie) if link.name == "cumulative" else tie
+    return math.log(tie) if link.cumulative else tie
 
 
-def _average_parts(
-    parts: list[_Part], features: Any, link: OutcomeLink
-) -> dict[str, Any]:
+def _average_parts(parts: list[_Part], link: OutcomeLink) -> dict[str, Any]:
     """Give the attributes of a fit, averaged over the parts."""
     share = np.exp([part.evidence - parts[0].evidence for part in parts])
     share /= share.sum()
@@ -658,24 +573,19 @@ def _average_parts(
     fitted: dict[str, Any] = {
         "equal_": float(share[1:].sum()),
         "alpha_": best.objective.alpha,
-        "objective_": best.solution.value,
-        "gap_": best.solution.gap,
-        "n_iter_": best.solution.n_iter,
-        "converged_": all(part.solution.converged for part in parts),
+        "objective_": best.prior.best.value,
+        "gap_": best.prior.best.gap,
+        "n_iter_": best.prior.best.n_iter,
+        "converged_": all(part.prior.best.converged for part in parts),
         "prior_weights_": weights,
+        "node_strengths_": centers,
+        "node_covariances_": covariances,
+        "strength_": weights @ centers,
     }
-    if features is None:
-        fitted |= {"node_strengths_": centers, "node_covariances_": covariances}
-        fitted["strength_"] = weights @ centers
-    else:
-        fitted |= {"node_coefs_": centers, "node_coef_covariances_": covariances}
-        fitted["feature_coef_"] = weights @ centers
-        utility = np.asarray(features @ fitted["feature_coef_"])
-        fitted["strength_"] = utility - utility.mean()
     means, spreads, ties, sides, excess = [], [], [], [], []
     within: list[Floats] = []
     for part in parts:
-        objective, x = part.objective, part.x
+        objective, x = part.objective, part.prior.weight @ part.prior.coef
         excess.append(_excess(objective))
         objective.expand(x)
         # Discriminations have mean 1, exactly.
@@ -693,7 +603,7 @@ def _average_parts(
         away = own - mean
         spread += w * away[:, :, None] * away[:, None]
     width = math.exp(share @ ties) if parts[0].objective.tied else 0.0
-    t = width if link.name == "cumulative" else link.from_parameter(width)
+    t = width if link.cumulative else link.from_parameter(width)
     return fitted | {
         "discrimination_": mean[:, 0],
         "tie_width_": width * np.exp(mean[:, 1]),
@@ -738,9 +648,9 @@ def _learn_spread(
 
     zero = np.zeros(n + int(free.sum()))
     options = {"maxiter": 200, "gtol": 0.05, "ftol": 1e-10}
-    found = minimize(value, zero, jac=True, method="L-BFGS-B", options=options)
-    value(found.x)  # the search may have ended elsewhere
-    return point(found.x)[0]
+    best = minimize(value, zero, jac=True, method="L-BFGS-B", options=options).x
+    value(best)  # the search may have ended elsewhere
+    return point(best)[0]
 
 
 def _spread_nodes(
@@ -759,8 +669,8 @@ def _spread_nodes(
     def evidence(move: Floats) -> float:
         spread = best.spread * np.exp(move)
         objective = objective_of(best.alpha, spread)
-        found = fit(objective, x)
-        objective.expand(found.x)
+        solution = fit(objective, x)
+        objective.expand(solution.x)
         # What keeps the scale in strengths is no part of the model.
         slope = objective.scale_slope
         hessian = objective.hessian() - objective.stiffness * np.outer(slope, slope)
@@ -769,7 +679,7 @@ def _spread_nodes(
             own[-1] = 1.0 / math.sqrt(2.0 * best.alpha)
         prior = (np.log(own) - np.log1p(own**2) + math.log(2.0 / math.pi)).sum()
         prior -= best.n_coef * math.log(own[-1])
-        return prior - found.value - 0.5 * np.linalg.slogdet(hessian)[1]
+        return prior - solution.value - 0.5 * np.linalg.slogdet(hessian)[1]
 
     middle, step, width = evidence(np.zeros(3)), 0.4, np.zeros(3)
     for k in free:

@@ -59,16 +59,11 @@ class SparseHessian:
         items = design.parts[0] if isinstance(design, JointDesign) else design
         assert isinstance(items, ItemDesign)
         self.items, self.objective = items, objective
-        self.n = n = items.n_coef
-        self.curvature = objective.local.curvature
+        self.n, self.curvature = items.n_coef, objective.local.curvature
         self.penalty = 2.0 * float(objective.alpha[0])
-        self.diagonal = items.diagonal(self.curvature) + self.penalty
-        apart = np.flatnonzero(items.left != items.right)
-        i, j, off = items.left[apart], items.right[apart], -self.curvature[apart]
-        every = np.arange(n)
-        places = np.concatenate([i, j, every]), np.concatenate([j, i, every])
-        values = np.concatenate([off, off, self.diagonal])
-        self.matrix = sp.csr_array((values, places), shape=(n, n))
+        self.matrix = items.laplacian(self.curvature)
+        self.matrix.setdiag(self.matrix.diagonal() + self.penalty)
+        self.diagonal = self.matrix.diagonal()
 
     def solve(self, right: Array) -> Array:
         """Give A⁻¹ times the columns of `right`, shape (N, k)."""
@@ -171,19 +166,19 @@ class SparseHessian:
     def excess_ratio(self, in_d: Array, by_rater: sp.csr_array | None) -> float:
         """ρ of the module's docstring, from slopes of the outcomes in d, (m, 3)."""
         squares = (self.objective.counts * in_d**2).sum(axis=1)
-        found = expected = 0.0
+        seen = expected = 0.0
         for y, _ in self.draws(_N_PROBES):
             gap = y[self.items.right] - y[self.items.left]
             expected += float(self.curvature @ np.einsum("ij,ij->i", gap, gap))
             if by_rater is None:
-                found += float(squares @ np.einsum("ij,ij->i", gap, gap))
+                seen += float(squares @ np.einsum("ij,ij->i", gap, gap))
                 continue
             score = by_rater @ (in_d[:, :, None] * gap[:, None, :]).reshape(
                 -1, y.shape[1]
             )
             raters = by_rater.shape[0]
-            found += float(np.vdot(score, score)) * raters / (raters - 1.0)
-        return max(found / expected - 1.0, 0.0)
+            seen += float(np.vdot(score, score)) * raters / (raters - 1.0)
+        return max(seen / expected - 1.0, 0.0)
 
 
 def _inner(a: Array, b: Array) -> Array:

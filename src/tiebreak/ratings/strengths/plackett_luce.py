@@ -83,10 +83,6 @@ class PlackettLuce(StrengthModel):
     prior_alphas_, prior_weights_, prior_coefs_ : ndarray
         As in :class:`BradleyTerry`, with a learned penalty.
 
-    See Also
-    --------
-    BradleyTerry, RankSVM : Comparisons with advantages; lists of items with features.
-
     Notes
     -----
     The likelihood costs O(m Σ k) per list of m items, its Hessian O(m² Σ k), where k

@@ -85,7 +85,7 @@ def learn_prior(
         mode, spread = search.find_mode()
         averaged = n_items <= _AVERAGED
         nodes = search.spread_nodes(mode, spread) if averaged else [mode]
-        density = np.exp(np.array([search.at(s).evidence for s in nodes]) - search.top)
+        density = np.exp(np.array([search.evidence(s) for s in nodes]) - search.top)
         weight = density * (np.gradient(nodes) if len(nodes) > 1 else 1.0)
     best = int(np.argmin(np.abs(np.array(nodes) - mode)))
     return LearnedPrior(
@@ -130,26 +130,22 @@ def fit_penalized(
     }
 
 
-@dataclass(frozen=True, eq=False)
-class _Node:
-    evidence: float  # ln of Z(τ) p(τ) τ, up to a constant
-    solution: NewtonSolution
-
-
 @dataclass(eq=False)
 class _Search:
+    """Fits and their evidence, ln of Z(τ) p(τ) τ up to a constant, by s = ln τ."""
+
     objective_of: Callable[[float], Any]
     n_items: int
     start: Array
     tol: float
     max_iter: int
-    known: dict[float, _Node] = field(default_factory=dict)
+    known: dict[float, float] = field(default_factory=dict)
     fits: dict[float, NewtonSolution] = field(default_factory=dict)
 
     @property
     def top(self) -> float:
-        """The largest evidence that was found."""
-        return max(node.evidence for node in self.known.values())
+        """The largest evidence so far."""
+        return max(self.known.values())
 
     def fit(self, s: float) -> NewtonSolution:
         """Fit at the width exp(s), from the nearest fit there is."""
@@ -162,14 +158,14 @@ class _Search:
             )
         return self.fits[s]
 
-    def at(self, s: float) -> _Node:
+    def evidence(self, s: float) -> float:
         """Fit at the width exp(s), and say how probable it is."""
         if s not in self.known:
-            found = self.fit(s)
+            fit = self.fit(s)
             half_cauchy = -math.log1p(math.exp(2.0 * s))
-            evidence = -found.value - (self.n_items - 1) * s + half_cauchy + s
-            evidence += _determinant_terms(self._objective(s), found.x, self.n_items, s)
-            self.known[s] = _Node(evidence, found)
+            evidence = -fit.value - (self.n_items - 1) * s + half_cauchy + s
+            evidence += _determinant_terms(self._objective(s), fit.x, self.n_items, s)
+            self.known[s] = evidence
         return self.known[s]
 
     def _objective(self, s: float) -> Any:
@@ -180,10 +176,10 @@ class _Search:
 
         @cache
         def slope(s: float) -> float:
-            found, objective = self.fit(s), self._objective(s)
-            objective.expand(found.x)
+            x, objective = self.fit(s).x, self._objective(s)
+            objective.expand(x)
             prior = 1.0 - 2.0 / (1.0 + math.exp(-2.0 * s))
-            return SparseHessian(objective).evidence_slope(found.x) + prior
+            return SparseHessian(objective).evidence_slope(x) + prior
 
         low = high = self._guess()
         at_low = at_high = slope(low)
@@ -201,13 +197,13 @@ class _Search:
         """Give the most probable ln τ, and its standard deviation about there."""
         middle = self._guess()
         low, high = middle - _STEP, middle + _STEP
-        while self._value(low) > self._value(middle) and low > _NARROWEST:
+        while self.evidence(low) > self.evidence(middle) and low > _NARROWEST:
             low, middle, high = low - _STEP, low, middle
-        while self._value(high) > self._value(middle) and high < _WIDEST:
+        while self.evidence(high) > self.evidence(middle) and high < _WIDEST:
             low, middle, high = middle, high, high + _STEP
         spread = _STEP
         for _ in range(4):
-            left, center, right = map(self._value, (low, middle, high))
+            left, center, right = map(self.evidence, (low, middle, high))
             # The vertex of the parabola through the three points.
             a, b = middle - low, high - middle
             bend = (b * (left - center) + a * (right - center)) / (a * b * (a + b))
@@ -222,7 +218,7 @@ class _Search:
                 break
             vertex = middle + step
             near = min(abs(step), 0.5 * a, 0.5 * b)
-            if self._value(vertex) < center:
+            if self.evidence(vertex) < center:
                 low, high = max(low, middle - near), min(high, middle + near)
             else:
                 low, middle, high = (
@@ -248,13 +244,10 @@ class _Search:
                 if not _NARROWEST <= s <= _WIDEST:
                     break
                 nodes.append(s)
-                if self._value(s) - self.top < math.log(_NEGLIGIBLE * spread / step):
+                if self.evidence(s) - self.top < math.log(_NEGLIGIBLE * spread / step):
                     break
                 step *= 1.25
         return sorted(nodes)
-
-    def _value(self, s: float) -> float:
-        return self.at(s).evidence
 
 
 def _determinant_terms(objective: Any, x: Array, n_items: int, s: float) -> float:

@@ -64,9 +64,9 @@ def read_half_life(value: Any) -> tuple[float | None, bool]:
     if isinstance(value, str) and value == "auto":
         return None, False
     if isinstance(value, str):
-        found = _TEXT.fullmatch(value.strip().lower())
-        if found is not None and float(found[1]) > 0:
-            return float(found[1]) * _DAYS[found[2]], True
+        time = _TEXT.fullmatch(value.strip().lower())
+        if time is not None and float(time[1]) > 0:
+            return float(time[1]) * _DAYS[time[2]], True
     is_number = isinstance(value, Real) and not isinstance(value, bool)
     if is_number and 0.0 < float(value) < np.inf:
         return float(value), False
@@ -77,7 +77,7 @@ def read_half_life(value: Any) -> tuple[float | None, bool]:
     )
 
 
-def _measure(period: ArrayLike, n_rows: int, in_days: bool, asked: Any) -> Floats:
+def _measure(period: ArrayLike, n_rows: int, in_days: bool, half_life: Any) -> Floats:
     """Give periods as numbers, dates as days."""
     column = check_row_periods(period, n_rows)
     if column.dtype.kind == "U":
@@ -90,8 +90,8 @@ def _measure(period: ArrayLike, n_rows: int, in_days: bool, asked: Any) -> Float
         return (column - np.datetime64(0, "D")) / np.timedelta64(1, "D")
     if in_days:
         raise ValueError(
-            f"half_life={asked!r} is a time, but period holds numbers, whose unit is "
-            "not known; give half_life as a number of them, or period as dates."
+            f"half_life={half_life!r} is a time, but period holds numbers without a "
+            "unit; give half_life as a number of them, or period as dates."
         )
     return column.astype(np.float64)
 

@@ -216,9 +216,7 @@ def votes_needed(
             "points must be differences other than 0: no number of votes separates "
             "equal items."
         )
-    t = link.start(ties)
-    slope, _ = link.scores(difference, t)
-    information = (link.probabilities(difference, t) * slope**2).sum(axis=1)
+    information = link.information(difference, link.start(ties))
     votes = count_votes(difference, information, level, power).astype(np.int64)
     return votes if np.ndim(points) else int(votes[0])
 
