@@ -91,7 +91,7 @@ def test_a_number_needs_a_meaning_and_the_question_names_the_options(save):
         read_file(path)
     message = str(caught.value)
     assert "--meaning score" in message and "--meaning sign" in message
-    assert "line 3: white '8', black '9', score '0.5'" in message
+    assert "(line 2 ('1'), line 3 ('0.5'), line 4 ('0'))" in message
     result = read_file(path, ReadOptions(meaning="score"))
     assert rows_of(result) == [("7", "8", -1), ("8", "9", 0), ("9", "7", 1)]
     # As numbers: as text, 10 and 11 would come before 9.
@@ -412,41 +412,3 @@ def test_names_of_columns_cannot_break_a_sentence(save):
     with pytest.raises(FileError) as caught:
         read_file(save(header + ",Bo,tie\n"), options)
     assert str(caught.value).isprintable()
-
-
-@pytest.mark.parametrize(
-    ("make", "kind"),
-    [
-        (lambda i: str(np.datetime64("2024-01-01") + np.timedelta64(i, "s")), "M"),
-        (lambda i: f"{i}.5", "f"),
-        (lambda i: str(7 * i), "i"),
-        # Dates at the beginning, and with hours behind them: all are read as times.
-        (
-            lambda i: (
-                "2024-02-01"
-                if i < 3
-                else str(np.datetime64("2024-02-01T10") + np.timedelta64(i, "m"))
-            ),
-            "M",
-        ),
-    ],
-)
-def test_times_that_all_differ_are_read_in_pieces(save, monkeypatch, make, kind):
-    monkeypatch.setattr("tiebreak.io.comparisons._PIECE", 8)
-    times = [make(i) for i in range(30)]
-    path = save("left,right,outcome,when\n" + "".join(f"a,b,tie,{t}\n" for t in times))
-    found = read_file(path, ReadOptions(period="when")).data.columns["period"]
-    monkeypatch.setattr("tiebreak.io.comparisons._PIECE", 1 << 16)
-    expected = read_file(path, ReadOptions(period="when")).data.columns["period"]
-    assert found.dtype.kind == kind
-    assert found.dtype == expected.dtype
-    np.testing.assert_array_equal(found, expected)
-
-
-def test_times_whose_pieces_differ_are_read_together(save, monkeypatch):
-    monkeypatch.setattr("tiebreak.io.comparisons._PIECE", 8)
-    # Numbers of eight digits that look like dates in the first part only.
-    times = [20240101 + i for i in range(8)] + [20249900 + i for i in range(8)]
-    path = save("left,right,outcome,date\n" + "".join(f"a,b,tie,{t}\n" for t in times))
-    found = read_file(path, ReadOptions(period="date")).data.columns["period"]
-    assert found.tolist() == times

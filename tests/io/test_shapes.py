@@ -588,9 +588,8 @@ REFUSED: dict[str, str] = {
     "file again as CSV in UTF-8, or name its encoding, such as --encoding cp1252 for "
     "what Windows calls ANSI.",
     "letters_h_d_a.csv": "2 rows cannot be read, so nothing was read. unknown "
-    "outcomes: line 2 ('H'), line 3 ('D'). A also stands for model A; if these are "
-    "home, draw and away, say --outcome-words 'left=H,tie=D,right=A'. --skip-bad-rows "
-    "goes on without them.",
+    "outcomes: line 2 ('H'), line 3 ('D'). If these are home, draw and away, say "
+    "--outcome-words 'left=H,tie=D,right=A'. --skip-bad-rows goes on without them.",
     "missing_name.jsonl": "1 row cannot be read, so nothing was read. no name in "
     "model_b: line 2. --skip-bad-rows goes on without it.",
     "missing_outcomes.csv": "2 rows cannot be read, so nothing was read. no outcome in "
@@ -634,16 +633,14 @@ REFUSED: dict[str, str] = {
     "goes on without them.",
     "unknown_words.csv": "2 rows cannot be read, so nothing was read. unknown "
     "outcomes: line 5 ('victory'), line 6 ('defeat'). An outcome is the name of one of "
-    "the two, or a word such as left, tie, right or draw; what others mean can be "
-    "said, such as --outcome-words 'left=victory,right=defeat'. --skip-bad-rows goes "
-    "on without them.",
+    "the two, or a word such as left, tie, right or draw; --outcome-words says what "
+    "others mean. --skip-bad-rows goes on without them.",
     "workbook.xlsx": "this is a zip archive or an Excel workbook; export the table as "
     "CSV and try that.",
     "zeros_and_ones.csv": "outcome holds numbers in 2 rows, and files differ in what "
-    "they mean (line 2: left 'Ada', right 'Bo', outcome '1'; line 3: left 'Bo', right "
-    "'Cy', outcome '0'). Say --meaning score if it is the points of left (1 won, 0.5 "
-    "tie, 0 lost), or --meaning sign if -1 says that left is better, 0 a tie and +1 "
-    "that right is better.",
+    "they mean (line 2 ('1'), line 3 ('0')). Say --meaning score if it is the points "
+    "of left (1 won, 0.5 tie, 0 lost), or --meaning sign if -1 says that left is "
+    "better, 0 a tie and +1 that right is better.",
 }
 OPTIONS = {"off_the_scale.csv": {"likert": "1..7"}}
 

@@ -9,7 +9,7 @@ comparisons; the item table stays whole, so that codes keep their meaning.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -187,7 +187,6 @@ class Pairs(ItemRows):
         right: str,
         outcome: str,
         meaning: Meaning | None = None,
-        both_bad: Literal["tie", "error"] = "tie",
         items: Any = None,
         names: Any = None,
     ) -> tuple[Pairs, Outcomes]:
@@ -203,8 +202,6 @@ class Pairs(ItemRows):
         meaning : {"sign", "score"}, optional
             What numbers mean: -1, 0 and +1 as here, or left's points 1, ½ and 0. A
             number is never the name of an item, for which see `Outcome.parse`.
-        both_bad : {"tie", "error"}, default="tie"
-            As in `Outcome.parse`.
         items, names
             As in `Pairs`.
 
@@ -234,7 +231,6 @@ class Pairs(ItemRows):
             meaning=meaning,
             left=None if undeclared else columns[0],
             right=None if undeclared else columns[1],
-            both_bad=both_bad,
         )
         return pairs, y
 

@@ -26,8 +26,9 @@ from tiebreak.io.columns import (
     find_columns,
     find_reading,
     named_column,
+    read_roles,
 )
-from tiebreak.io.comparisons import read_advantage, read_comparisons, read_sides
+from tiebreak.io.comparisons import read_advantage, read_comparisons
 from tiebreak.io.formats import STANDARD_INPUT, FileFormat, detect_format
 from tiebreak.io.frames import is_path, is_path_list
 from tiebreak.io.grades import (
@@ -403,12 +404,9 @@ def _read_sides(roles: Roles, sides: Sides) -> ReadResult:
     for role in ("advantage", "neutral"):
         if (column := roles.find(role, found)) is not None:
             found[role] = column
-    neutral, advantage = (
-        [found[r]] if r in found else [] for r in ("neutral", "advantage")
-    )
-    columns = table.read(text=[*names, *neutral], numbers=advantage)
+    columns = read_roles(table, found)
     sentences = [f"{sides.left} and {sides.right} are the two items of each row."]
-    left, right = read_sides(columns, names, sentences)
+    left, right = columns.restore_names(sentences, *names)
     favored = read_advantage(columns, found, sides.family, sentences)
     columns.refuse_broken()
     pairs = Pairs(None, left.array(), right.array())
