@@ -310,12 +310,12 @@ PREFLIB = (
         ("2: 1,{2", "line 6 is '2: 1,{2'"),
         ("2; 1,2", "line 6 is '2; 1,2'"),
         ("1: 1,2", "the header says NUMBER VOTERS 3, but there are 2"),
-        ("# ALTERNATIVE NAME 3: a\n2: 2,1", "alternatives 1 and 3 are both called 'a'"),
+        ("# ALTERNATIVE NAME 3: a\n2: 2,1", "two alternatives are called 'a'"),
         ("# DATA TYPE: wmd\n2: 2,1", "is of type 'wmd'"),
         ("9" * 400 + ": 1,2", "line 6 is '999"),
         ("9" * 5000 + ": 1,2", "line 6 is '999"),
-        ("2: 1," + "9" * 5000, "line 6 lists '999"),
-        ("2: 1,\u00b2", "line 6 lists '\u00b2'; expected numbers"),
+        ("2: 1," + "9" * 5000, "line 6 is '2: 1,999"),
+        ("2: 1,\u00b2", "line 6 is '2: 1,\u00b2'"),
     ],
 )
 def test_preflib_lines(refuse, line, expected):
