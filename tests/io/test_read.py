@@ -143,7 +143,7 @@ def test_both_bad_is_a_reported_tie_or_dropped(save):
     assert "--both-bad drop" in result.questions[0]
     dropped = read_file(path, ReadOptions(both_bad="drop"))
     assert dropped.data.y.tolist() == [0, 1]
-    assert "1 row with both items called bad left out." in said(dropped)
+    assert "1 row with both items called bad left out: line 2." in said(dropped)
 
 
 def test_names_go_before_their_numbers_in_other_columns(save):

@@ -68,7 +68,7 @@ SHAPES = [
         MODELS,
         (
             "conv_metadata.sum_assistant_a_tokens is how much a row counts.",
-            "1 row with both items called bad left out.",
+            "1 row with both items called bad left out: row 7.",
         ),
         "sample_weight",
         {
@@ -598,10 +598,9 @@ REFUSED: dict[str, str] = {
     "a word and also the name of an item of other rows: line 3 ('tie'). "
     "--skip-bad-rows goes on without it.",
     "no_columns_known.csv": "the columns ('foo', 'bar') cannot be understood. Name "
-    "them: --left, --right and --outcome for comparisons, or --left-score and "
-    "--right-score instead of --outcome; --winner and --loser; --grade (and --query) "
-    "for graded items with features; --person, --item and --grade for scores that "
-    "people gave.",
+    "them: --left, --right and --outcome for comparisons; --winner and --loser; "
+    "--grade (and --query) for graded items; --person, --item and --grade for scores "
+    "of people.",
     "no_outcome_column.csv": "model_a and model_b look like two sides that are "
     "compared, but no column says who won. Name it with --outcome (or --left-score and "
     "--right-score). The columns are: 'model_a', 'model_b', 'text'.",
@@ -615,8 +614,8 @@ REFUSED: dict[str, str] = {
     "not a number of at least 0 in weight: line 3 ('heavy'). --weight none reads the "
     "file without weight. --skip-bad-rows goes on without it.",
     "only_a_header.csv": "the file has a header and no rows.",
-    "only_one_item.csv": "no comparison is left. 2 rows with the same item in left and "
-    "right left out: line 2, line 3.",
+    "only_one_item.csv": "no comparison is left. 2 rows with the same item on both sides "
+    "left out: line 2, line 3.",
     "qid_missing.svmlight": "1 line without a qid, while others have one: line 2. Give "
     "every line a qid, or none.",
     "short_row.csv": "1 row with another number of fields than the 3 of the header, so "

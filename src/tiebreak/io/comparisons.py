@@ -24,10 +24,15 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
-from tiebreak.data.columns import as_column, as_column_of, readable_period
+from tiebreak.data.columns import as_column_of, readable_period
 from tiebreak.data.kinds import Comparisons
-from tiebreak.data.messages import list_rows
-from tiebreak.data.outcome import BOTH_BAD_WORDS, as_number, normalize, read_value
+from tiebreak.data.outcome import (
+    BOTH_BAD_WORDS,
+    as_number,
+    check_outcomes,
+    normalize,
+    read_value,
+)
 from tiebreak.data.pairs import Pairs, exchange_sides
 from tiebreak.io.columns import (
     SIDES,
@@ -447,7 +452,7 @@ def read_comparisons(
     if options.fingerprint:
         marks["fingerprint"] = table.fingerprint()
 
-    keep = _choose_rows(table, options, left, right, results, names, sentences)
+    keep = _choose_rows(table, options, left, right, results, sentences)
     y = results.y
     if not keep.all():
         left, right, y = left.take(keep), right.take(keep), y[keep]
@@ -462,13 +467,15 @@ def read_comparisons(
             "The winner always comes first, so the two sides were exchanged at random "
             f"in {plural(int(marks['exchanged'].sum()), 'row')} (always the same ones)."
         )
-    counts = (int((y == outcome).sum()) for outcome in (-1, 0, 1))
-    sentences.append(count_outcomes(pairs.n_items, *counts))
     questions = []
-    if results.both_bad.any() and options.both_bad in (None, "tie"):
+    if n_bad := int(marks["both_bad"].sum()):
+        bad = f"{plural(n_bad, 'row')} with both items called bad"
+        sentences.append(f"{bad} counted as ties.")
         questions.append(
             f"{flag('both_bad', 'drop')} leaves out the votes that call both bad."
         )
+    counts = (int((y == outcome).sum()) for outcome in (-1, 0, 1))
+    sentences.append(count_outcomes(pairs.n_items, *counts))
     weight = metadata.pop("weight", None)
     rows = table.numbers(np.flatnonzero(keep))
     data = Comparisons(pairs, y, weight, metadata, rows, others, marks)
@@ -515,33 +522,25 @@ def _choose_rows(
     left: Text,
     right: Text,
     results: Results,
-    names: list[str],
     sentences: list[str],
 ) -> Flags:
     """Choose the rows that are kept, and say which are not, and why."""
     number = {name: code for code, name in enumerate(left.values)}
     same = np.array([number.get(name, -1) for name in right.values])
-    alone = same[right.codes] == left.codes
-    keep = ~alone
-    if alone.any():
-        rows = np.flatnonzero(alone)
-        sentences.append(
-            f"{plural(len(rows), 'row')} with the same item in {names[0]} and "
-            f"{names[1]} left out: {table.list_places(rows)}."
-        )
-    if len(rows := np.flatnonzero(results.skipped & keep)):
-        keep &= ~results.skipped
-        sentences.append(
-            f"{plural(len(rows), 'row')} in which nobody voted left out: "
-            f"{table.list_places(rows)}."
-        )
-    both_bad = results.both_bad
-    if (count := int((both_bad & keep).sum())) and options.both_bad == "drop":
-        keep &= ~both_bad
-        sentences.append(f"{plural(count, 'row')} with both items called bad left out.")
-    elif count:
-        bad = f"{plural(count, 'row')} with both items called bad"
-        sentences.append(f"{bad} counted as ties.")
+    reasons = {
+        "with the same item on both sides": same[right.codes] == left.codes,
+        "in which nobody voted": results.skipped,
+    }
+    if options.both_bad == "drop":
+        reasons["with both items called bad"] = results.both_bad
+    keep = np.ones(len(left.codes), dtype=bool)
+    for reason, left_out in reasons.items():
+        if len(rows := np.flatnonzero(left_out & keep)):
+            keep &= ~left_out
+            sentences.append(
+                f"{plural(len(rows), 'row')} {reason} left out: "
+                f"{table.list_places(rows)}."
+            )
     if not keep.any():
         raise table.error(f"no comparison is left. {' '.join(sentences[1:])}")
     return keep
@@ -595,24 +594,13 @@ def write_comparisons(
     names = range(pairs.n_items) if pairs.names is None else pairs.names.tolist()
     items = pl.Series([str(name) for name in names], dtype=pl.String)
     words = pl.Series(_choose_words(items.to_list()), dtype=pl.String)
-    outcome = as_column(y, "y")
-    if len(outcome) != n:
-        raise ValueError(f"y has {len(outcome)} outcomes for {n} comparisons.")
-    # Without the warning of models: zeros and ones alone are fine here.
-    if len(wrong := np.flatnonzero(~np.isin(outcome, (-1, 0, 1)))):
-        raise ValueError(
-            f"y must hold -1, 0 and +1, got {list_rows(wrong, outcome[wrong[:5]])}."
-        )
+    outcome = check_outcomes(y, n, some=True)
     series = [
         items.gather(pairs.left).alias("left"),
         items.gather(pairs.right).alias("right"),
         words.gather(outcome.astype(np.int64) + 1).alias("outcome"),
     ]
     for name, values in (columns or {}).items():
-        if name in ("left", "right", "outcome"):
-            raise ValueError(
-                f"A column may not be called {name!r}; it is there already."
-            )
         column = as_column_of(values, name, n, rows="comparisons")
         listed = column.tolist() if column.dtype.kind in "OU" else column
         series.append(pl.Series(name, listed))

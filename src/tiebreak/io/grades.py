@@ -332,11 +332,9 @@ def _refuse(table: Table, options: ReadOptions) -> None:
         f"the columns ({', '.join(map(shorten, table.columns[:12]))}"
         f"{', …' * (len(table.columns) > 12)}) "
         f"cannot be understood{wanted}. Name them: {flag('left')}, {flag('right')} "
-        f"and {flag('outcome')} for comparisons, or {flag('left_score')} and "
-        f"{flag('right_score')} instead of {flag('outcome')}; {flag('winner')} and "
-        f"{flag('loser')}; {flag('grade')} (and {flag('query')}) for graded items "
-        f"with features; {flag('person')}, {flag('item')} and {flag('grade')} for "
-        "scores that people gave."
+        f"and {flag('outcome')} for comparisons; {flag('winner')} and "
+        f"{flag('loser')}; {flag('grade')} (and {flag('query')}) for graded items; "
+        f"{flag('person')}, {flag('item')} and {flag('grade')} for scores of people."
     )
 
 
