@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tiebreak.datasets import REGISTRY, DataFile, DataSet, fetch, load_football
+from tiebreak.datasets import REGISTRY, DataFile, DataSet, fetch, load_published
 from tiebreak.datasets import published as module
 
 TABLE = b"left,right,outcome\nAda,Bo,left\n"
@@ -150,7 +150,7 @@ def test_what_has_no_address(folders):
     ):
         fetch("lm_arena_140k")
     with pytest.raises(FileNotFoundError, match="tiebreak data get football"):
-        load_football(download=False)
+        load_published("football", download=False)
 
 
 def test_unknown_names():

@@ -614,8 +614,8 @@ REFUSED: dict[str, str] = {
     "not a number of at least 0 in weight: line 3 ('heavy'). --weight none reads the "
     "file without weight. --skip-bad-rows goes on without it.",
     "only_a_header.csv": "the file has a header and no rows.",
-    "only_one_item.csv": "no comparison is left. 2 rows with the same item on both sides "
-    "left out: line 2, line 3.",
+    "only_one_item.csv": "no comparison is left. 2 rows with the same item on both "
+    "sides left out: line 2, line 3.",
     "qid_missing.svmlight": "1 line without a qid, while others have one: line 2. Give "
     "every line a qid, or none.",
     "short_row.csv": "1 row with another number of fields than the 3 of the header, so "
