@@ -140,50 +140,21 @@ def test_the_names():
 @pytest.mark.parametrize("name", FACTS)
 def test_the_published_tables(data_dir, name):
     rows, inputs, target, low, high = FACTS[name]
-    plain = load_uci(name, one_hot=False)
+    plain, wide = load_uci(name, one_hot=False), load_uci(name)
     assert plain.X.shape == (rows, inputs)
-    assert plain.X.dtype == plain.y.dtype == np.float64
-    assert len(plain.feature_names) == inputs
     assert plain.target_name == target
-    assert plain.y.min() == pytest.approx(low, abs=5e-3)
-    assert plain.y.max() == pytest.approx(high, abs=5e-3)
-    assert np.isfinite(plain.X).all()
-    wide = load_uci(name)
-    assert np.array_equal(wide.y, plain.y)
-    assert wide.X.shape == (rows, len(wide.feature_names))
-    nominal = {
-        column.partition("=")[0] for column in wide.feature_names if "=" in column
-    }
-    assert len(nominal) == NOMINAL.get(name, 0)
-    # What is numeric stands in both; what is nominal has one 1 in every row.
-    for j, column in enumerate(plain.feature_names):
-        spread = [
-            k for k, c in enumerate(wide.feature_names) if c.startswith(column + "=")
-        ]
-        if column in nominal:
-            assert set(np.unique(wide.X[:, spread])) == {0, 1}
-            assert (wide.X[:, spread].sum(axis=1) == 1).all()
-            order = np.argsort(np.unique(plain.X[:, j]))
-            codes = np.unique(plain.X[:, j], return_inverse=True)[1]
-            assert np.array_equal(wide.X[:, spread].argmax(axis=1), order[codes])
-        else:
-            assert np.array_equal(
-                wide.X[:, wide.feature_names.index(column)], plain.X[:, j]
-            )
-
-
-def test_letters_and_numbers(data_dir):
-    wide = load_uci("servo")
-    assert wide.feature_names[:6] == (
-        "motor=A", "motor=B", "motor=C", "motor=D", "motor=E", "screw=A",
-    )  # fmt: skip
-    assert wide.feature_names[-5:] == tuple(f"vgain={k}" for k in range(1, 6))
-    # The first row of the file is E,E,5,4,0.281251.
-    assert load_uci("servo", one_hot=False).X[0].tolist() == [4, 4, 5, 4]
-    assert [
-        name for name, value in zip(wide.feature_names, wide.X[0], strict=True) if value
-    ] == ["motor=E", "screw=E", "pgain=5", "vgain=4"]
-    assert wide.y[0] == 0.281251
+    assert (plain.y.min(), plain.y.max()) == pytest.approx((low, high), abs=5e-3)
+    assert np.isfinite(plain.X).all() and np.array_equal(wide.y, plain.y)
+    names, nominal = wide.feature_names, 0
+    for values, column in zip(plain.X.T, plain.feature_names, strict=True):
+        spread = [k for k, name in enumerate(names) if name.startswith(f"{column}=")]
+        expected = values[:, None]
+        if spread:  # one 1 in every row, at the place of the value
+            nominal += 1
+            expected = expected == np.unique(values)
+        columns = wide.X[:, spread or [names.index(column)]]
+        assert np.array_equal(columns, expected)
+    assert nominal == NOMINAL.get(name, 0)
 
 
 def test_names_of_wpbc_fit_its_columns(data_dir):
@@ -241,15 +212,6 @@ def test_published_features_of_sushi_and_people(published):
             kind = kinds[data.sushi[row, side]]
             whole = [*kind[2:], *person[1:4], *place[person[4]], *place[person[7]]]
             assert array[row, side].tolist() == pytest.approx(whole)
-
-
-def test_the_old_scale_is_refused(published, request):
-    text = published("sushi/sushi3b.5000.10.score").read_text()
-    turned = re.sub(r"(?<![-\d])[0-4]", lambda found: str(4 - int(found[0])), text)
-    folders = request.getfixturevalue("folders")
-    write(folders, "sushi/sushi3b.5000.10.score", turned)
-    with pytest.raises(ValueError, match="0 is the best score, as in downloads before"):
-        load_sushi_pairs()
 
 
 def test_prefecture_numbers_are_the_publishers(published):

@@ -15,7 +15,7 @@ from sklearn.utils import Bunch
 
 from tiebreak.data import Comparisons, Grades, Lists, Orders, Pairs
 from tiebreak.datasets.published import REGISTRY, fetch, find_set
-from tiebreak.io import FileError, ReadOptions, read_file
+from tiebreak.io import ReadOptions, read_file
 
 
 def load_worldcup2022() -> Bunch:
@@ -216,18 +216,10 @@ def load_sushi_pairs(
         ``y``: -1 the left sushi got the higher score, 0 equal scores, +1 the right one;
         ``person`` who compared, for splits by people; ``sushi`` (n, 2): numbers from 0
         to 99 of both sides; ``description``.
-
-    ValueError
-        If the scores are those of an old release.
     """
-    name = "sushi/sushi3b.5000.10.score"
-    scores = _read_table(name, download, has_header=False, separator=" ").to_numpy()
-    if scores[scores >= 0].mean() < 2:
-        raise FileError(
-            Path(name),
-            "0 is the best score, as in downloads before 29 December 2015. Get the "
-            "release sushi3-2016 from https://www.kamishima.net/sushi/.",
-        )
+    scores = _read_table(
+        "sushi/sushi3b.5000.10.score", download, has_header=False, separator=" "
+    ).to_numpy()
     _, kinds = _read_kinds(download)
     people = _read_table(
         "sushi/sushi3.udata", download, has_header=False, separator="\t"
