@@ -98,14 +98,6 @@ def test_one_date_of_another_kind_is_refused_with_its_line(table, good, bad):
     assert read.skipped["place"].to_list() == ["line 4"]
 
 
-def test_one_bad_weight_is_refused_with_its_line(table):
-    text = "left,right,outcome,weight\na,b,left,2\na,b,left,x\nb,a,left,1\n"
-    with pytest.raises(FileError, match=r"at least 0 in weight: line 3 \('x'\)"):
-        table(text)
-    assert table(text, skip_bad_rows=True).data.weight.tolist() == [2, 1]
-    assert "weight" not in table(text, weight="none").data.columns
-
-
 @pytest.mark.parametrize(
     ("value", "unit"),
     [
