@@ -118,11 +118,6 @@ class Outcome(enum.IntEnum):
         if len(column) == 0:
             return np.empty(0, dtype=np.int8)
         _refuse_missing(column)
-        if column.dtype.kind == "b":
-            raise ValueError(
-                "Outcomes are True and False, which do not say who is better. Turn "
-                "them into words or numbers first. " + _MEANINGS_HELP
-            )
         result = _read_values(column.tolist(), meaning, names)
         if n_bad := int(cls.is_both_bad(column).sum()):
             warn_both_bad(n_bad, len(column))
@@ -266,13 +261,13 @@ def check_outcomes(
         return np.empty(0, dtype=np.int8)
     _refuse_missing(column)
     if column.dtype.kind not in "iuf":
-        _refuse_non_numbers(column)
+        _refuse_others(column)
     lowest, highest = column.min(), column.max()
     within = lowest >= -1 and highest <= 1
     result = column.astype(np.int8) if within else None
     # Whole numbers between -1 and 1 need no second look; fractions do.
     if result is None or (column.dtype.kind == "f" and (result != column).any()):
-        _refuse_other_numbers(column)
+        _refuse_others(column)
     if lowest == 0 and highest == 1 and not some:
         if column.dtype != np.int8:
             _refuse_zero_and_one()
@@ -308,36 +303,27 @@ def warn_both_bad(n_bad: int, n_rows: int) -> None:
     )
 
 
-def _refuse_other_numbers(column: NDArray[Any]) -> NoReturn:
-    wrong = np.flatnonzero(~np.isin(column, (-1, 0, 1)))
-    hint = ""
-    if np.isin(column, (0, 0.5, 1)).all():
-        hint = (
-            " These look like the points of the left side: try "
-            'Outcome.parse(y, meaning="score").'
-        )
-    raise ValueError(
-        "y must hold -1 (left is better), 0 (tie) or +1 (right is better), got "
-        f"{len(wrong)} other value(s): {list_rows(wrong, column[wrong[:5]])}.{hint}"
-    )
-
-
-def _refuse_non_numbers(column: NDArray[Any]) -> None:
+def _refuse_others(column: NDArray[Any]) -> NoReturn:
+    """Raise a ValueError that names the rows of other values than -1, 0 and +1."""
+    values = column.tolist()
     rows = [
         row
-        for row, value in enumerate(column)
-        if isinstance(value, bool | np.bool_) or not isinstance(value, Real)
+        for row, value in enumerate(values)
+        if isinstance(value, bool) or value not in (-1, 0, 1)
     ]
-    where = list_rows(rows, [column[row] for row in rows[:5]])
-    hint = "Try Outcome.parse(y), which reads words such as 'left', 'draw', '0-1'."
+    hint = " Try Outcome.parse(y), which reads words such as 'left', 'draw', '0-1'."
     if column.dtype.kind == "b":
         hint = (
-            "True and False do not say who is better. Try Outcome.parse(y.astype(int), "
-            'meaning="score") if True means that left won.'
+            " True and False do not say who is better. Try Outcome.parse(y.astype(int),"
+            ' meaning="score") if True means that left won.'
         )
+    elif column.dtype.kind in "iuf":
+        is_score = set(values) <= {0, 0.5, 1}
+        hint = ' Try Outcome.parse(y, meaning="score").' * is_score
     raise ValueError(
-        "y must hold the numbers -1 (left is better), 0 (tie) or +1 (right is better), "
-        f"got {column.dtype} values: {where}. {hint}"
+        "y must hold -1 (left is better), 0 (tie) or +1 (right is better), got "
+        f"{len(rows)} other value(s): {list_rows(rows, [values[r] for r in rows[:5]])}."
+        f"{hint}"
     )
 
 
