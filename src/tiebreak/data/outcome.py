@@ -147,8 +147,8 @@ class Outcome(enum.IntEnum):
             return np.zeros(len(column), dtype=bool)
         words = {value for value in column.tolist() if isinstance(value, str)}
         bad = {word for word in words if normalize(word) in BOTH_BAD_WORDS}
-        found = [isinstance(value, str) and value in bad for value in column.tolist()]
-        return np.asarray(found, dtype=bool)
+        marks = [isinstance(value, str) and value in bad for value in column.tolist()]
+        return np.asarray(marks, dtype=bool)
 
 
 _LEFT_WORDS = (
@@ -197,14 +197,14 @@ def _read_word(value: str) -> int | None:
     word = normalize(value).strip("[] ")
     if word in OUTCOME_WORDS:
         return int(OUTCOME_WORDS[word])
-    if found := _POINTS.fullmatch(word):
-        left, right = float(found[1]), float(found[2])
+    if match := _POINTS.fullmatch(word):
+        left, right = float(match[1]), float(match[2])
         return (right > left) - (right < left)
-    if found := _SIGNS_BETWEEN.fullmatch(word):
-        first, second = (OUTCOME_WORDS.get(found[place]) for place in (1, 3))
+    if match := _SIGNS_BETWEEN.fullmatch(word):
+        first, second = (OUTCOME_WORDS.get(match[place]) for place in (1, 3))
         if None in (first, second) or first == second or 0 in (first, second):
             return None
-        sign = found[2][0]
+        sign = match[2][0]
         if sign not in "<>":
             return 0
         better = first if sign == ">" else second

@@ -263,7 +263,7 @@ class Roles:
 
     def __init__(self, table: Table, options: ReadOptions) -> None:
         self.table = table
-        self.given: dict[str, str] = {}
+        self.named: dict[str, str] = {}
         self.left_out: set[str] = set()  # roles that no column is to have
         for role, name in options.columns().items():
             column = find_column(name, table.columns)
@@ -275,42 +275,42 @@ class Roles:
                     find_column(n.strip(), table.columns) for n in name.split(",")
                 ]
                 if None not in listed:
-                    self.given[role] = ",".join(map(str, listed))
+                    self.named[role] = ",".join(map(str, listed))
                     continue
-            self.given[role] = named_column(table, name, flag(role))
+            self.named[role] = named_column(table, name, flag(role))
         for pair in (("left_score", "right_score"), ("left", "right")):
             for role, other in permutations(pair):
                 self._need(role, other)
         self._need("loser", "winner")
-        if "left" in self.given and self.given["left"] == self.given["right"]:
+        if "left" in self.named and self.named["left"] == self.named["right"]:
             raise table.error(f"{flag('left')} and {flag('right')} name one column.")
 
     def _need(self, role: str, other: str) -> None:
-        if role in self.given and other not in self.given:
+        if role in self.named and other not in self.named:
             raise self.table.error(
                 f"{flag(role)} is given without {flag(other)}; give both."
             )
 
     def find(self, role: str, used: dict[str, str] | None = None) -> str | None:
         """Find the column of a role that no other role has taken."""
-        found = self.candidates(role, role, used or {})
-        return found[0] if found else None
+        columns = self.candidates(role, role, used or {})
+        return columns[0] if columns else None
 
     def candidates(self, role: str, words: str, used: dict[str, str]) -> list[str]:
         """List the columns that may have a role, the likeliest first."""
-        named = self.given.get(role)
-        if role == "outcome" and named is None:
-            named = self.given.get("winner")
-        if named is not None or role in self.left_out:
-            return [] if named is None else [named]
+        column = self.named.get(role)
+        if role == "outcome" and column is None:
+            column = self.named.get("winner")
+        if column is not None or role in self.left_out:
+            return [] if column is None else [column]
         if words == "one_hot":
             return self._one_hot(used)
         taken = set(used.values())
         if words == "outcome":
             # A winner next to a loser is a side, and no outcome.
             taken.update(*(s[1:] for s in self.sides() if s.family == "winner"))
-        found = find_columns(words, self.table.columns)
-        free = [column for column in found if column not in taken]
+        likely = find_columns(words, self.table.columns)
+        free = [column for column in likely if column not in taken]
         if words == "outcome":
             return free
         if role == "item" and "person" in used and not free:
@@ -337,23 +337,23 @@ class Roles:
 
     def sides(self) -> list[Sides]:
         """Find the pairs of columns that can be compared."""
-        given = self.given
-        if "loser" in given:
-            return [Sides("winner", given["winner"], given["loser"])]
-        if "left" in given:
-            left, right = given["left"], given["right"]
+        named = self.named
+        if "loser" in named:
+            return [Sides("winner", named["winner"], named["loser"])]
+        if "left" in named:
+            left, right = named["left"], named["right"]
             return [Sides(_family_of(left, right), left, right)]
         spelled = {spelling(c): c for c in reversed(self.table.columns)}
-        found: dict[str, Sides] = {}
+        families: dict[str, Sides] = {}
         for family, *words in SIDES:
             columns = [spelled[w] for w in map(spelling, words) if w in spelled]
             if len(columns) == 2:
-                found.setdefault(family, Sides(family, *columns))
-        return list(found.values())
+                families.setdefault(family, Sides(family, *columns))
+        return list(families.values())
 
     def readings(self, rule: Rule) -> list[Reading]:
         """Find the readings by a rule that use every column which the user named."""
-        if rule.shape == "long" and self.sides() and "person" not in self.given:
+        if rule.shape == "long" and self.sides() and "person" not in self.named:
             return []
         choices: list[tuple[str, dict[str, str]]] = [("", {})]
         if rule.shape == "comparisons":
@@ -370,7 +370,7 @@ class Roles:
                     for family, columns in choices
                     for column in self.candidates(role, words, columns)
                 ]
-        wanted = {item for item in self.given.items() if item[0] in _DEFINING}
+        wanted = {item for item in self.named.items() if item[0] in _DEFINING}
         readings = []
         for family, columns in choices:
             for role in rule.may:
@@ -418,7 +418,7 @@ def _family_of(left: str, right: str) -> str:
 
 
 def _refuse_sides_without_outcome(roles: Roles) -> None:
-    if {"query", "grade", "person", "item"} & set(roles.given):
+    if {"query", "grade", "person", "item"} & set(roles.named):
         return
     for sides in roles.sides():
         raise roles.table.error(

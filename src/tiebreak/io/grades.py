@@ -230,7 +230,7 @@ def read_unnamed(
 ) -> ReadResult:
     """Read scores of a column of people, or grades in the last column."""
     roles = Roles(table, options)
-    person = roles.given.get("person")
+    person = roles.named.get("person")
     if person is None and roles.find("person") == table.columns[0]:
         person = table.columns[0]
     numeric = [column for column in table.columns if is_numeric(table, column)]
@@ -239,16 +239,16 @@ def read_unnamed(
         person is not None
         and len(others) > 1
         and set(others) <= set(numeric)
-        and not {"grade", "item", "query"} & set(roles.given)
+        and not {"grade", "item", "query"} & set(roles.named)
     ):
         return _read_wide(table, options, person)
-    if options.kind not in (None, "grades") or "person" in roles.given:
+    if options.kind not in (None, "grades") or "person" in roles.named:
         _refuse(table, options)
     item = roles.find("item")
-    if options.grade is None and item is None and "query" not in roles.given:
+    if options.grade is None and item is None and "query" not in roles.named:
         _refuse_names_or_people(table, numeric)
         _refuse_two_sides(table, numeric)
-    grade = roles.given.get("grade", table.columns[-1])
+    grade = roles.named.get("grade", table.columns[-1])
     featureless = options.items is None and not set(numeric) - {grade}
     if grade not in numeric or featureless:
         _refuse(table, options)

@@ -82,18 +82,18 @@ class FeatureColumns:
 def find_wanted(columns: list[str], names: tuple[str, ...]) -> list[Place]:
     """Find where wanted features come from; those that are not there are left out."""
     known = set(columns)
-    found = []
+    places = []
     for name in names:
         if name in known:
-            found.append(Place(name, name, None))
+            places.append(Place(name, name, None))
             continue
         # The name of a column, or a word, may hold the sign too: longest names first.
         cuts = [place for place, sign in enumerate(name) if sign == "="]
         for cut in reversed(cuts):
             if name[:cut] in known:
-                found.append(Place(name, name[:cut], name[cut + 1 :]))
+                places.append(Place(name, name[:cut], name[cut + 1 :]))
                 break
-    return found
+    return places
 
 
 def choose_features(
@@ -106,8 +106,8 @@ def choose_features(
         count = None if wanted is None else wanted.count
         return FeatureColumns(numbers, words, count=count)
     places = find_wanted(columns, wanted.names)
-    found = {place.feature for place in places}
-    missing = [name for name in wanted.names if name not in found]
+    present = {place.feature for place in places}
+    missing = [name for name in wanted.names if name not in present]
     _refuse_missing(table.path, missing, wanted, table.columns)
     plain = dict.fromkeys(place.column for place in places if place.word is None)
     numbers = [column for column in plain if is_numeric(table, column)]
@@ -390,8 +390,8 @@ def _find_item_column(table: Table, compared: Sequence[str], column: str | None)
     if len(likely) == 1:
         return likely[0]
     columns = table.read(text=likely)
-    asked = set(compared)
-    return max(likely, key=lambda c: len(asked.intersection(columns.text[c].values)))
+    names = set(compared)
+    return max(likely, key=lambda c: len(names.intersection(columns.text[c].values)))
 
 
 def _without_numbering(

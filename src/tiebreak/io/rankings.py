@@ -233,10 +233,10 @@ def write_preflib(
     short = bool((orders.lengths < orders.n_items).any())
     kind = path.suffix.lower()
     if (tied and kind[1] == "s") or (short and kind[3] == "c"):
-        found = ("t" if tied else kind[1]) + "o" + ("i" if short else kind[3])
+        fitting = ("t" if tied else kind[1]) + "o" + ("i" if short else kind[3])
         raise error(
             f"{kind} files hold no such lists (s: without ties, c: of all items); let "
-            f"the name end with .{found}."
+            f"the name end with .{fitting}."
         )
     lines = [
         f"# FILE NAME: {_one_line(path.name)}",

@@ -427,7 +427,7 @@ def _read_items(roles: Roles, wanted: Wanted | None) -> ReadResult:
     for role, words in (("query", "query"), ("item", "name")):
         likely = find_columns(words, table.columns)
         free = (c for c in likely if c not in {*taken, *found.values()})
-        if (column := roles.given.get(role) or next(free, None)) is not None:
+        if (column := roles.named.get(role) or next(free, None)) is not None:
             found[role] = column
     query, item = found.get("query"), found.get("item")
     if wanted is None and item is None:
