@@ -149,48 +149,56 @@ def build_features(
     """
     columns.note_bad("value", *chosen.numbers)
     if chosen.places is not None:
-        return _build_wanted(chosen, chosen.places, columns)
-    names = list(chosen.numbers)
-    parts = [columns.numbers[column] for column in chosen.numbers]
-    unused = []
-    for column in chosen.words:
-        text, flags = columns.text[column], _flags(columns.text[column])
-        few = flags is not None or _few_words(text)
-        if not few or (text.missing.any() and not whole):
+        places = chosen.places
+        _note_other_words(places, columns)
+    else:
+        places = [Place(column, column, None) for column in chosen.numbers]
+        places += _place_words(chosen.words, columns, sentences, whole)
+        if chosen.count not in (None, len(places)):
+            raise columns.table.error(
+                f"the model was fitted on {plural(chosen.count or 0, 'feature')} "
+                f"without names, but here are {len(places):,}: "
+                f"{first_of([place.feature for place in places])}."
+            )
+    if not places:
+        return None
+    parts = [_build_feature(place, columns) for place in places]
+    return ItemTable(np.stack(parts, axis=1), tuple(p.feature for p in places))
+
+
+def _place_words(
+    listed: list[str], columns: Columns, sentences: list[str], whole: bool
+) -> list[Place]:
+    """Make features of columns of text that hold true and false, or few words."""
+    places, unused = [], []
+    for column in listed:
+        text = columns.text[column]
+        n_rows, n_words = len(text.codes), len(text.values)
+        few = 0 < n_words <= MOST_WORDS and (n_words < n_rows or n_rows <= 2)
+        is_flag = _flags(text) is not None
+        if not (few or is_flag) or (text.missing.any() and not whole):
             unused.append(column)
-            continue
-        columns.note_missing("value", column)
-        if flags is not None:
-            names.append(column)
-            parts.append(flags)
+        elif is_flag:
+            places.append(Place(column, column, None))
             sentences.append(f"In {column}, true and false became 1 and 0.")
-            continue
-        values = sorted(text.values)
-        names += [f"{column}={value}" for value in values]
-        parts += [_indicator(text, value) for value in values]
-        sentences.append(
-            f"{column} holds words ({', '.join(values[:4])}{', …' * (len(values) > 4)})"
-            f" and became {plural(len(values), 'column')} of 0 and 1."
-        )
+        else:
+            columns.note_missing("value", column)
+            values = sorted(text.values)
+            places += [Place(f"{column}={value}", column, value) for value in values]
+            sentences.append(
+                f"{column} holds words ({first_of(values, 4)}) and became "
+                f"{plural(len(values), 'column')} of 0 and 1."
+            )
     if unused:
         sentences.append(
             "Not used as features, because of many different words or empty cells: "
             f"{', '.join(unused)}."
         )
-    if chosen.count not in (None, len(parts)):
-        raise columns.table.error(
-            f"the model was fitted on {plural(chosen.count or 0, 'feature')} without "
-            f"names, but here are {len(parts):,}: {first_of(names)}."
-        )
-    if not parts:
-        return None
-    return ItemTable(np.stack(parts, axis=1), tuple(names))
+    return places
 
 
-def _build_wanted(
-    chosen: FeatureColumns, places: list[Place], columns: Columns
-) -> ItemTable:
-    """Put exactly the wanted features side by side; other words are faults."""
+def _note_other_words(places: list[Place], columns: Columns) -> None:
+    """Note words that a model was not fitted on, and empty cells."""
     words: dict[str, set[str]] = {}
     for place in places:
         if place.word is not None:
@@ -201,29 +209,23 @@ def _build_wanted(
         rows = np.flatnonzero(~text.per_row(known.__contains__, missing=True))
         what = f"words in {column} that the model was not fitted on"
         columns.note(what, rows, text.in_rows(rows))
-    parts: list[NDArray[np.float64]] = []
-    for feature, column, word in places:
-        if column in chosen.numbers and word is None:
-            parts.append(columns.numbers[column])
-            continue
-        text = columns.text[column]
-        if word is not None:
-            parts.append(_indicator(text, word))
-        elif (flags := _flags(text)) is not None:
-            columns.note_missing("value", column)
-            parts.append(flags)
-        else:
-            rows = np.arange(len(text.codes))
-            what = f"values of {feature} that are not finite numbers"
-            columns.note(what, rows, text.in_rows(rows))
-            parts.append(np.zeros(len(text.codes)))
-    return ItemTable(np.stack(parts, axis=1), tuple(p.feature for p in places))
 
 
-def _few_words(text: Text) -> bool:
-    """Say whether words are few, and not another one in each row."""
-    n_rows, n_words = len(text.codes), len(text.values)
-    return 0 < n_words <= MOST_WORDS and (n_words < n_rows or n_rows <= 2)
+def _build_feature(place: Place, columns: Columns) -> NDArray[np.float64]:
+    """Return a column of numbers, or of 0 and 1; other values are noted."""
+    if place.word is None and place.column in columns.numbers:
+        return columns.numbers[place.column]
+    text = columns.text[place.column]
+    if place.word is not None:
+        code = text.values.index(place.word) if place.word in text.values else -2
+        return (text.codes == code).astype(np.float64)
+    columns.note_missing("value", place.column)
+    if (flags := _flags(text)) is not None:
+        return flags
+    rows = np.flatnonzero(~text.missing)
+    what = f"values of {place.column} that are not finite numbers"
+    columns.note(what, rows, text.in_rows(rows))
+    return np.zeros(len(text.codes))
 
 
 def _flags(text: Text) -> NDArray[np.float64] | None:
@@ -232,11 +234,6 @@ def _flags(text: Text) -> NDArray[np.float64] | None:
     if not words or not words <= {*_TRUE, *_FALSE}:
         return None
     return text.per_row(lambda value: value.strip().casefold() in _TRUE, False) * 1.0
-
-
-def _indicator(text: Text, value: str) -> NDArray[np.float64]:
-    code = text.values.index(value) if value in text.values else -2
-    return (text.codes == code).astype(np.float64)
 
 
 def fit_numbered(
