@@ -32,7 +32,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from tiebreak import BoostedUtility, NystroemMap, RankBoost, RankRLS, RankSVM
-from tiebreak.datasets import load_lightgbm_rank, load_mq2008
+from tiebreak.datasets import load_published
 from tiebreak.metrics import ndcg
 from tiebreak.models.boosted_trees import sum_trees
 from tiebreak.selection.splitters import QueryKFold
@@ -195,8 +195,8 @@ METHODS = {
 
 def load_sets() -> dict[str, tuple[np.ndarray, np.ndarray, np.ndarray]]:
     """Give features, grades and queries, sorted by query as the peers need them."""
-    parts = load_lightgbm_rank("train"), load_lightgbm_rank("test")
-    mq2008 = load_mq2008()
+    parts = [load_published(f"lightgbm_rank/rank.{part}") for part in ("train", "test")]
+    mq2008 = load_published("mq2008")
     X = np.vstack([part.X for part in parts])
     y = np.concatenate([part.y for part in parts])
     # Both files number their queries from one.

@@ -14,6 +14,7 @@ import argparse
 import resource
 import time
 import warnings
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -26,8 +27,8 @@ from tiebreak import datasets
 from tiebreak.robustness.fewest import EQUAL, OverturnSearch, fewest, vote_changes
 
 LOADERS = {
-    "arena": datasets.load_lm_arena,
-    "football": datasets.load_football,
+    "arena": partial(datasets.load_published, "lm_arena_140k"),
+    "football": partial(datasets.load_published, "football"),
     "chess": datasets.load_chess,
 }
 

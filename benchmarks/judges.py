@@ -33,8 +33,7 @@ from tiebreak import (
     Pairs,
 )
 from tiebreak.datasets import (
-    load_football,
-    load_llmfao,
+    load_published,
     load_sushi_pairs,
 )
 
@@ -140,10 +139,10 @@ def growth() -> None:
 
 def published() -> Iterator[tuple[str, Pairs, Any, Any]]:
     """Give votes of published sets, and who cast them."""
-    votes = load_llmfao()
+    votes = load_published("llmfao")
     yield "llmfao, raters", votes.pairs, votes.y, votes.rater
-    games = load_football()
-    since = np.asarray(games.date) >= np.datetime64("2000-01-01")
+    games = load_published("football")
+    since = np.asarray(games.period) >= np.datetime64("2000-01-01")
     pairs, y = games.pairs[since], games.y[since]
     yield "football since 2000, tournaments", pairs, y, games.tournament[since]
     sushi = load_sushi_pairs(0)

@@ -11,7 +11,7 @@ import numpy as np
 from benchmarks.measure import PeakMemory, interleaved, processor_ratio, slope
 from benchmarks.rows import Row
 from tiebreak import BradleyTerry, Elo, Leaderboard, Pairs
-from tiebreak.datasets import load_lm_arena
+from tiebreak.datasets import load_published
 from tiebreak.solvers import minimize_newton
 
 MILLION = 1_000_000
@@ -149,7 +149,7 @@ def leaderboard_of_votes() -> Iterator[Row]:
     """The leaderboard of the language-model votes and its intervals."""
     name = "leaderboard of lm_arena_140k with intervals"
     try:
-        votes = load_lm_arena()
+        votes = load_published("lm_arena_140k")
     except FileNotFoundError:
         yield Row(name, "–", "≤ 5 s", None, "the data set is not here")
         return

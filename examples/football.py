@@ -2,7 +2,7 @@
 """Rate football teams, with home advantage and draws, and predict matches.
 
 Uses the international results of Mart Jürisoo (CC0) where they are present, see
-``tiebreak.datasets.load_football``; else an invented league. Run it with
+``tiebreak.datasets.load_published``; else an invented league. Run it with
 ``python examples/football.py [FOLDER]``; the picture goes to FOLDER, by default the
 current one.
 """
@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from tiebreak import BradleyTerry, Elo, Glicko, Leaderboard, Pairs, check_pairs
-from tiebreak.datasets import load_football
+from tiebreak.datasets import load_published
 from tiebreak.report import LeaderboardDisplay
 from tiebreak.selection import evaluate_forward
 
@@ -24,11 +24,11 @@ POINTS = 400 / np.log(10)  # of a rating, in one unit of strength
 def load_matches() -> tuple[str, Pairs, np.ndarray, np.ndarray, np.ndarray]:
     """Give a name, the matches, their outcomes, who was at home, and the days."""
     try:
-        real = load_football(download=False)
+        real = load_published("football", download=False)
     except FileNotFoundError:
         return simulate_league()
-    rows = established(real.pairs, real.date >= FIRST_DAY)
-    pairs, y, home, day = real.pairs, real.y, real.advantage, real.date
+    rows = established(real.pairs, real.period >= FIRST_DAY)
+    pairs, y, home, day = real.pairs, real.y, real.advantage, real.period
     return "international matches", pairs[rows], y[rows], home[rows], day[rows]
 
 

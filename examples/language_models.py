@@ -2,7 +2,7 @@
 """Rank language models by pairwise votes, with ties, raters and categories.
 
 Uses two published sets of votes where they are present, see
-``tiebreak.datasets.load_lm_arena`` and ``load_llmfao``; else invented votes. Run it
+``tiebreak.datasets.load_published``; else invented votes. Run it
 with ``python examples/language_models.py [FOLDER]``; the picture goes to FOLDER, by
 default the current one.
 """
@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from tiebreak import BradleyTerry, Leaderboard, Pairs
-from tiebreak.datasets import load_llmfao, load_lm_arena
+from tiebreak.datasets import load_published
 from tiebreak.report import LeaderboardDisplay
 
 N_MODELS = 12  # of the invented votes
@@ -23,10 +23,10 @@ N_MODELS = 12  # of the invented votes
 def load_votes() -> tuple[str, Pairs, np.ndarray, dict[str, np.ndarray]]:
     """Give a name, the votes, outcomes, and which votes are on which topic."""
     try:
-        votes = load_lm_arena()
+        votes = load_published("lm_arena_140k")
     except FileNotFoundError:
         return simulate_votes()
-    topics = {name: votes.tags[name] for name in ("math", "creative_writing")}
+    topics = {name: votes[name] == 1 for name in ("math", "creative_writing")}
     return "votes of an arena", votes.pairs, votes.y, topics
 
 
@@ -49,7 +49,7 @@ def simulate_votes(n: int = 6000) -> tuple:
 def load_crowd() -> tuple[str, Pairs, np.ndarray, np.ndarray]:
     """Give a name, the votes, outcomes, and the people who judged."""
     try:
-        crowd = load_llmfao(download=False)
+        crowd = load_published("llmfao", download=False)
     except FileNotFoundError:
         return simulate_crowd()
     return "votes of a crowd", crowd.pairs, crowd.y, crowd.rater

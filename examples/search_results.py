@@ -2,7 +2,7 @@
 """Order the results of searches: graded documents, one group per query, NDCG.
 
 Uses a part of Microsoft's MQ2008 where it is present, see
-``tiebreak.datasets.load_mq2008``; else invented queries. Run it with
+``tiebreak.datasets.load_published``; else invented queries. Run it with
 ``python examples/search_results.py [FOLDER]``; the picture goes to FOLDER, by default
 the current one.
 """
@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from tiebreak import RankRLS, RankSVM
-from tiebreak.datasets import load_mq2008
+from tiebreak.datasets import load_published
 from tiebreak.metrics import disagreement, ndcg
 from tiebreak.selection import QueryKFold
 
@@ -26,7 +26,7 @@ DEPTHS = range(1, 11)
 def load_queries() -> tuple[str, np.ndarray, np.ndarray, np.ndarray]:
     """Give a name, the documents, their grades, and the query of each."""
     try:
-        data = load_mq2008(download=False)
+        data = load_published("mq2008", download=False)
     except FileNotFoundError:
         return simulate_queries()
     return "documents of MQ2008", data.X, data.y, data.qid

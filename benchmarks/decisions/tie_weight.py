@@ -34,9 +34,7 @@ from tiebreak import (
 )
 from tiebreak.datasets import (
     load_chess,
-    load_football,
-    load_llmfao,
-    load_lm_arena,
+    load_published,
     load_sushi_pairs,
 )
 from tiebreak.metrics.scorers import difference_of
@@ -88,14 +86,14 @@ def _sets() -> Iterator[tuple[str, Compared]]:
     pairs, n_before = game_features(chess.pairs, chess.y, chess.month)
     known = n_before.min(axis=1) >= 10
     yield "chess", _some(pairs[known], chess.y[known])
-    football = load_football()
+    football = load_published("football")
     pairs, n_before = game_features(football.pairs, football.y)
-    recent = football.date >= np.datetime64("2000-01-01")
+    recent = football.period >= np.datetime64("2000-01-01")
     known = recent & (n_before.min(axis=1) >= 10)
     yield "football", _some(pairs[known], football.y[known])
-    arena = load_lm_arena()
+    arena = load_published("lm_arena_140k")
     yield "arena, names", _some(arena.pairs, arena.y)
-    crowd = load_llmfao()
+    crowd = load_published("llmfao")
     yield "llmfao, names", _some(crowd.pairs, crowd.y, crowd.prompt)
 
 

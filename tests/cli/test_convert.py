@@ -33,7 +33,7 @@ def test_lists(convert):
     *found, said = convert(LISTS, "toi")
     assert found == [[["Banana", ["Apple", "Cherry"]], ["Cherry", "Apple"]], [3, 2]]
     assert "2 lists written to" in said
-    assert re.search(r"list 0 has tied items.*end with \.toi", convert(LISTS, "soc"))
+    assert re.search(r"no such lists .*end with \.toi", convert(LISTS, "soc"))
     # Item numbers as names, and a list that two people gave.
     *found, _ = convert("4 1\n0 3 2 0 3\n0 2 1 2\n0 2 1 2\n", "soi")
     assert found == [[["2", "0", "3"], ["1", "2"]], [1, 2]]

@@ -142,7 +142,7 @@ def test_rank_then_evaluate_then_predict(run, files, known, tmp_path):
     assert done.code == 0, done.stderr
     text = " ".join(done.stdout.split())
     assert "items.csv has 8 items, named by item, with 3 features" in text
-    assert "In organic, yes and no became 1 and 0." in text
+    assert "In organic, true and false became 1 and 0." in text
     assert "2 items of the table are in no comparison" in text
     assert "Model: logistic-compare, items have features and names" in text
     model = load(out / "model.tiebreak")

@@ -117,7 +117,7 @@ def test_numbers_outside_their_meaning(meaning, column, expected):
 
 
 def test_booleans_are_refused():
-    with pytest.raises(ValueError, match="do not say who is better"):
+    with pytest.raises(ValueError, match=r"unknown: row 0 \(True\)"):
         Outcome.parse([True, False])
     with pytest.raises(ValueError, match=r"unknown: row 1 \(True\)"):
         Outcome.parse([1, True], meaning="sign")
@@ -198,9 +198,7 @@ def test_name_on_both_sides():
 
 
 def test_name_columns_are_checked():
-    with pytest.raises(ValueError, match="left names are given without right names"):
-        Outcome.parse(["x"], left=["x"])
-    with pytest.raises(ValueError, match="right names are given without left names"):
+    with pytest.raises(ValueError, match="left and right names, or neither"):
         Outcome.parse(["x"], right=["x"])
     with pytest.raises(ValueError, match="right has 2 names but there are 1 outcomes"):
         Outcome.parse(["x"], left=["x"], right=["y", "z"])
@@ -221,17 +219,11 @@ def test_both_bad():
     with pytest.warns(UserWarning, match="2 of 3 outcomes say that both items are bad"):
         outcomes = Outcome.parse(column)
     np.testing.assert_array_equal(outcomes, [-1, 0, 0])
-    with pytest.raises(
-        ValueError, match=r"2 outcome\(s\).*row 1 \('Tie \(bothbad\)'\)"
-    ):
-        Outcome.parse(column, both_bad="error")
 
 
 def test_options_are_checked():
     with pytest.raises(ValueError, match='meaning must be "sign", "score" or None'):
         Outcome.parse([1], meaning="margin")
-    with pytest.raises(ValueError, match=r"both_bad must be .*got 'drop'"):
-        Outcome.parse(["tie"], both_bad="drop")
 
 
 @given(st.lists(st.sampled_from([-1, 0, 1]), min_size=1, max_size=12))
@@ -275,9 +267,9 @@ def test_check_outcomes_takes_numbers(y):
         ([-1, 0], "y has 2 outcomes but there are 3 comparisons"),
         ([[1], [0], [1]], "one dimension, got nested values: row 0"),
         (np.zeros((3, 1)), r"one dimension, got shape \(3, 1\)"),
-        ([True, False, True], r"got bool values: row 0 \(True\).*do not say who"),
+        ([True, False, True], r"row 0 \(True\).*do not say who"),
         (["left", "tie", "left"], r"row 0 \('left'\).*Try Outcome.parse"),
-        ([1, "tie", 0], r"got object values: row 1 \('tie'\)"),
+        ([1, "tie", 0], r"1 other value\(s\): row 1 \('tie'\)"),
         ([1, np.nan, 0], r"1 outcome\(s\) are missing.*row 1"),
         ([1, None, 0], r"1 outcome\(s\) are missing.*row 1"),
         ([1, 0.5, 0], r'1 other value\(s\): row 1 \(0.5\).*meaning="score"'),

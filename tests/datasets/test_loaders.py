@@ -10,22 +10,17 @@ import pytest
 from tiebreak.datasets import (
     UCI_TABLES,
     load_chess,
-    load_football,
-    load_lightgbm_rank,
-    load_llmfao,
-    load_lm_arena,
-    load_mq2008,
+    load_published,
     load_sushi_orders,
     load_sushi_pairs,
     load_uci,
 )
 from tiebreak.datasets.loaders import _PREFECTURES
 
-FOOTBALL = "football/results.csv"
-GOOD_FOOTBALL = """\
+FOOTBALL = """\
 date,home_team,away_team,home_score,away_score,tournament,city,country,neutral
-1990-06-08,Argentina,Cameroon,0,1,FIFA World Cup,Milan,Italy,TRUE
 1872-11-30,Scotland,England,0,0,Friendly,Glasgow,Scotland,FALSE
+1990-06-08,Argentina,Cameroon,0,1,FIFA World Cup,Milan,Italy,TRUE
 1990-06-08,Italy,Austria,1,0,FIFA World Cup,Rome,Italy,FALSE
 2030-01-01,Italy,Cameroon,NA,NA,Friendly,Rome,Italy,FALSE
 """
@@ -37,40 +32,49 @@ def write(folders, name, text):
     path.write_text(text)
 
 
-def test_a_small_table_of_football(folders):
-    write(folders, FOOTBALL, GOOD_FOOTBALL)
-    data = load_football()
-    names = data.pairs.names
-    assert names[data.pairs.left].tolist() == ["Scotland", "Argentina", "Italy"]
-    assert names[data.pairs.right].tolist() == ["England", "Cameroon", "Austria"]
-    assert not data.pairs.has_features
+def test_matches_that_were_not_played_are_left_out(folders):
+    write(folders, "football/results.csv", FOOTBALL)
+    data = load_published("football")
     assert data.y.tolist() == [0, 1, -1]
-    assert data.y.dtype == np.int8
-    assert data.goals.tolist() == [[0, 0], [0, 1], [1, 0]]
+    assert data.away_score.tolist() == [0, 1, 0]
     assert data.advantage.tolist() == [1.0, 0.0, 1.0]
-    assert data.advantage.dtype == np.float64
     assert data.tournament.tolist() == ["Friendly", "FIFA World Cup", "FIFA World Cup"]
-    assert data.date.astype(str).tolist() == ["1872-11-30", "1990-06-08", "1990-06-08"]
+    assert data.period.astype(str).tolist()[:2] == ["1872-11-30", "1990-06-08"]
     assert "CC0" in data.description
 
 
-def test_the_published_football_matches(published):
-    """The counts are those of the list as of 31 July 2026, by its keeper's notes."""
-    path = published(FOOTBALL)
-    data = load_football()
-    assert len(data.pairs) == 49520
-    assert data.pairs.n_items == 337
-    assert int(np.sum(data.y == 0)) == 11258
-    assert (data.date.min(), data.date.max()) == (
-        np.datetime64("1872-11-30"),
-        np.datetime64("2026-07-19"),
-    )
-    assert (np.diff(data.date) >= np.timedelta64(0, "D")).all()
-    raw = pl.read_csv(path, infer_schema=False)
-    assert data.advantage.sum() == raw["neutral"].str.contains("FALSE").sum()
-    # Home teams win more often than away teams, and less so on neutral ground.
-    home, neutral = data.y[data.advantage == 1], data.y[data.advantage == 0]
-    assert home.mean() < neutral.mean() < 0
+# Comparisons, left wins less right wins (None: not told), ties, items, and how many
+# different values columns have; by the keepers' notes and the publishers' cards.
+COMPARED = {
+    "football": (49520, None, 11258, 337, {"advantage": 2}),
+    "lm_arena_140k": (135634 - 10, None, None, 53, {"math": 2}),
+    "llmfao": (8931, 362, 3471, 59, {"rater": 124, "prompt": 13, "id": 2139}),
+}
+
+
+@pytest.mark.parametrize("name", COMPARED)
+def test_published_comparisons(published, name):
+    published(name)
+    n, excess, ties, n_items, columns = COMPARED[name]
+    data = load_published(name)
+    assert (len(data.y), data.pairs.n_items) == (n, n_items)
+    assert ties in (None, int(np.sum(data.y == 0)))
+    assert excess in (None, -int(data.y.sum()))
+    for column, n_values in columns.items():
+        assert len(np.unique(data[column])) == n_values
+
+
+def test_the_published_votes_of_the_arena(published):
+    """All votes of the publisher's card, but for those of a model with itself."""
+    raw = pl.read_csv(published("lm_arena_140k"), infer_schema=False)
+    same = raw.filter(pl.col("model_a") == pl.col("model_b"))["winner"].to_list()
+    data = load_published("lm_arena_140k")
+    assert len(same) == 10
+    assert len(data.pairs) == 135634 - 10
+    assert int(np.sum(data.y == -1)) == 48563 - same.count("model_a")
+    assert int(np.sum(data.y == 1)) == 49785 - same.count("model_b")
+    assert int(data.both_bad.sum()) == 15754 - same.count("both_bad")
+    assert (data.y[data.both_bad] == 0).all()
 
 
 def test_the_published_games_of_chess(published):
@@ -88,88 +92,21 @@ def test_the_published_games_of_chess(published):
     np.testing.assert_array_equal(data.pairs.names, np.arange(1, 7302))
 
 
-ARENA, CROWD = "lm_arena_140k/battles.csv", "llmfao/llmfao.csv"
-
-
-GOOD_ARENA = """\
-model_a,model_b,winner,creative_writing,complexity,creativity,domain_knowledge,\
-problem_solving,real_world,specificity,technical_accuracy,instruction_following,math
-x,y,model_b,0,0,0,1,0,1,1,1,0,0
-y,z,both_bad,0,0,0,0,0,0,0,0,0,1
-z,z,model_a,0,0,0,0,0,0,0,0,0,1
-z,x,tie,1,0,0,0,0,0,0,0,0,0
-x,z,model_a,0,0,0,0,0,0,0,0,0,1
-"""
-
-
-def test_a_small_table_of_the_arena(folders):
-    write(folders, ARENA, GOOD_ARENA)
-    data = load_lm_arena()
-    names = data.pairs.names
-    assert names[data.pairs.left].tolist() == ["x", "y", "z", "x"]
-    assert names[data.pairs.right].tolist() == ["y", "z", "x", "z"]
-    assert data.y.tolist() == [1, 0, 0, -1]
-    assert data.y.dtype == np.int8
-    assert data.both_bad.tolist() == [False, True, False, False]
-    assert len(data.tags) == 10
-    assert data.tags["math"].tolist() == [False, True, False, True]
-    assert data.tags["creative_writing"].tolist() == [False, False, True, False]
-    assert len(data.pairs[data.tags["math"]]) == 2
-    assert "CC BY 4.0" in data.description
-
-
-def test_the_published_votes_of_the_arena(published):
-    """All votes of the publisher's card, but for those of a model with itself."""
-    raw = pl.read_csv(published(ARENA), infer_schema=False)
-    same = raw.filter(pl.col("model_a") == pl.col("model_b"))
-    data = load_lm_arena()
-    assert same.height == 10
-    assert len(data.pairs) == 135634 - 10
-    assert data.pairs.n_items == 53
-    left_out = same["winner"].to_list()
-    ties = 21532 + 15754 - left_out.count("tie") - left_out.count("both_bad")
-    assert int(np.sum(data.y == -1)) == 48563 - left_out.count("model_a")
-    assert int(np.sum(data.y == 1)) == 49785 - left_out.count("model_b")
-    assert int(np.sum(data.y == 0)) == ties
-    assert int(data.both_bad.sum()) == 15754 - left_out.count("both_bad")
-    assert (data.y[data.both_bad] == 0).all()
-
-
-def test_the_published_votes_of_the_crowd(published):
-    published(CROWD)
-    data = load_llmfao()
-    assert [int(np.sum(data.y == y)) for y in (-1, 1, 0)] == [2911, 2549, 3471]
-    assert data.pairs.n_items == 59
-    assert len(np.unique(data.rater)) == 124
-    assert len(np.unique(data.prompt)) == 13
-    assert len(np.unique(data.pair)) == 2139
-
-
-def test_the_published_file_of_letor(published):
-    published("mq2008/fold1_test.txt")
-    data = load_mq2008()
-    assert data.X.shape == (2874, 46)
-    assert np.bincount(data.y.astype(int)).tolist() == [2319, 378, 177]
-    assert len(np.unique(data.qid)) == 156
-    assert data.qid[0] == 18219
-
-
 @pytest.mark.parametrize(
-    ("part", "grades", "n_queries"),
+    ("name", "grades", "n_features", "n_queries", "first"),
     [
-        ("train", [645, 1211, 858, 222, 69], 201),
-        ("test", [206, 256, 252, 44, 10], 50),
+        ("mq2008", [2319, 378, 177], 46, 156, 18219),
+        ("lightgbm_rank/rank.train", [645, 1211, 858, 222, 69], 300, 201, 0),
+        ("lightgbm_rank/rank.test", [206, 256, 252, 44, 10], 300, 50, 0),
     ],
 )
-def test_the_published_files_of_lightgbm(published, part, grades, n_queries):
-    published(f"lightgbm_rank/rank.{part}")
-    data = load_lightgbm_rank(part)
-    assert data.X.shape == (sum(grades), 300)
+def test_published_grades(published, name, grades, n_features, n_queries, first):
+    published(name)
+    data = load_published(name)
+    assert data.X.shape == (sum(grades), n_features)
     assert np.bincount(data.y.astype(int)).tolist() == grades
-    sizes = np.bincount(data.qid)
-    assert len(sizes) == n_queries
-    assert sizes.min() >= 1
-    assert sizes.max() <= 27
+    assert len(np.unique(data.qid)) == n_queries
+    assert data.qid[0] == first
 
 
 # Rows, inputs, target and its range, as the publishers and the papers list them.
@@ -196,55 +133,28 @@ def test_the_names():
     assert sorted(UCI_TABLES) == sorted(FACTS)
     with pytest.raises(ValueError, match=r"no table 'iris'\. Expected one of abal"):
         load_uci("iris")
+    with pytest.raises(ValueError, match=r"no set 'fotball'\. Expected one of footb"):
+        load_published("fotball")
 
 
 @pytest.mark.parametrize("name", FACTS)
 def test_the_published_tables(data_dir, name):
     rows, inputs, target, low, high = FACTS[name]
-    plain = load_uci(name, one_hot=False)
+    plain, wide = load_uci(name, one_hot=False), load_uci(name)
     assert plain.X.shape == (rows, inputs)
-    assert plain.X.dtype == plain.y.dtype == np.float64
-    assert len(plain.feature_names) == inputs
     assert plain.target_name == target
-    assert plain.y.min() == pytest.approx(low, abs=5e-3)
-    assert plain.y.max() == pytest.approx(high, abs=5e-3)
-    assert np.isfinite(plain.X).all()
-    wide = load_uci(name)
-    assert np.array_equal(wide.y, plain.y)
-    assert wide.X.shape == (rows, len(wide.feature_names))
-    nominal = {
-        column.partition("=")[0] for column in wide.feature_names if "=" in column
-    }
-    assert len(nominal) == NOMINAL.get(name, 0)
-    # What is numeric stands in both; what is nominal has one 1 in every row.
-    for j, column in enumerate(plain.feature_names):
-        spread = [
-            k for k, c in enumerate(wide.feature_names) if c.startswith(column + "=")
-        ]
-        if column in nominal:
-            assert set(np.unique(wide.X[:, spread])) == {0, 1}
-            assert (wide.X[:, spread].sum(axis=1) == 1).all()
-            order = np.argsort(np.unique(plain.X[:, j]))
-            codes = np.unique(plain.X[:, j], return_inverse=True)[1]
-            assert np.array_equal(wide.X[:, spread].argmax(axis=1), order[codes])
-        else:
-            assert np.array_equal(
-                wide.X[:, wide.feature_names.index(column)], plain.X[:, j]
-            )
-
-
-def test_letters_and_numbers(data_dir):
-    wide = load_uci("servo")
-    assert wide.feature_names[:6] == (
-        "motor=A", "motor=B", "motor=C", "motor=D", "motor=E", "screw=A",
-    )  # fmt: skip
-    assert wide.feature_names[-5:] == tuple(f"vgain={k}" for k in range(1, 6))
-    # The first row of the file is E,E,5,4,0.281251.
-    assert load_uci("servo", one_hot=False).X[0].tolist() == [4, 4, 5, 4]
-    assert [
-        name for name, value in zip(wide.feature_names, wide.X[0], strict=True) if value
-    ] == ["motor=E", "screw=E", "pgain=5", "vgain=4"]
-    assert wide.y[0] == 0.281251
+    assert (plain.y.min(), plain.y.max()) == pytest.approx((low, high), abs=5e-3)
+    assert np.isfinite(plain.X).all() and np.array_equal(wide.y, plain.y)
+    names, nominal = wide.feature_names, 0
+    for values, column in zip(plain.X.T, plain.feature_names, strict=True):
+        spread = [k for k, name in enumerate(names) if name.startswith(f"{column}=")]
+        expected = values[:, None]
+        if spread:  # one 1 in every row, at the place of the value
+            nominal += 1
+            expected = expected == np.unique(values)
+        columns = wide.X[:, spread or [names.index(column)]]
+        assert np.array_equal(columns, expected)
+    assert nominal == NOMINAL.get(name, 0)
 
 
 def test_names_of_wpbc_fit_its_columns(data_dir):
@@ -302,15 +212,6 @@ def test_published_features_of_sushi_and_people(published):
             kind = kinds[data.sushi[row, side]]
             whole = [*kind[2:], *person[1:4], *place[person[4]], *place[person[7]]]
             assert array[row, side].tolist() == pytest.approx(whole)
-
-
-def test_the_old_scale_is_refused(published, request):
-    text = published("sushi/sushi3b.5000.10.score").read_text()
-    turned = re.sub(r"(?<![-\d])[0-4]", lambda found: str(4 - int(found[0])), text)
-    folders = request.getfixturevalue("folders")
-    write(folders, "sushi/sushi3b.5000.10.score", turned)
-    with pytest.raises(ValueError, match="0 is the best score, as in downloads before"):
-        load_sushi_pairs()
 
 
 def test_prefecture_numbers_are_the_publishers(published):

@@ -8,12 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.optimize import linprog
 from scipy.stats import ks_2samp, rankdata
 
 from tests.oracles.norms_simulation import simulate, squared_norm
 from tiebreak.datasets import make_norms, make_orders, make_separable
-from tiebreak.datasets.simulated import swap_adjacent, swaps_at_level
+from tiebreak.datasets.simulated import swaps_at_level
 
 NORMS = (1, 2, np.inf)
 
@@ -52,19 +51,13 @@ def test_counts_are_exact(n_pairs, norm, tie_share, noise, n_features, seed):
 
 @pytest.mark.parametrize("norm", NORMS)
 def test_without_noise_the_labels_follow_the_utility(norm):
-    data = make_norms(300, norm=norm, noise=0, n_features=3, random_state=5)
+    data = make_norms(
+        300, norm=norm, noise=0, n_features=5, informative=3, random_state=5
+    )
     for (x, z), y in zip(np.asarray(data.pairs), data.y, strict=True):
-        difference = squared_norm(z, norm) - squared_norm(x, norm)
+        difference = squared_norm(z[:3], norm) - squared_norm(x[:3], norm)
         expected = 0 if abs(difference) <= 1 else np.sign(difference)
         assert y == expected
-
-
-@pytest.mark.parametrize("norm", NORMS)
-def test_utility_is_the_squared_norm(norm):
-    X = np.random.default_rng(0).normal(size=(50, 3))
-    utility = make_norms(1, norm=norm, n_features=3, random_state=0).utility
-    assert utility(X) == pytest.approx([squared_norm(x, norm) for x in X])
-    assert utility(X) == pytest.approx(np.linalg.norm(X, norm, axis=1) ** 2)
 
 
 def misleading(rows, y, utility):
@@ -95,19 +88,6 @@ def test_distribution_equals_one_pair_at_a_time(norm):
         assert turned[1] > 0.03
 
 
-def test_only_the_informative_coordinates_decide():
-    data = make_norms(500, norm=1, n_features=5, informative=2, noise=0, random_state=3)
-    left, right = sides(data)
-    size = np.abs(np.stack([left, right]))[:, :, :2].sum(axis=2)
-    difference = size[1] ** 2 - size[0] ** 2
-    expected = np.where(np.abs(difference) <= 1, 0, np.sign(difference))
-    assert np.array_equal(data.y, expected)
-    assert_allclose(data.utility(left), size[0] ** 2)
-    # The others move as well, with the same offsets.
-    assert np.std(right[:, 4] - left[:, 4]) == pytest.approx(0.5, rel=0.15)
-    assert np.std(left[:, 4]) == pytest.approx(4 / np.sqrt(12), rel=0.15)
-
-
 def test_seeds():
     def content(random_state):
         data = make_norms(30, random_state=random_state)
@@ -121,47 +101,24 @@ def test_seeds():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("make", "arguments", "message"),
     [
-        ({"norm": 3}, "norm must be 1, 2 or numpy.inf, got 3"),
-        ({"tie_share": 1.5}, "tie_share must be a share from 0 to 1, got 1.5"),
-        ({"tie_share": float("nan")}, "tie_share must be"),
-        ({"noise": 1e9}, "5 ties .* too rare.* less noise"),
+        (make_norms, {"norm": 3}, "norm must be 1, 2 or numpy.inf, got 3"),
+        (make_norms, {"tie_share": 1.5}, "tie_share must be a share from 0 to 1"),
+        (make_norms, {"noise": 1e9}, "5 ties .* too rare.* less noise"),
+        (make_orders, {"length": 1}, "length must be from 2 to n_items=1000, got 1"),
+        (make_orders, {"attributes": "words"}, "'numeric' or 'binary', got 'words'"),
+        (make_orders, {"order_noise": 0.6}, "order_noise must be a share from 0 to"),
     ],
 )
-def test_impossible_norms(arguments, message):
+def test_what_cannot_be_made_is_refused(make, arguments, message):
     with pytest.raises(ValueError, match=message):
-        make_norms(**{"n_pairs": 10, "random_state": 0} | arguments)
+        make(10, random_state=0, **arguments)
 
 
 def differences(data):
     left, right = np.moveaxis(np.asarray(data.pairs), 1, 0)
     return right - left
-
-
-def constraints(data):
-    """Rows a, b of all constraints a.w <= 1 - m (ties) and b.w >= 1 + m (others)."""
-    D = differences(data)
-    ties = D[data.y == 0]
-    others = D[data.y != 0] * data.y[data.y != 0, None]
-    return np.vstack([ties, -ties]), others
-
-
-def largest_margin(data):
-    """Margin of the max-margin linear program."""
-    ties, others = constraints(data)
-    p = ties.shape[1]
-    A = np.vstack(
-        [
-            np.column_stack([ties, np.ones(len(ties))]),
-            np.column_stack([-others, np.ones(len(others))]),
-        ]
-    )
-    b = np.concatenate([np.ones(len(ties)), -np.ones(len(others))])
-    bounds = [(None, None)] * p + [(0, None)]
-    result = linprog(np.append(np.zeros(p), -1.0), A_ub=A, b_ub=b, bounds=bounds)
-    assert result.status == 0
-    return result.x[-1]
 
 
 @given(
@@ -183,22 +140,6 @@ def test_pairs_keep_the_margin(n_pairs, n_features, exponent, seed):
     assert np.all(np.abs(gain[ties]) <= 0.8 + 1e-12)
     assert np.all(np.abs(gain[~ties]) >= 1.2 - 1e-12)
     assert np.array_equal(data.y[~ties], np.sign(gain[~ties]))
-
-
-def test_scale_multiplies_the_features_and_nothing_else():
-    plain = make_separable(30, random_state=4)
-    scaled = make_separable(30, scale=(0.1, 50), random_state=4)
-    assert np.array_equal(plain.y, scaled.y)
-    assert np.allclose(
-        np.asarray(scaled.pairs), np.asarray(plain.pairs) * (0.1, 50), rtol=1e-14
-    )
-    assert np.allclose(scaled.w * (0.1, 50), plain.w, rtol=1e-14)
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_linear_program_reaches_the_margin(seed):
-    data = make_separable(60, n_features=3, random_state=seed)
-    assert data.margin - 1e-9 <= largest_margin(data) < 1
 
 
 def rows_of(orders, length):
@@ -277,44 +218,6 @@ def test_binary_noise_turns_bits_over():
     assert_array_equal(every.orders.values, 1.0 - every.attributes)
 
 
-def test_the_seed_decides():
-    def make(seed):
-        return make_orders(
-            5, 4, order_noise=0.1, attribute_noise=0.1, random_state=seed
-        )
-
-    one, two, other = make(5), make(np.random.default_rng(5)), make(6)
-    assert_array_equal(one.orders.flat, two.orders.flat)
-    assert_array_equal(one.orders.values, two.orders.values)
-    assert (one.orders.values != other.orders.values).any()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"length": 1}, "length must be from 2 to n_items=20, got 1"),
-        ({"length": 21}, "length must be from 2 to n_items=20, got 21"),
-        ({"attributes": "words"}, "'numeric' or 'binary', got 'words'"),
-        ({"order_noise": 0.6}, "order_noise must be a share from 0 to"),
-    ],
-)
-def test_what_cannot_be_made_is_refused(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        make_orders(**{"n_orders": 5, "length": 4, "n_items": 20} | arguments)
-
-
-def test_levels_by_hand():
-    # Of two objects: swapped, and the random order is right, in half of the cases.
-    assert swaps_at_level(2, 0.2) == pytest.approx(0.4)
-    # Of three: one swap gives D = 2, and only one of the six orders has a smaller D.
-    assert swaps_at_level(3, 1 / 12) == pytest.approx(0.5)
-    assert swaps_at_level(3, 1 / 6) == pytest.approx(1.0)
-    # Two swaps of the same place in half of the cases give the order back, else D = 6,
-    # and three of six have a smaller one: a level of 1/4.
-    assert swaps_at_level(3, 0.25) == pytest.approx(2.0, abs=0.05)
-    assert swaps_at_level(7, 0.0) == 0.0
-
-
 @pytest.mark.parametrize("length", [4, 5])
 def test_levels_by_the_chain_of_all_orders(length):
     """Follow the probabilities of all orders instead of some orders."""
@@ -339,20 +242,3 @@ def test_levels_by_the_chain_of_all_orders(length):
         assert swaps_at_level(length, level) == pytest.approx(swaps, abs=0.08)
     middle = 0.5 * (levels[1] + levels[2])
     assert swaps_at_level(length, middle) == pytest.approx(1.5, abs=0.08)
-
-
-def test_a_swap_exchanges_two_random_neighbors(rng):
-    n, length = 6000, 5
-    orders = np.tile(np.arange(length) + 10, (n, 1))
-    n_swaps = np.arange(n) % 2
-    before = orders.copy()
-    noisy = swap_adjacent(orders, n_swaps, rng)
-    assert_array_equal(orders, before)
-    changed = noisy != orders
-    assert_array_equal(changed.sum(axis=1), 2 * n_swaps)
-    place = np.argmax(changed[1::2], axis=1)
-    rows = np.arange(1, n, 2)
-    assert_array_equal(noisy[rows, place], orders[rows, place + 1])
-    assert_array_equal(noisy[rows, place + 1], orders[rows, place])
-    # Four places, 3000 swaps: 750 each, with a deviation of 24.
-    assert_allclose(np.bincount(place, minlength=4), 750, atol=5 * 24)

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tiebreak.io import FileError, ReadOptions, read_file
+from tiebreak.io import FileError, read_file
 
 HEADER = "left,right,outcome\n"
 GOOD = "Ada,Bo,left\n"
@@ -39,18 +39,9 @@ def test_an_unknown_outcome_is_named_by_line_and_all_are_counted(refuse):
         "7 rows cannot be read, so nothing was read. unknown outcomes: line 3 "
         "('lefft'), line 4 ('lefft'), line 5 ('lefft'), line 6 ('lefft'), line 7 "
         "('lefft') and 2 more. An outcome is the name of one of the two, or a word "
-        "such as left, tie, right or draw; what others mean can be said, such as "
-        "--outcome-words 'left=lefft'. --skip-bad-rows goes on without them."
+        "such as left, tie, right or draw; --outcome-words says what others mean. "
+        "--skip-bad-rows goes on without them."
     )
-
-
-def test_different_unknown_outcomes_are_among_those_that_are_shown(refuse):
-    rows = "Ada,Bo,challenger\n" * 20 + "Ada,Bo,challanger\nAda,Bo,defender\n"
-    message = refuse(HEADER + GOOD + rows + "Ada,Bo,defender\n")
-    assert (
-        "line 3 ('challenger'), line 4 ('challenger'), line 5 ('challenger'), line 23 "
-        "('challanger'), line 24 ('defender') and 18 more."
-    ) in message
 
 
 def test_faults_of_different_kinds_are_told_together(refuse):
@@ -118,38 +109,12 @@ def test_scores_that_are_not_numbers(refuse):
     assert "no score in away_score: line 4" in message
 
 
-def test_a_venue_that_is_neither_neutral_nor_not(refuse):
-    header = "home,away,winner,neutral\n"
-    assert "line 3 ('maybe')" in refuse(header + "A1,B1,A1,TRUE\nA1,B1,A1,maybe\n")
-
-
-def test_numbers_outside_the_declared_meaning(refuse):
-    message = refuse(
-        "white,black,score\nA1,B1,1\nA1,B1,-1\n", options=ReadOptions(meaning="score")
-    )
-    assert "not among the numbers of --meaning score: line 3 ('-1')" in message
-
-
-def test_weights_that_are_not_weights(refuse):
-    text = "left,right,outcome,w\nAda,Bo,left,1\nAda,Bo,left,-2\n"
-    assert "line 3 ('-2')" in refuse(text, options=ReadOptions(weight="w"))
-
-
 def test_a_winner_who_did_not_play_and_a_word_that_is_also_a_name(refuse):
     header = "left,right,winner\n"
     assert "unknown outcomes: line 3 ('Cy')" in refuse(header + "Cy,Bo,Cy\nAda,Bo,Cy\n")
     assert "also the name of an item of other rows: line 3 ('Tie')" in refuse(
         header + "tie,Bo,Bo\nAda,Bo,Tie\n"
     )
-
-
-def test_only_items_against_themselves(refuse):
-    assert "no comparison is left" in refuse(HEADER + "Ada,Ada,tie\n")
-
-
-def test_two_sides_without_an_outcome(refuse):
-    message = refuse("model_a,model_b,text\nAda,Bo,x\n")
-    assert "no column says who won. Name it with --outcome" in message
 
 
 def test_wrong_encoding(refuse):
@@ -197,22 +162,6 @@ def test_things_that_are_not_files(tmp_path):
         read_file(tmp_path / "pipe")
 
 
-def test_no_permission(tmp_path, monkeypatch):
-    path = tmp_path / "secret.csv"
-    path.write_text(HEADER + GOOD)
-    path.chmod(0)
-    if os.access(path, os.R_OK):
-        pytest.skip("this user may read everything")
-    with pytest.raises(FileError, match="no permission"):
-        read_file(path)
-
-
-def test_packed_files_that_are_cut_short_or_damaged(refuse):
-    packed = gzip.compress((HEADER + GOOD * 1000).encode())
-    assert "cut short" in refuse(packed[:-10])
-    assert "damaged" in refuse(packed[:20] + b"\x00\x01\x02" + packed[23:])
-
-
 def test_a_parquet_file_that_is_cut_short(refuse, tmp_path):
     path = tmp_path / "whole.parquet"
     rng = np.random.default_rng(0)
@@ -246,10 +195,6 @@ def test_parquet_rows_are_counted_from_one(tmp_path):
         read_file(path)
 
 
-def test_other_formats_are_named(refuse):
-    assert "Excel workbook" in refuse(b"PK\x03\x04rest", "table.xlsx")
-
-
 @pytest.mark.parametrize("value", ["nan", "inf", "-Infinity", "x", ""])
 def test_grades_and_features_must_be_finite(refuse, value):
     rows = "q,1,0.5\nq,2,0.5\n" * 2
@@ -270,17 +215,17 @@ def test_scores_of_people_must_be_numbers(refuse):
     ("line", "expected"),
     [
         ("1 1:2", "1 line without a qid, while others have one: line 3"),
-        ("1 qid:2 99999999999:1", "line 3 has feature number '99999999999'"),
-        ("1 qid:2 10000001:1", "line 3 has feature number '10000001'"),
-        ("nan qid:2 1:1", "line 3 begins with 'nan'"),
-        ("inf qid:2 1:1", "line 3 begins with 'inf'"),
-        ("one qid:2 1:1", "line 3 begins with 'one'"),
+        ("1 qid:2 99999999999:1", "line 3 has feature number 99999999999"),
+        ("1 qid:2 10000001:1", "line 3 has feature number 10000001"),
+        ("nan qid:2 1:1", "line 3 has 'nan'; expected a grade"),
+        ("inf qid:2 1:1", "line 3 has 'inf'"),
+        ("one qid:2 1:1", "line 3 has 'one'"),
         ("1 qid:x 1:1", "line 3 has 'qid:x'"),
-        ("1 qid:2 1:nan", "line 3: '1:nan' is not"),
-        ("1 qid:2 1:1 2:x 3:1", "line 3: '2:x' is not"),
-        ("1 qid:2 5:1 2:1", "line 3: feature 2 comes after feature 5"),
+        ("1 qid:2 1:nan", "line 3 has '1:nan'"),
+        ("1 qid:2 1:1 2:x 3:1", "line 3 has '2:x'"),
+        ("1 qid:2 5:1 2:1", "line 3 has feature 2 after feature 5"),
         ("1 qid:2 a:1", "line 3 has 'a:1'"),
-        ("1 qid:2 1:1 \u00b2:1 3:1", "line 3: '\u00b2:1' is not"),
+        ("1 qid:2 1:1 \u00b2:1 3:1", "line 3 has '\u00b2:1'"),
     ],
 )
 def test_svmlight_lines(refuse, line, expected):
@@ -319,12 +264,12 @@ PREFLIB = (
         ("2: 1,{2", "line 6 is '2: 1,{2'"),
         ("2; 1,2", "line 6 is '2; 1,2'"),
         ("1: 1,2", "the header says NUMBER VOTERS 3, but there are 2"),
-        ("# ALTERNATIVE NAME 3: a\n2: 2,1", "alternatives 1 and 3 are both called 'a'"),
+        ("# ALTERNATIVE NAME 3: a\n2: 2,1", "two alternatives are called 'a'"),
         ("# DATA TYPE: wmd\n2: 2,1", "is of type 'wmd'"),
         ("9" * 400 + ": 1,2", "line 6 is '999"),
         ("9" * 5000 + ": 1,2", "line 6 is '999"),
-        ("2: 1," + "9" * 5000, "line 6 lists '999"),
-        ("2: 1,\u00b2", "line 6 lists '\u00b2'; expected numbers"),
+        ("2: 1," + "9" * 5000, "line 6 is '2: 1,999"),
+        ("2: 1,\u00b2", "line 6 is '2: 1,\u00b2'"),
     ],
 )
 def test_preflib_lines(refuse, line, expected):

@@ -129,26 +129,23 @@ def test_what_does_not_fit_the_format_is_refused(tmp_path):
     refused(tmp_path / "a.csv", r"must end with \.soc, \.soi, \.toc or \.toi")
     refused(tmp_path / "none" / "a.soc", "cannot be written: No such file")
     ties = [["a", "b"], ["b", ["a"]], [["a", "b"]]]
-    refused(tmp_path / "a.soc", r"list 2 has tied items.*end with \.toc", ties)
+    refused(tmp_path / "a.soc", r"end with \.toc", ties)
     short = [["a", "b"], ["b"], [["a", "b"]]]
-    refused(tmp_path / "a.soi", r"list 2 has tied items.*end with \.toi", short)
-    refused(tmp_path / "a.toc", r"list 1 ranks 1 of 2 items.*end with \.toi", short)
-    refused(
-        tmp_path / "a.soc", r"list 0 ranks 1 of 2 items.*end with \.soi", [["a"], ["b"]]
-    )
+    refused(tmp_path / "a.soi", r"end with \.toi", short)
+    refused(tmp_path / "a.toc", r"end with \.toi", short)
+    refused(tmp_path / "a.soc", r"end with \.soi", [["a"], ["b"]])
 
 
-@pytest.mark.parametrize("name", ["", " a", "a ", "a\nb", "a\rb", "\u2003"])
+@pytest.mark.parametrize("name", ["", " a", "a\nb", "a\rb", "\u2003"])
 def test_names_that_do_not_fit_a_line_are_refused(tmp_path, name):
     path = tmp_path / "a.soi"
-    message = r"item 1 is called .*expected a name that is not empty, in one line"
+    message = r"item 1 is called .*expected another name for each, in one line"
     refused(path, message, [[0, 1]], names=np.array(["x", name], dtype=object))
 
 
 def test_names_that_would_be_the_same_are_refused(tmp_path):
     names = np.array([1, "1"], dtype=object)
-    path = tmp_path / "a.soi"
-    refused(path, r"items 0 and 1 would both be written as", [["1"]], names=names)
+    refused(tmp_path / "a.soi", "item 1 is called '1'", [["1"]], names=names)
 
 
 @pytest.mark.parametrize("weight", [0, 0.5, 1.5])
@@ -161,15 +158,11 @@ def test_voters_are_whole_numbers(tmp_path, weight):
 @pytest.mark.parametrize(
     ("lines", "expected"),
     [
-        (["# DATA TYPE: soc", "3: 1,{2,3}"], r"line 6 has tied items.*DATA TYPE soc"),
-        (["# DATA TYPE: soi", "3: {2,3}"], r"line 6 has tied.*write toi there"),
-        (["# DATA TYPE: toc", "3: {2,3}"], r"line 6 ranks 2 of 3 items.*write toi"),
-        (["# DATA TYPE: SOC ", "3: 2"], r"line 6 ranks 1 of 3 items.*write soi"),
         (
             ["# NUMBER UNIQUE ORDERS: 2", "3: 2"],
             r"NUMBER UNIQUE ORDERS 2, but there are 1",
         ),
-        (["# ALTERNATIVE NAME 2: z", "3: 2"], r"line 5 names alternative 2 a second"),
+        (["# ALTERNATIVE NAME 2: z", "3: 2"], "line 5 names alternative 2 again"),
     ],
 )
 def test_a_header_that_lies_is_refused(tmp_path, lines, expected):

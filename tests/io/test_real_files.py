@@ -11,40 +11,12 @@ def outcomes(result):
     return [int((result.data.y == outcome).sum()) for outcome in (-1, 0, 1)]
 
 
-def test_football(data_dir):
-    result = read_file(data_dir / "football/results.csv.gz")
-    assert len(result.data.pairs) == 49_520 and result.data.pairs.n_items == 337
-    assert outcomes(result)[1] == 11_258
-    assert result.data.columns["period"].min() == np.datetime64("1872-11-30")
-    assert set(np.unique(result.data.columns["advantage"])) == {0, 1}
-
-
 def test_tennis(data_dir):
     result = read_file(data_dir / "tennis_atp/atp_matches_1991_2024.csv.gz")
     assert len(result.data.pairs) == 108_375 and result.data.pairs.n_items == 3_563
     left, tie, right = outcomes(result)
     assert tie == 0 and abs(left - right) < 2_000
     assert result.data.columns["period"][0] == np.datetime64("1990-12-31")
-
-
-def test_votes_on_language_models(data_dir):
-    path = data_dir / "lm_arena_140k/battles.csv.gz"
-    result = read_file(path)
-    assert len(result.data.pairs) == 135_634 - 10 and result.data.pairs.n_items == 53
-    assert any("10 columns of 0 and 1" in sentence for sentence in result.sentences)
-    said = " ".join(result.sentences)
-    assert "10 rows with the same item" in said
-    assert "15,754 rows with both items called bad counted as ties." in said
-    dropped = read_file(path, ReadOptions(both_bad="drop"))
-    assert len(result.data.pairs) - len(dropped.data.pairs) == 15_754
-
-
-def test_votes_with_judges(data_dir):
-    result = read_file(data_dir / "llmfao/llmfao.csv")
-    assert outcomes(result) == [2_911, 3_471, 2_549]
-    assert result.data.pairs.n_items == 59
-    assert "Airoboros L2 70B" in result.data.pairs.names
-    assert len(set(result.data.columns["rater"])) == 124
 
 
 def test_chess_asks_what_a_number_means(data_dir):
@@ -55,20 +27,6 @@ def test_chess_asks_what_a_number_means(data_dir):
     assert outcomes(result) == [21_163, 28_666, 15_224]
     assert result.data.pairs.n_items == 7_301
     assert np.unique(result.data.columns["period"]).tolist() == list(range(1, 101))
-
-
-def test_letor(data_dir):
-    result = read_file(data_dir / "mq2008/fold1_test.txt.gz")
-    assert result.data.items.shape == (2_874, 46)
-    assert len(np.unique(result.data.qid)) == 156
-    assert [int((result.data.y == g).sum()) for g in (0, 1, 2)] == [2_319, 378, 177]
-
-
-def test_lines_without_any_qid(data_dir):
-    result = read_file(data_dir / "lightgbm_rank/rank.train.gz")
-    assert result.data.items.shape == (3_005, 300)
-    assert result.data.qid is None
-    assert "without any qid" in result.sentences[0]
 
 
 @pytest.mark.parametrize(("part", "n_items"), [("3a", 10), ("3b", 100)])

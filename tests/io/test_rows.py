@@ -117,14 +117,3 @@ def test_other_columns_follow_the_rows(tmp_path):
     path.write_text("left,right,outcome,n\na,b,left,2\nb,a,tie,\nb,a,tie,x\n")
     with pytest.raises(FileError, match=r"no number in n: line 3; .*line 4"):
         read_file(path, ReadOptions(numbers=("n",)))
-
-
-def test_exchanged_sides_are_known(tmp_path):
-    path = tmp_path / "games.csv"
-    path.write_text("winner,loser\n" + "a,b\nb,c\nc,a\n" * 5)
-    result = read_file(path)
-    assert (result.data.marks["exchanged"] == (result.data.y == 1)).all()
-    assert (
-        result.data.marks["exchanged"].any()
-        and not result.data.marks["exchanged"].all()
-    )

@@ -6,15 +6,12 @@ the folder. In most of them the same thirteen results are told, so that their
 leaderboards are of the same order: the first of four names is best.
 """
 
-import bz2
-import gzip
 import io
-import lzma
+import tomllib
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import polars as pl
-import pyarrow as pa
 import pytest
 
 from tiebreak.cli.errors import _code_of
@@ -68,7 +65,7 @@ SHAPES = [
         MODELS,
         (
             "conv_metadata.sum_assistant_a_tokens is how much a row counts.",
-            "1 row with both items called bad left out.",
+            "1 row with both items called bad left out: row 7.",
         ),
         "sample_weight",
         {
@@ -508,16 +505,6 @@ SHAPES = [
     ),
     *(
         Shape(
-            "counts_of_votes.csv",
-            TEAS,
-            (f"CSV ({packer}) with 13 rows.", RESULTS),
-            "sample_weight",
-            made=packer,
-        )
-        for packer in ("gzip", "bzip2", "xz", "zstd")
-    ),
-    *(
-        Shape(
             "football_goals.csv",
             CLUBS,
             (f"{kind} with 13 rows.", RESULTS),
@@ -542,10 +529,6 @@ def arrow(content):
 
 
 MAKERS = {
-    "gzip": gzip.compress,
-    "bzip2": bz2.compress,
-    "xz": lzma.compress,
-    "zstd": lambda content: pa.compress(content, codec="zstd", asbytes=True),
     "cp1252": lambda content: content.decode().encode("cp1252"),
     "utf-16": lambda content: content.decode().encode("utf-16"),
     "Parquet": parquet,
@@ -573,78 +556,9 @@ def test_a_file_is_read_and_ranked(shape, tmp_path):
     assert board.table["item"].to_list() == shape.order
 
 
-# What is wrong with a file, where, and what to try; all of the message is listed.
-REFUSED: dict[str, str] = {
-    "broken.json": "line 2, column 20: this is not valid JSON (expecting ',' "
-    "delimiter).",
-    "cut_short.json": "line 2, column 21: this is not valid JSON (a text without an "
-    "end; perhaps the file is cut short).",
-    "cut_short.jsonl": "line 2, column 20: this is not valid JSON (a text without an "
-    "end; perhaps the file is cut short).",
-    "empty.csv": "the file is empty.",
-    "games.pgn": "this is a PGN file of chess games; expected a table, with the "
-    "columns white, black and result.",
-    "latin_1.csv": "line 2 is not UTF-8 text: byte 22 of the file is 0xeb; save the "
-    "file again as CSV in UTF-8, or name its encoding, such as --encoding cp1252 for "
-    "what Windows calls ANSI.",
-    "letters_h_d_a.csv": "2 rows cannot be read, so nothing was read. unknown "
-    "outcomes: line 2 ('H'), line 3 ('D'). A also stands for model A; if these are "
-    "home, draw and away, say --outcome-words 'left=H,tie=D,right=A'. --skip-bad-rows "
-    "goes on without them.",
-    "missing_name.jsonl": "1 row cannot be read, so nothing was read. no name in "
-    "model_b: line 2. --skip-bad-rows goes on without it.",
-    "missing_outcomes.csv": "2 rows cannot be read, so nothing was read. no outcome in "
-    "outcome: line 5, line 6. --skip-bad-rows goes on without them.",
-    "name_and_word.csv": "1 row cannot be read, so nothing was read. outcomes that are "
-    "a word and also the name of an item of other rows: line 3 ('tie'). "
-    "--skip-bad-rows goes on without it.",
-    "no_columns_known.csv": "the columns ('foo', 'bar') cannot be understood. Name "
-    "them: --left, --right and --outcome for comparisons, or --left-score and "
-    "--right-score instead of --outcome; --winner and --loser; --grade (and --query) "
-    "for graded items with features; --person, --item and --grade for scores that "
-    "people gave.",
-    "no_outcome_column.csv": "model_a and model_b look like two sides that are "
-    "compared, but no column says who won. Name it with --outcome (or --left-score and "
-    "--right-score). The columns are: 'model_a', 'model_b', 'text'.",
-    "off_the_scale.csv": "2 rows cannot be read, so nothing was read. outcomes that "
-    "are not among the numbers of --likert '1..7': line 3 ('8'), line 4 ('4.5'). "
-    "--skip-bad-rows goes on without them.",
-    "one_bad_date.csv": "1 row cannot be read, so nothing was read. neither a number "
-    "nor a date as in the other rows in date: line 3 ('2024-05-32'). --period none "
-    "reads the file without date. --skip-bad-rows goes on without it.",
-    "one_bad_weight.csv": "1 row cannot be read, so nothing was read. a weight that is "
-    "not a number of at least 0 in weight: line 3 ('heavy'). --weight none reads the "
-    "file without weight. --skip-bad-rows goes on without it.",
-    "only_a_header.csv": "the file has a header and no rows.",
-    "only_one_item.csv": "no comparison is left. 2 rows with the same item in left and "
-    "right left out: line 2, line 3.",
-    "qid_missing.svmlight": "1 line without a qid, while others have one: line 2. Give "
-    "every line a qid, or none.",
-    "short_row.csv": "1 row with another number of fields than the 3 of the header, so "
-    "nothing was read: line 5 (2).",
-    "stray_quote.csv": "1 row with a quotation mark inside a field, so nothing was "
-    'read: line 5. Quote the whole field and write the mark twice: "5"" pipe".',
-    "twice_the_same_column.csv": "line 1 names 1 column twice: 'left'; the first line "
-    "must name the columns, and each otherwise.",
-    "two_meanings.csv": "the columns can be read in 2 ways. Choose one by its options: "
-    "--left home --right away --outcome winner; or --left white --right black "
-    "--outcome winner.",
-    "two_winners.csv": "2 rows cannot be read, so nothing was read. not exactly one of "
-    "winner_model_a, winner_model_b, winner_tie is 1: line 3, line 4. --skip-bad-rows "
-    "goes on without them.",
-    "unknown_words.csv": "2 rows cannot be read, so nothing was read. unknown "
-    "outcomes: line 5 ('victory'), line 6 ('defeat'). An outcome is the name of one of "
-    "the two, or a word such as left, tie, right or draw; what others mean can be "
-    "said, such as --outcome-words 'left=victory,right=defeat'. --skip-bad-rows goes "
-    "on without them.",
-    "workbook.xlsx": "this is a zip archive or an Excel workbook; export the table as "
-    "CSV and try that.",
-    "zeros_and_ones.csv": "outcome holds numbers in 2 rows, and files differ in what "
-    "they mean (line 2: left 'Ada', right 'Bo', outcome '1'; line 3: left 'Bo', right "
-    "'Cy', outcome '0'). Say --meaning score if it is the points of left (1 won, 0.5 "
-    "tie, 0 lost), or --meaning sign if -1 says that left is better, 0 a tie and +1 "
-    "that right is better.",
-}
+REFUSED: dict[str, str] = tomllib.loads(
+    FOLDER.joinpath("refused.toml").read_text("utf-8")
+)
 OPTIONS = {"off_the_scale.csv": {"likert": "1..7"}}
 
 
@@ -659,7 +573,8 @@ def test_a_file_is_refused_in_one_line(name):
 
 def test_every_file_of_the_folder_is_used():
     used = {part for shape in SHAPES for part in shape.name.split(" + ")} | {
-        "wines.csv"
+        "wines.csv",
+        "refused.toml",
     }
     assert {path.name for path in FOLDER.iterdir() if path.is_file()} == used
     assert {path.name for path in (FOLDER / "refused").iterdir()} == set(REFUSED)

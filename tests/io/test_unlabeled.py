@@ -2,7 +2,6 @@
 """Files without outcomes: pairs and items that a model is asked about."""
 
 import numpy as np
-import polars as pl
 import pytest
 
 from tiebreak.data.items import as_items
@@ -48,11 +47,6 @@ def test_who_won_is_not_looked_at_however_wrong_it_is(ask):
     result = ask("winner,loser\nAda,Bo\n")
     assert sides(result.data.pairs) == [("Ada", "Bo")]
     assert "Not looked at: outcome." in said(ask("left,right,outcome\nAda,Bo,1\n"))
-
-
-def test_names_are_restored_as_in_other_files(ask):
-    result = ask("left,right\n'=cmd,Bo\nBo, Bo\n")
-    assert sides(result.data.pairs) == [("=cmd", "Bo"), ("Bo", "Bo")]
 
 
 @pytest.mark.parametrize(
@@ -178,24 +172,3 @@ def test_equal_signs_in_names_of_columns_and_in_words():
         ("c==", "c", "="),
         ("a=b", "a=b", None),
     ]
-
-
-def test_lists_in_parquet_are_left_out_and_it_is_said(tmp_path):
-    path = tmp_path / "asked.parquet"
-    frame = pl.DataFrame(
-        {
-            "left": ["a"],
-            "right": ["b"],
-            "vector": [[1.0, 2.0]],
-            "more": [{"x": 1}],
-            "raw": [b"\xff"],
-        }
-    )
-    frame.write_parquet(path)
-    listed = "in them: 'vector', 'raw'."
-    assert listed in said(read_unlabeled(path))
-    with pytest.raises(FileError, match="that column holds lists or bytes"):
-        read_unlabeled(path, ReadOptions(left="vector", right="right"))
-    frame.select("left", "vector").write_parquet(path)
-    with pytest.raises(FileError, match="expected two at least that hold no lists"):
-        read_unlabeled(path)

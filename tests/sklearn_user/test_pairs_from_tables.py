@@ -130,13 +130,11 @@ def test_an_unknown_word_is_named(make):
 
 
 @FRAMES
-def test_both_bad_is_a_tie_with_a_warning_or_refused(make):
+def test_both_bad_is_a_tie_with_a_warning(make):
     table = make({"a": ["x"], "b": ["y"], "vote": ["tie (bothbad)"]})
     columns = {"left": "a", "right": "b", "outcome": "vote"}
     with pytest.warns(UserWarning, match="both items are bad"):
         assert Pairs.from_frame(table, **columns)[1].tolist() == [0]
-    with pytest.raises(ValueError, match="both items are bad: row 0"):
-        Pairs.from_frame(table, **columns, both_bad="error")
 
 
 @FRAMES

@@ -66,15 +66,15 @@ class Name(Text):
 
     def lines(self, width: int) -> list[str]:
         """Give the lines of the name in a column of some width."""
-        found = [""]
+        lines = [""]
         for piece in _BREAK.split(self.plain):
-            if cell_len((found[-1] + piece).rstrip()) > width and found[-1]:
-                found.append("")
+            if cell_len((lines[-1] + piece).rstrip()) > width and lines[-1]:
+                lines.append("")
             if cell_len(piece.rstrip()) > width:
                 *full, piece = chop_cells(piece, width)
-                found[-1:] = [*full, ""]
-            found[-1] += piece
-        return [line.rstrip() for line in found]
+                lines[-1:] = [*full, ""]
+            lines[-1] += piece
+        return [line.rstrip() for line in lines]
 
     def wrap(self, console: Console, width: int, *args: Any, **options: Any) -> Lines:
         """Give the lines to a table."""

@@ -29,8 +29,10 @@ from tiebreak.data.messages import DataWarning, list_rows, warn_user
 
 Meaning = Literal["sign", "score"]
 
-_SCORES = {1.0: -1, 0.5: 0, 0.0: 1}
-_SIGNS = {-1.0: -1, 0.0: 0, 1.0: 1}
+_NUMBERS: dict[Meaning, dict[float, int]] = {
+    "sign": {-1.0: -1, 0.0: 0, 1.0: 1},
+    "score": {1.0: -1, 0.5: 0, 0.0: 1},
+}
 _WRITTEN_NUMBERS = {"½": 0.5, "1/2": 0.5}
 _MEANINGS_HELP = (
     'Say what the numbers mean: meaning="sign" if -1 is left better, 0 a tie and +1 '
@@ -70,9 +72,11 @@ class Outcome(enum.IntEnum):
         meaning: Meaning | None = None,
         left: ArrayLike | None = None,
         right: ArrayLike | None = None,
-        both_bad: Literal["tie", "error"] = "tie",
     ) -> NDArray[np.int8]:
         """Read a column of a table as outcomes.
+
+        Rows that call both items bad count as ties, with a warning; `is_both_bad` finds
+        them.
 
         Parameters
         ----------
@@ -85,9 +89,6 @@ class Outcome(enum.IntEnum):
             The names of the two items of every row. Such a name says that this item is
             better, whatever the table of words says. A word of the table that is the
             name of an item of *other* rows only is ambiguous and refused.
-        both_bad : {"tie", "error"}, default="tie"
-            Whether rows that call both items bad count as ties, with a warning, or are
-            refused. To drop them, see `is_both_bad`.
 
         Returns
         -------
@@ -110,11 +111,6 @@ class Outcome(enum.IntEnum):
             raise ValueError(
                 f'meaning must be "sign", "score" or None, got {meaning!r}.'
             )
-        if both_bad not in ("tie", "error"):
-            raise ValueError(
-                f'both_bad must be "tie" or "error", got {both_bad!r}. To drop these '
-                "rows, select them with Outcome.is_both_bad(values) first."
-            )
         if isinstance(values, list | tuple) and all(isinstance(v, cls) for v in values):
             return np.asarray(values, dtype=np.int8)
         column = as_column(values, "outcomes")
@@ -122,23 +118,9 @@ class Outcome(enum.IntEnum):
         if len(column) == 0:
             return np.empty(0, dtype=np.int8)
         _refuse_missing(column)
-        if column.dtype.kind == "b":
-            raise ValueError(
-                "Outcomes are True and False, which do not say who is better. Turn "
-                "them into words or numbers first. " + _MEANINGS_HELP
-            )
-        bad = cls.is_both_bad(column)
-        if both_bad == "error" and bad.any():
-            rows = np.flatnonzero(bad)
-            raise ValueError(
-                f"{len(rows)} outcome(s) say that both items are bad: "
-                f"{list_rows(rows, column[rows[:5]])}. Drop them with "
-                "`~Outcome.is_both_bad(values)`, or count them as ties with "
-                'both_bad="tie".'
-            )
-        result = _OutcomeReader(meaning, names).read(column)
-        if bad.any():
-            warn_both_bad(int(bad.sum()), len(column))
+        result = _read_values(column.tolist(), meaning, names)
+        if n_bad := int(cls.is_both_bad(column).sum()):
+            warn_both_bad(n_bad, len(column))
         return result
 
     @classmethod
@@ -165,8 +147,8 @@ class Outcome(enum.IntEnum):
             return np.zeros(len(column), dtype=bool)
         words = {value for value in column.tolist() if isinstance(value, str)}
         bad = {word for word in words if normalize(word) in BOTH_BAD_WORDS}
-        found = [isinstance(value, str) and value in bad for value in column.tolist()]
-        return np.asarray(found, dtype=bool)
+        marks = [isinstance(value, str) and value in bad for value in column.tolist()]
+        return np.asarray(marks, dtype=bool)
 
 
 _LEFT_WORDS = (
@@ -207,7 +189,7 @@ _SIGNS_BETWEEN = re.compile(r"(.+?) ?(>{1,3}|<{1,3}|={1,2}|~|≈) ?(.+)")
 _POINTS = re.compile(r"(\d{1,3}(?:\.5)?) ?[-:] ?(\d{1,3}(?:\.5)?)")
 
 
-def read_word(value: str) -> int | None:
+def _read_word(value: str) -> int | None:
     """Return the outcome that a word is; None if unknown.
 
     Besides `OUTCOME_WORDS`: ``A>B``, ``A>>B``, ``left wins``, ``2-1``.
@@ -215,14 +197,14 @@ def read_word(value: str) -> int | None:
     word = normalize(value).strip("[] ")
     if word in OUTCOME_WORDS:
         return int(OUTCOME_WORDS[word])
-    if found := _POINTS.fullmatch(word):
-        left, right = float(found[1]), float(found[2])
+    if match := _POINTS.fullmatch(word):
+        left, right = float(match[1]), float(match[2])
         return (right > left) - (right < left)
-    if found := _SIGNS_BETWEEN.fullmatch(word):
-        first, second = (OUTCOME_WORDS.get(found[place]) for place in (1, 3))
+    if match := _SIGNS_BETWEEN.fullmatch(word):
+        first, second = (OUTCOME_WORDS.get(match[place]) for place in (1, 3))
         if None in (first, second) or first == second or 0 in (first, second):
             return None
-        sign = found[2][0]
+        sign = match[2][0]
         if sign not in "<>":
             return 0
         better = first if sign == ">" else second
@@ -253,9 +235,8 @@ def decode_outcomes(y: Any) -> tuple[Any, NDArray[np.int64]]:
     if frame is None:
         warn_user(
             "y holds 0, 1 and 2 and no -1: they are read as left, tie and right, as "
-            "scikit-learn's meta-estimators renumber the outcomes -1, 0 and 1, and "
-            "predictions are 0, 1 and 2 too. If that is meant, give y - 1; if 1 means "
-            "right and 2 a tie, give np.array([-1, 1, 0])[y].",
+            "scikit-learn's meta-estimators renumber outcomes, and so are predictions. "
+            "Give y - 1 if that is meant.",
             DataWarning,
         )
     return (y.astype(np.int64) - 1).astype(np.int8), OUTCOMES + 1
@@ -270,9 +251,8 @@ def check_outcomes(
     """
     if y is None:
         raise ValueError(
-            "Comparisons need outcomes: this method requires y to be passed, but the "
-            "target y is None. Give one of -1 (left is better), 0 (tie), +1 (right is "
-            "better) for every comparison."
+            "Comparisons need outcomes -1, 0 or +1: this method requires y to be "
+            "passed, but the target y is None."
         )
     if isinstance(y, list | tuple) and all(isinstance(v, Outcome) for v in y):
         y = np.asarray(y, dtype=np.int8)
@@ -281,13 +261,13 @@ def check_outcomes(
         return np.empty(0, dtype=np.int8)
     _refuse_missing(column)
     if column.dtype.kind not in "iuf":
-        _refuse_non_numbers(column)
+        _refuse_others(column)
     lowest, highest = column.min(), column.max()
     within = lowest >= -1 and highest <= 1
     result = column.astype(np.int8) if within else None
     # Whole numbers between -1 and 1 need no second look; fractions do.
     if result is None or (column.dtype.kind == "f" and (result != column).any()):
-        _refuse_other_numbers(column)
+        _refuse_others(column)
     if lowest == 0 and highest == 1 and not some:
         if column.dtype != np.int8:
             _refuse_zero_and_one()
@@ -297,23 +277,19 @@ def check_outcomes(
 
 def _refuse_zero_and_one() -> NoReturn:
     raise ValueError(
-        "y holds only 0 and 1, which can be read in two ways. If 0 is a tie and 1 "
-        'means that right is better, say so: Outcome.parse(y, meaning="sign"). If they '
-        'say who won, convert them: Outcome.parse(y, meaning="score") if 1 means that '
-        "left won, 2 * y - 1 if 1 means that right won. VotingClassifier, "
-        "StackingClassifier, cross_val_predict and others of scikit-learn renumber two "
-        "outcomes to 0 and 1: without ties, give them WithoutTies(model); if the right "
-        "side never wins, exchange the sides of some comparisons."
+        "y holds only 0 and 1, which can be read in two ways. If 0 is a tie, give "
+        'Outcome.parse(y, meaning="sign"); if they say who won, meaning="score" if 1 '
+        "means that left won, 2 * y - 1 if right. Where scikit-learn renumbered two "
+        "outcomes, give it WithoutTies(model)."
     )
 
 
 def warn_no_left() -> None:
     """Say that outcomes are 0 and 1 only, which often means something else."""
     warn_user(
-        "y holds only 0 and 1, so 0 is read as a tie and no comparison is won by "
-        "the left side. If 0 and 1 say who won, convert them: "
-        'Outcome.parse(y, meaning="score") if 1 means that left won, '
-        "2 * y - 1 if 1 means that right won.",
+        "y holds only 0 and 1, so 0 is read as a tie and no comparison is won by the "
+        'left side. If they say who won: Outcome.parse(y, meaning="score") if 1 means '
+        "that left won, 2 * y - 1 if right.",
         DataWarning,
     )
 
@@ -322,158 +298,128 @@ def warn_both_bad(n_bad: int, n_rows: int) -> None:
     """Say how many outcomes call both items bad."""
     warn_user(
         f"{n_bad} of {n_rows} outcomes say that both items are bad; they are counted "
-        "as ties. Drop them with `~Outcome.is_both_bad(values)`, or refuse them with "
-        'both_bad="error".',
+        "as ties. Drop them with `~Outcome.is_both_bad(values)`.",
         DataWarning,
     )
 
 
-def _refuse_other_numbers(column: NDArray[Any]) -> NoReturn:
-    wrong = np.flatnonzero(~np.isin(column, (-1, 0, 1)))
-    hint = ""
-    if np.isin(column, (0, 0.5, 1)).all():
-        hint = (
-            " These look like the points of the left side: try "
-            'Outcome.parse(y, meaning="score").'
-        )
-    raise ValueError(
-        "y must hold -1 (left is better), 0 (tie) or +1 (right is better), got "
-        f"{len(wrong)} other value(s): {list_rows(wrong, column[wrong[:5]])}.{hint}"
-    )
-
-
-def _refuse_non_numbers(column: NDArray[Any]) -> None:
+def _refuse_others(column: NDArray[Any]) -> NoReturn:
+    """Raise a ValueError that names the rows of other values than -1, 0 and +1."""
+    values = column.tolist()
     rows = [
         row
-        for row, value in enumerate(column)
-        if isinstance(value, bool | np.bool_) or not isinstance(value, Real)
+        for row, value in enumerate(values)
+        if isinstance(value, bool) or value not in (-1, 0, 1)
     ]
-    where = list_rows(rows, [column[row] for row in rows[:5]])
-    hint = "Try Outcome.parse(y), which reads words such as 'left', 'draw', '0-1'."
+    hint = " Try Outcome.parse(y), which reads words such as 'left', 'draw', '0-1'."
     if column.dtype.kind == "b":
         hint = (
-            "True and False do not say who is better. Try Outcome.parse(y.astype(int), "
-            'meaning="score") if True means that left won.'
+            " True and False do not say who is better. Try Outcome.parse(y.astype(int),"
+            ' meaning="score") if True means that left won.'
         )
+    elif column.dtype.kind in "iuf":
+        is_score = set(values) <= {0, 0.5, 1}
+        hint = ' Try Outcome.parse(y, meaning="score").' * is_score
     raise ValueError(
-        "y must hold the numbers -1 (left is better), 0 (tie) or +1 (right is better), "
-        f"got {column.dtype} values: {where}. {hint}"
+        "y must hold -1 (left is better), 0 (tie) or +1 (right is better), got "
+        f"{len(rows)} other value(s): {list_rows(rows, [values[r] for r in rows[:5]])}."
+        f"{hint}"
     )
 
 
-class _OutcomeReader:
-    """Reads values one by one, and collects what it could not read."""
+def read_value(value: Any, meaning: Meaning | None = None) -> int | str:
+    """Return the outcome that a value is by itself, or the kind of its fault."""
+    number = as_number(value)
+    if number is not None:
+        return _NUMBERS[meaning].get(number, "number") if meaning else "undeclared"
+    if not isinstance(value, str):
+        return "unknown"
+    if (outcome := _read_word(value)) is not None:
+        return outcome
+    return "skipped" if normalize(value) in SKIP_WORDS else "unknown"
 
-    def __init__(
-        self,
-        meaning: Meaning | None = None,
-        names: tuple[list[Any], list[Any]] | None = None,
-    ) -> None:
-        self.meaning = meaning
-        self.numbers = {"sign": _SIGNS, "score": _SCORES}.get(meaning or "")
-        self.names = names
-        self.known: dict[Any, int | str] = {}
-        found = {name for side in names or () for name in side if isinstance(name, str)}
-        self.item_words = set(map(normalize, found))
 
-    def read(self, column: NDArray[Any]) -> NDArray[np.int8]:
-        """Read a whole column."""
-        values = column.tolist()
-        result = np.zeros(len(values), dtype=np.int8)
-        faults: dict[str, list[int]] = {}
-        for row, value in enumerate(values):
-            outcome = self._own_name(row, value)
-            if outcome is None:
-                key = (type(value), value)  # True is not 1 here
-                if key not in self.known:
-                    self.known[key] = self._look_up(value)
-                outcome = self.known[key]
-            if isinstance(outcome, str):
-                faults.setdefault(outcome, []).append(row)
-            else:
-                result[row] = outcome
-        for kind in ("undeclared", "number", "self", "ambiguous", "skipped", "unknown"):
-            if kind in faults:
-                self._refuse(kind, faults[kind], values)
-        return result
+def _read_values(
+    values: list[Any], meaning: Meaning | None, names: list[list[Any]] | None
+) -> NDArray[np.int8]:
+    """Read values one by one; refuse all that could not be read."""
+    words = {name for side in names or () for name in side if isinstance(name, str)}
+    item_words = set(map(normalize, words))
+    known: dict[Any, int | str] = {}
+    result = np.zeros(len(values), dtype=np.int8)
+    faults: dict[str, list[int]] = {}
+    for row, value in enumerate(values):
+        outcome: int | str | None = None
+        if names is not None and (meaning is None or as_number(value) is None):
+            outcome = _own_name(value, names[0][row], names[1][row])
+        if outcome is None:
+            key = (type(value), value)  # True is not 1 here
+            if key not in known:
+                known[key] = read_value(value, meaning)
+                is_name = isinstance(value, str) and normalize(value) in item_words
+                if is_name and isinstance(known[key], int) and as_number(value) is None:
+                    known[key] = "ambiguous"
+            outcome = known[key]
+        if isinstance(outcome, str):
+            faults.setdefault(outcome, []).append(row)
+        else:
+            result[row] = outcome
+    for kind in ("undeclared", "number", "self", "ambiguous", "skipped", "unknown"):
+        if kind in faults:
+            _refuse(kind, faults[kind], values, meaning, names is not None)
+    return result
 
-    def _own_name(self, row: int, value: Any) -> int | str | None:
-        """Return the outcome that names an item of the row; None if it names none."""
-        declared = self.numbers is not None and as_number(value) is not None
-        if self.names is None or declared:
-            return None
-        is_left = _same_name(value, self.names[0][row])
-        is_right = _same_name(value, self.names[1][row])
-        if is_left and is_right:
-            return "self"
-        return -1 if is_left else 1 if is_right else None
 
-    def _look_up(self, value: Any) -> int | str:
-        """Return the outcome of a value by itself, or the kind of fault that it is."""
-        number = as_number(value)
-        if number is not None:
-            if self.numbers is None:
-                return "undeclared"
-            return self.numbers.get(number, "number")
-        if not isinstance(value, str):
-            return "unknown"
-        word = normalize(value)
-        if (found := read_word(value)) is None:
-            return "skipped" if word in SKIP_WORDS else "unknown"
-        return "ambiguous" if word in self.item_words else found
+def _own_name(value: Any, left: Any, right: Any) -> int | str | None:
+    """Return the outcome that names an item of the row; None if it names none."""
+    is_left, is_right = _same_name(value, left), _same_name(value, right)
+    if is_left and is_right:
+        return "self"
+    return -1 if is_left else 1 if is_right else None
 
-    def _refuse(self, kind: str, rows: list[int], values: list[Any]) -> None:
-        where = list_rows(rows, [values[row] for row in rows[:5]])
-        opposite = ""
-        if {as_number(values[row]) for row in rows} <= {0.0, 1.0}:
-            opposite = (
-                " Only 0 and 1 occur, and files exist where 1 means that left won and "
-                "others where it means that right won."
-            )
-        expected = "-1, 0 and +1" if self.meaning == "sign" else "1, 0.5 and 0"
-        reasons = {
-            "undeclared": f"are numbers without a declared meaning: {where}.{opposite} "
-            f"{_MEANINGS_HELP}",
-            "number": f'are not among {expected}, as meaning="{self.meaning}" expects: '
-            f"{where}.",
-            "self": f"name an item that stands on both sides: {where}. Write 'tie', or "
-            "remove these rows.",
-            "ambiguous": "are a word for an outcome and also the name of an item that "
-            f"is not compared in that row: {where}. Rename the item, or write 'left', "
-            "'tie' or 'right'.",
-            "skipped": f"say that nobody voted: {where}. That is no tie; remove these "
-            "comparisons.",
-            "unknown": f"are unknown: {where}. {self._hint(rows, values)} Known words: "
-            f"{', '.join(OUTCOME_WORDS)}.",
-        }
-        raise ValueError(f"{len(rows)} outcome(s) {reasons[kind]}")
 
-    def _hint(self, rows: list[int], values: list[Any]) -> str:
-        words = {normalize(str(values[row])) for row in rows}
-        if words & {"h", "d"}:
-            return (
-                "The letters H, D and A are not read, because A also stands for model "
-                "A; replace them by home, draw and away."
-            )
-        if self.names is not None:
-            return "They do not name one of the two items of their row either."
-        return "If they name items, give the two columns of names as left and right."
+def _refuse(
+    kind: str, rows: list[int], values: list[Any], meaning: Meaning | None, named: bool
+) -> NoReturn:
+    where = list_rows(rows, [values[row] for row in rows[:5]])
+    opposite = ""
+    if {as_number(values[row]) for row in rows} <= {0.0, 1.0}:
+        opposite = (
+            " Only 0 and 1 occur, and files exist where 1 means that left won and "
+            "others where it means that right won."
+        )
+    hint = "If they name items, give the two columns of names as left and right."
+    if {normalize(str(values[row])) for row in rows} & {"h", "d"}:
+        hint = "A also stands for model A; replace H, D and A by home, draw and away."
+    elif named:
+        hint = "They do not name one of the two items of their row either."
+    expected = "-1, 0 and +1" if meaning == "sign" else "1, 0.5 and 0"
+    reasons = {
+        "undeclared": f"are numbers without a declared meaning: {where}.{opposite} "
+        f"{_MEANINGS_HELP}",
+        "number": f'are not among {expected}, as meaning="{meaning}" expects: {where}.',
+        "self": f"name an item that stands on both sides: {where}. Write 'tie', or "
+        "remove these rows.",
+        "ambiguous": "are a word for an outcome and also the name of an item that is "
+        f"not compared in that row: {where}. Rename the item.",
+        "skipped": f"say that nobody voted: {where}. That is no tie; remove them.",
+        "unknown": f"are unknown: {where}. {hint}",
+    }
+    raise ValueError(f"{len(rows)} outcome(s) {reasons[kind]}")
 
 
 def _check_names(
     left: ArrayLike | None, right: ArrayLike | None, n_rows: int
-) -> tuple[list[Any], list[Any]] | None:
+) -> list[list[Any]] | None:
     """Check the columns that name the two items of every row."""
     if left is None and right is None:
         return None
     if left is None or right is None:
-        given, absent = ("left", "right") if right is None else ("right", "left")
-        raise ValueError(
-            f"{given} names are given without {absent} names; give both or neither."
-        )
-    first = as_column_of(left, "left", n_rows, what="names", rows="outcomes")
-    second = as_column_of(right, "right", n_rows, what="names", rows="outcomes")
-    return first.tolist(), second.tolist()
+        raise ValueError("Give left and right names, or neither.")
+    return [
+        as_column_of(side, name, n_rows, what="names", rows="outcomes").tolist()
+        for name, side in (("left", left), ("right", right))
+    ]
 
 
 def _refuse_missing(column: NDArray[Any]) -> None:

@@ -179,7 +179,6 @@ class Pairs(ItemRows):
         right: str,
         outcome: str,
         meaning: Meaning | None = None,
-        both_bad: Literal["tie", "error"] = "tie",
         items: Any = None,
         names: Any = None,
     ) -> tuple[Pairs, Outcomes]:
@@ -195,8 +194,6 @@ class Pairs(ItemRows):
         meaning : {"sign", "score"}, optional
             What numbers mean: -1, 0 and +1 as here, or left's points 1, ½ and 0. A
             number is never the name of an item, for which see `Outcome.parse`.
-        both_bad : {"tie", "error"}, default="tie"
-            As in `Outcome.parse`.
         items, names
             As in `Pairs`.
 
@@ -226,7 +223,6 @@ class Pairs(ItemRows):
             meaning=meaning,
             left=None if undeclared else columns[0],
             right=None if undeclared else columns[1],
-            both_bad=both_bad,
         )
         return pairs, y
 

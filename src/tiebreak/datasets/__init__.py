@@ -11,13 +11,10 @@ graded rows as ``X``, ``y`` and ``qid``, ranked lists as ``orders``.
 """
 
 from tiebreak.datasets.loaders import (
+    PUBLISHED,
     UCI_TABLES,
     load_chess,
-    load_football,
-    load_lightgbm_rank,
-    load_llmfao,
-    load_lm_arena,
-    load_mq2008,
+    load_published,
     load_sushi_orders,
     load_sushi_pairs,
     load_uci,
@@ -27,8 +24,7 @@ from tiebreak.datasets.published import REGISTRY, DataFile, DataSet, cache_dir, 
 from tiebreak.datasets.simulated import make_norms, make_orders, make_separable
 
 __all__ = [
-    "REGISTRY", "UCI_TABLES", "DataFile", "DataSet", "cache_dir", "fetch", "load_chess",
-    "load_football", "load_lightgbm_rank", "load_llmfao", "load_lm_arena",
-    "load_mq2008", "load_sushi_orders", "load_sushi_pairs", "load_uci",
+    "PUBLISHED", "REGISTRY", "UCI_TABLES", "DataFile", "DataSet", "cache_dir", "fetch",
+    "load_chess", "load_published", "load_sushi_orders", "load_sushi_pairs", "load_uci",
     "load_worldcup2022", "make_norms", "make_orders", "make_separable",
 ]  # fmt: skip

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import gzip
 import re
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,9 +13,9 @@ import polars as pl
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
-from tiebreak.data import Grades, Lists, Orders, Pairs
-from tiebreak.datasets.published import REGISTRY, fetch
-from tiebreak.io import FileError, ReadOptions, read_file
+from tiebreak.data import Comparisons, Grades, Lists, Orders, Pairs
+from tiebreak.datasets.published import REGISTRY, fetch, find_set
+from tiebreak.io import ReadOptions, read_file
 
 
 def load_worldcup2022() -> Bunch:
@@ -49,44 +48,11 @@ def load_worldcup2022() -> Bunch:
     )
     return Bunch(
         pairs=Pairs(None, left, right, names=teams),
-        y=_compare(table["left_goals"], table["right_goals"]),
+        y=np.sign(
+            (table["right_goals"] - table["left_goals"]).to_numpy().astype(np.int8)
+        ),
         table=table,
         description=REGISTRY["worldcup2022"].description,
-    )
-
-
-def load_football(*, download: bool = True) -> Bunch:
-    """Load men's international football matches: results, dates, and who was at home.
-
-    Parameters
-    ----------
-    download : bool, default=True
-        Whether to download what is missing.
-
-    Returns
-    -------
-    Bunch
-        ``pairs`` in order of date, left is the home team; ``y``: -1 the left team won,
-        0 draw, +1 the right team won; ``date`` of datetime64[D]; ``advantage``: 1 if
-        left played at home, 0 on neutral ground; ``tournament``; ``goals`` (n, 2) of
-        both sides; ``description``.
-    """
-    table = _read_table(
-        "football/results.csv",
-        download,
-        null_values="NA",
-        schema_overrides={"date": pl.Date, "neutral": pl.String},
-    )
-    # Matches that are still to be played have no goals.
-    table = table.drop_nulls("home_score").sort("date", maintain_order=True)
-    return Bunch(
-        pairs=Pairs(None, table["home_team"], table["away_team"]),
-        y=_compare(table["home_score"], table["away_score"]),
-        date=table["date"].to_numpy().astype("M8[D]"),
-        advantage=(table["neutral"] == "FALSE").to_numpy().astype(np.float64),
-        tournament=np.asarray(table["tournament"].to_list(), dtype=np.str_),
-        goals=table.select("home_score", "away_score").to_numpy(),
-        description=REGISTRY["football"].description,
     )
 
 
@@ -121,66 +87,70 @@ _TAGS = (
     "problem_solving", "real_world", "specificity", "technical_accuracy",
     "instruction_following", "math",
 )  # fmt: skip
+# The sets and files that `load_published` reads, and how.
+_PUBLISHED = {
+    # Matches that are still to be played have no goals.
+    "football": ReadOptions(
+        skip_bad_rows=True,
+        words=("tournament",),
+        numbers=("home_score", "away_score"),
+    ),
+    "lm_arena_140k": ReadOptions(numbers=_TAGS),
+    "llmfao": ReadOptions(words=("prompt", "id")),
+    "mq2008": ReadOptions(format="svmlight"),
+    "lightgbm_rank/rank.train": ReadOptions(format="svmlight"),
+    "lightgbm_rank/rank.test": ReadOptions(format="svmlight"),
+}
+PUBLISHED = tuple(_PUBLISHED)
+"""Names of what `load_published` reads."""
 
 
-def load_lm_arena() -> Bunch:
-    """Load 2025's votes between language models from LMArena, with tags of the prompts.
-
-    ``both_bad`` counts as a tie and is marked. Votes between a model and itself are
-    left out.
-
-    Returns
-    -------
-    Bunch
-        ``pairs``, left is model A; ``y``: -1 the left answer is better, 0 tie or both
-        bad, +1 the right answer is better; ``both_bad`` of bool; ``tags``: a dict of
-        ten arrays of bool, so that ``pairs[tags["math"]]`` are votes on mathematics;
-        ``description``.
-
-    Raises
-    ------
-    FileNotFoundError
-        If ``lm_arena_140k/battles.csv`` is not here; it cannot be downloaded.
-    """
-    words = {"model_a": -1, "model_b": 1, "tie": 0, "both_bad": 0}
-    name = "lm_arena_140k/battles.csv"
-    table = _read_table(name, True, columns=["model_a", "model_b", "winner", *_TAGS])
-    table = table.filter(pl.col("model_a") != pl.col("model_b"))
-    return Bunch(
-        pairs=Pairs(None, table["model_a"], table["model_b"]),
-        y=_outcomes(table["winner"], words),
-        both_bad=(table["winner"] == "both_bad").to_numpy(writable=True),
-        tags={tag: (table[tag] == 1).to_numpy(writable=True) for tag in _TAGS},
-        description=REGISTRY["lm_arena_140k"].description,
-    )
-
-
-def load_llmfao(*, download: bool = True) -> Bunch:
-    """Load 2023's judgments of crowd workers on language models, from LLMFAO.
+def load_published(name: str, *, download: bool = True) -> Bunch:
+    """Load comparisons or graded rows that somebody published.
 
     Parameters
     ----------
+    name : str
+        One of `PUBLISHED`: ``"football"``, ``"lm_arena_140k"`` and ``"llmfao"`` (votes
+        on language models), ``"mq2008"``, ``"lightgbm_rank/rank.train"`` or ``.test``.
     download : bool, default=True
         Whether to download what is missing.
 
     Returns
     -------
     Bunch
-        ``pairs``, left and right as shown; ``y``: -1 the left answer is better, 0 tie,
-        +1 the right answer is better; ``rater``, ``prompt``, ``pair``: numbers of the
-        worker who judged, of the prompt, and of the pair of answers, of which several
-        workers judged the same; ``description``.
+        Of comparisons ``pairs`` and ``y``: -1 the left item is better, 0 tie or both
+        bad, +1 the right one; ``both_bad``; and the columns of the file that are there:
+        ``period``, ``advantage`` (1 if left played at home), ``rater``,
+        ``tournament``, ``home_score``, ``away_score``, ``prompt``, ``id`` (of the two
+        answers), and ten tags of prompts such as ``math``, 0 or 1. Comparisons of an
+        item with itself are left out. Of graded rows features ``X``, grades ``y``
+        (higher is better) and ``qid``. ``description`` names the publisher.
+
+    Raises
+    ------
+    ValueError
+        If there is no such set.
+    FileNotFoundError
+        If it is not here and cannot be downloaded.
     """
-    name = "llmfao/llmfao.csv"
-    table = _read_table(name, download)
-    return Bunch(
-        pairs=Pairs(None, table["left"], table["right"]),
-        y=_outcomes(table["winner"], {"left": -1, "right": 1, "tie": 0}),
-        rater=table["worker"].to_numpy(writable=True),
-        prompt=table["prompt"].to_numpy(writable=True),
-        pair=table["id"].to_numpy(writable=True),
-        description=REGISTRY["llmfao"].description,
-    )
+    if name not in _PUBLISHED:
+        expected = ", ".join(PUBLISHED)
+        raise ValueError(f"There is no set {name!r}. Expected one of {expected}.")
+    (path,) = fetch(name, download=download)
+    data = read_file(path, _PUBLISHED[name]).data
+    description = find_set(name)[0].description
+    if isinstance(data, Comparisons):
+        columns = {**data.columns, **data.others, "both_bad": data.marks["both_bad"]}
+        return Bunch(pairs=data.pairs, y=data.y, **columns, description=description)
+    assert isinstance(data, Grades)
+    qid = data.qid
+    if qid is None:  # the numbers of rows of each query are in a file of their own
+        (path,) = fetch(f"{name}.query", download=download)
+        sizes = np.loadtxt(path, dtype=np.int64)
+        qid = np.repeat(np.arange(len(sizes)), sizes)
+    X = np.asarray(data.items.values, dtype=np.float64)
+    return Bunch(X=X, y=data.y, qid=qid.astype(np.int64), description=description)
 
 
 N_PEOPLE, N_RATED = 5000, 10
@@ -246,18 +216,10 @@ def load_sushi_pairs(
         ``y``: -1 the left sushi got the higher score, 0 equal scores, +1 the right one;
         ``person`` who compared, for splits by people; ``sushi`` (n, 2): numbers from 0
         to 99 of both sides; ``description``.
-
-    ValueError
-        If the scores are those of an old release.
     """
-    name = "sushi/sushi3b.5000.10.score"
-    scores = _read_table(name, download, has_header=False, separator=" ").to_numpy()
-    if scores[scores >= 0].mean() < 2:
-        raise FileError(
-            Path(name),
-            "0 is the best score, as in downloads before 29 December 2015. Get the "
-            "release sushi3-2016 from https://www.kamishima.net/sushi/.",
-        )
+    scores = _read_table(
+        "sushi/sushi3b.5000.10.score", download, has_header=False, separator=" "
+    ).to_numpy()
     _, kinds = _read_kinds(download)
     people = _read_table(
         "sushi/sushi3.udata", download, has_header=False, separator="\t"
@@ -330,61 +292,6 @@ def _read_kinds(download: bool) -> tuple[list[str], NDArray[np.float64]]:
         "sushi/sushi3.idata", download, has_header=False, separator="\t"
     )
     return table.to_series(1).to_list(), table[:, 2:].to_numpy().astype(np.float64)
-
-
-def load_mq2008(*, download: bool = True) -> Bunch:
-    """Load a part of MQ2008: 2874 web pages graded for 156 queries, 46 features.
-
-    Parameters
-    ----------
-    download : bool, default=True
-        Whether to download what is missing.
-
-    Returns
-    -------
-    Bunch
-        Features ``X``, grades ``y`` (higher is better) and ``qid``, the publisher's
-        numbers of the queries; ``description``.
-    """
-    return _read_grades("mq2008", "fold1_test.txt", download)
-
-
-def load_lightgbm_rank(
-    part: Literal["train", "test"] = "train", *, download: bool = True
-) -> Bunch:
-    """Load LightGBM's example of learning to rank, 300 features.
-
-    Parameters
-    ----------
-    part : {"train", "test"}, default="train"
-        3005 rows of 201 queries to learn from, or 768 rows of 50 queries to test with.
-    download : bool, default=True
-        Whether to download what is missing.
-
-    Returns
-    -------
-    Bunch
-        Features ``X``, grades ``y`` (higher is better) and ``qid``, which numbers the
-        queries of each part from 0; ``description``.
-    """
-    data = _read_grades("lightgbm_rank", f"rank.{part}", download)
-    (path,) = fetch(f"lightgbm_rank/rank.{part}.query", download=download)
-    sizes = np.loadtxt(path, dtype=np.int64)
-    data.qid = np.repeat(np.arange(len(sizes)), sizes)
-    return data
-
-
-def _read_grades(name: str, file: str, download: bool) -> Bunch:
-    (path,) = fetch(f"{name}/{file}", download=download)
-    read = read_file(path, ReadOptions(format="svmlight"))
-    grades = read.data
-    assert isinstance(grades, Grades)
-    return Bunch(
-        X=np.asarray(grades.items.values, dtype=np.float64),
-        y=grades.y,
-        qid=None if grades.qid is None else grades.qid.astype(np.int64),
-        description=REGISTRY[name].description,
-    )
 
 
 # Name of each table: its file, and its nominal inputs.
@@ -494,12 +401,3 @@ def _read_rows(path: Path) -> tuple[list[str], list[list[str]]]:
 def _read_table(name: str, download: bool, **options: Any) -> pl.DataFrame:
     (path,) = fetch(name, download=download)
     return pl.read_csv(path, **options)
-
-
-def _compare(left: pl.Series, right: pl.Series) -> NDArray[np.int8]:
-    """Outcomes of matches by the goals of both sides."""
-    return np.sign((right - left).to_numpy()).astype(np.int8)
-
-
-def _outcomes(winner: pl.Series, words: Mapping[str, int]) -> NDArray[np.int8]:
-    return winner.replace_strict(words, return_dtype=pl.Int8).to_numpy(writable=True)

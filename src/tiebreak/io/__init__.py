@@ -8,6 +8,9 @@ these and of CSV, TSV, Parquet and Arrow files, and `columns` says what they mea
 data each, and write it next to where it is read; `read` chooses among them; `result`
 holds what users say, what they get, and the errors.
 
+A new shape of tables is a line of ``RULES`` in `columns`, with words for its roles, and
+a reader that ``_read_shape`` in `read` calls.
+
 A new file format takes three steps: add its name to `tiebreak.options`, detect
 its first bytes or lines in ``detect_format``, and read it. A format with named columns
 is opened in ``Table``. For any other, write ``read_<format>(path, detected)``, which

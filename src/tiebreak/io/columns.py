@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Which column of a table has which role, by usual names or by the user's options.
 
-A reading is one way to understand a table: comparisons, scores that people gave, or
-graded rows, with a column for each role. With more than one reading the user chooses.
+Three tables of rules say what a table is: `COLUMN_WORDS` how the column of a role is
+usually called, `RULES` which roles make a shape, and `PARSED` how the column of a role
+is read. A new shape is a line in `RULES`, with its words, and a reader in `read`.
+
+A reading is one way to understand a table, with a column for each role. With more than
+one reading the user chooses.
 
 Case, blanks, dots and underscores of a column's name do not matter: ``HomeTeam``,
 ``home team`` and ``home_team`` are equal. Where a file has several columns for a role
@@ -14,14 +18,14 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import permutations
 from typing import Literal, NamedTuple
 
 from tiebreak.io.result import ReadOptions, flag
-from tiebreak.io.table import Table
+from tiebreak.io.table import Columns, Table
 
 
 class Sides(NamedTuple):
@@ -152,8 +156,56 @@ _KINDS: dict[Shape, tuple[str, ...]] = {
     "long": ("comparisons", "orders", "grades"),
     "grades": ("grades",),
 }
-# Roles that no column need have: the option says none.
-_OPTIONAL = ("rater", "period", "weight", "advantage", "neutral")
+
+
+class Rule(NamedTuple):
+    """The roles that make a shape."""
+
+    shape: Shape  # comparisons row by row, scores of people one per row, or graded rows
+    # Roles, and which words of `COLUMN_WORDS` name each; two sides are found together.
+    needs: Mapping[str, str]
+    may: tuple[str, ...] = ()  # roles that need not have a column
+
+
+_SIDES = {"left": "", "right": ""}
+_METADATA = ("rater", "period", "weight")
+_SIDED = (*_METADATA, "advantage", "neutral")
+
+#: Ways to understand a table. Where none of a group fits, the next group is tried: a
+#: grade is also a usual name in tables of comparisons and of scores.
+RULES: tuple[tuple[Rule, ...], ...] = (
+    (
+        Rule("comparisons", {"winner": "", "loser": ""}, _METADATA),
+        Rule("comparisons", {**_SIDES, "outcome": "outcome"}, _SIDED),
+        Rule(
+            "comparisons",
+            {**_SIDES, "left_score": "left_score", "right_score": "right_score"},
+            _SIDED,
+        ),
+        Rule("long", {"person": "person", "grade": "rating", "item": "item"}),
+    ),
+    (Rule("comparisons", {**_SIDES, "outcome": "one_hot"}, _SIDED),),
+    (Rule("comparisons", {**_SIDES, "outcome": "points"}, _SIDED),),
+    (Rule("grades", {"grade": "grade"}, ("query", "item")),),
+    (Rule("grades", {"query": "query", "grade": "rating"}, ("item",)),),
+)
+
+#: How the column of a role is read, and what is missing in an empty cell of it; without
+#: a noun empty cells are looked at later.
+PARSED: dict[str, tuple[Literal["text", "numbers", "raw"], str]] = {
+    **dict.fromkeys(("left", "right", "winner", "loser"), ("text", "name")),
+    **dict.fromkeys(("person", "item", "query"), ("text", "value")),
+    **dict.fromkeys(("left_score", "right_score"), ("numbers", "score")),
+    "outcome": ("text", "outcome"),
+    "grade": ("numbers", "grade"),
+    "advantage": ("numbers", "advantage"),
+    "neutral": ("text", ""),
+    "rater": ("text", ""),
+    "period": ("raw", ""),
+    "weight": ("numbers", ""),
+}
+
+
 # An option for one of these columns rules out the readings that do not use it.
 _DEFINING = (
     "left", "right", "outcome", "winner", "loser", "left_score", "right_score",
@@ -165,13 +217,40 @@ _DEFINING = (
 class Reading:
     """One way to understand a table."""
 
-    shape: Shape  # comparisons row by row, scores of people one per row, or graded rows
+    rule: Rule
     roles: dict[str, str]  # the column of each role
     family: str = ""  # of the two sides, see `SIDES`
 
+    @property
+    def shape(self) -> Shape:
+        """What the table is."""
+        return self.rule.shape
+
     def describe(self) -> str:
-        """Say which columns are used, as options that choose this reading."""
-        return " ".join(flag(role, column) for role, column in self.roles.items())
+        """Say which columns are needed, as options that choose this reading."""
+        return " ".join(flag(role, self.roles[role]) for role in self.rule.needs)
+
+
+def read_roles(
+    table: Table,
+    roles: Mapping[str, str],
+    text: Sequence[str] = (),
+    numbers: Sequence[str] = (),
+) -> Columns:
+    """Read the columns of roles, and others; note the empty cells in those of roles."""
+    listed: dict[str, list[str]] = {"text": [], "numbers": [], "raw": []}
+    for role, column in roles.items():
+        listed[PARSED[role][0]].append(column)
+    listed["text"] += text
+    listed["numbers"] += numbers
+    columns = table.read(**listed)
+    for role, column in roles.items():
+        kind, noun = PARSED[role]
+        if noun and kind == "text":
+            columns.note_missing(noun, column)
+        elif noun:
+            columns.note_bad(noun, column)
+    return columns
 
 
 def split_outcome(outcome: str, table: Table) -> list[str]:
@@ -179,33 +258,16 @@ def split_outcome(outcome: str, table: Table) -> list[str]:
     return [] if outcome in table.columns or not outcome else outcome.split(",")
 
 
-def _find_one_hot(table: Table, sides: dict[str, str]) -> str | None:
-    """Find one column per outcome, such as winner_model_a, and write them as one."""
-    spelled = {spelling(c): c for c in reversed(table.columns)}
-    for before in ("winner", "win", "wins", "won", "preferred"):
-        left, right = (
-            spelled.get(before + spelling(sides[side])) for side in ("left", "right")
-        )
-        if left is None or right is None:
-            continue
-        found = [left, right]
-        for words in (("tie", "draw"), ("tiebothbad", "bothbad")):
-            names = [*(before + word for word in words), *words]
-            found += [spelled[name] for name in names if name in spelled][:1]
-        return ",".join(found)
-    return None
-
-
 class Roles:
     """Finds columns by the user's options first and by their usual names second."""
 
     def __init__(self, table: Table, options: ReadOptions) -> None:
         self.table = table
-        self.given: dict[str, str] = {}
+        self.named: dict[str, str] = {}
         self.left_out: set[str] = set()  # roles that no column is to have
         for role, name in options.columns().items():
             column = find_column(name, table.columns)
-            if column is None and name == "none" and role in _OPTIONAL:
+            if column is None and name == "none" and role in _SIDED:
                 self.left_out.add(role)
                 continue
             if column is None and role == "outcome" and 1 < name.count(",") + 1 < 5:
@@ -213,146 +275,136 @@ class Roles:
                     find_column(n.strip(), table.columns) for n in name.split(",")
                 ]
                 if None not in listed:
-                    self.given[role] = ",".join(map(str, listed))
+                    self.named[role] = ",".join(map(str, listed))
                     continue
-            self.given[role] = named_column(table, name, flag(role))
-        for role, other in permutations(("left_score", "right_score")):
-            if role in self.given and other not in self.given:
-                raise table.error(f"{flag(role)} is given without {flag(other)}.")
+            self.named[role] = named_column(table, name, flag(role))
+        for pair in (("left_score", "right_score"), ("left", "right")):
+            for role, other in permutations(pair):
+                self._need(role, other)
+        self._need("loser", "winner")
+        if "left" in self.named and self.named["left"] == self.named["right"]:
+            raise table.error(f"{flag('left')} and {flag('right')} name one column.")
 
-    def others(self, names: Sequence[str], option: str) -> list[str]:
-        """Find columns without a role that an option names."""
-        return [named_column(self.table, name, option) for name in names]
+    def _need(self, role: str, other: str) -> None:
+        if role in self.named and other not in self.named:
+            raise self.table.error(
+                f"{flag(role)} is given without {flag(other)}; give both."
+            )
 
     def find(self, role: str, used: dict[str, str] | None = None) -> str | None:
         """Find the column of a role that no other role has taken."""
-        if role in self.given or role in self.left_out:
-            return self.given.get(role)
-        taken = set((used or {}).values())
-        found = find_columns(role, self.table.columns)
-        return next((column for column in found if column not in taken), None)
+        columns = self.candidates(role, role, used or {})
+        return columns[0] if columns else None
+
+    def candidates(self, role: str, words: str, used: dict[str, str]) -> list[str]:
+        """List the columns that may have a role, the likeliest first."""
+        column = self.named.get(role)
+        if role == "outcome" and column is None:
+            column = self.named.get("winner")
+        if column is not None or role in self.left_out:
+            return [] if column is None else [column]
+        if words == "one_hot":
+            return self._one_hot(used)
+        taken = set(used.values())
+        if words == "outcome":
+            # A winner next to a loser is a side, and no outcome.
+            taken.update(*(s[1:] for s in self.sides() if s.family == "winner"))
+        likely = find_columns(words, self.table.columns)
+        free = [column for column in likely if column not in taken]
+        if words == "outcome":
+            return free
+        if role == "item" and "person" in used and not free:
+            # Somebody scored something, and nothing else is there.
+            free = [column for column in self.table.columns if column not in taken]
+            return free if len(free) == 1 else []
+        return free[:1]
+
+    def _one_hot(self, sides: dict[str, str]) -> list[str]:
+        """Find one column per outcome, such as winner_model_a; all are one text."""
+        spelled = {spelling(c): c for c in reversed(self.table.columns)}
+        for before in ("winner", "win", "wins", "won", "preferred"):
+            columns = [
+                spelled.get(before + spelling(sides[side]))
+                for side in ("left", "right")
+            ]
+            if None in columns:
+                continue
+            for words in (("tie", "draw"), ("tiebothbad", "bothbad")):
+                names = [*(before + word for word in words), *words]
+                columns += [spelled[name] for name in names if name in spelled][:1]
+            return [",".join(map(str, columns))]
+        return []
 
     def sides(self) -> list[Sides]:
         """Find the pairs of columns that can be compared."""
-        given = self.given
-        if "loser" in given:
-            if "winner" not in given:
-                raise self.table.error(
-                    f"{flag('loser')} is given without {flag('winner')}; name both."
-                )
-            return [Sides("winner", given["winner"], given["loser"])]
-        if "left" in given or "right" in given:
-            if "left" not in given or "right" not in given:
-                raise self.table.error(
-                    f"{flag('left')} and {flag('right')} name the two columns that "
-                    "are compared; give both."
-                )
-            left, right = given["left"], given["right"]
+        named = self.named
+        if "loser" in named:
+            return [Sides("winner", named["winner"], named["loser"])]
+        if "left" in named:
+            left, right = named["left"], named["right"]
             return [Sides(_family_of(left, right), left, right)]
         spelled = {spelling(c): c for c in reversed(self.table.columns)}
-        found: dict[str, Sides] = {}
+        families: dict[str, Sides] = {}
         for family, *words in SIDES:
             columns = [spelled[w] for w in map(spelling, words) if w in spelled]
             if len(columns) == 2:
-                found.setdefault(family, Sides(family, *columns))
-        return list(found.values())
+                families.setdefault(family, Sides(family, *columns))
+        return list(families.values())
+
+    def readings(self, rule: Rule) -> list[Reading]:
+        """Find the readings by a rule that use every column which the user named."""
+        if rule.shape == "long" and self.sides() and "person" not in self.named:
+            return []
+        choices: list[tuple[str, dict[str, str]]] = [("", {})]
+        if rule.shape == "comparisons":
+            winner_first = "winner" in rule.needs
+            choices = [
+                (sides.family, dict(zip(rule.needs, sides[1:], strict=False)))
+                for sides in self.sides()
+                if (sides.family in ("winner", "chosen")) == winner_first
+            ]
+        for role, words in rule.needs.items():
+            if words:
+                choices = [
+                    (family, {**columns, role: column})
+                    for family, columns in choices
+                    for column in self.candidates(role, words, columns)
+                ]
+        wanted = {item for item in self.named.items() if item[0] in _DEFINING}
+        readings = []
+        for family, columns in choices:
+            for role in rule.may:
+                if (column := self.find(role, columns)) is not None:
+                    columns[role] = column
+            # --winner may name the outcome column.
+            used = {"winner": columns.get("outcome", ""), **columns}
+            distinct = rule.shape != "long" or len({*columns.values()}) == 3
+            if distinct and wanted <= used.items():
+                readings.append(Reading(rule, columns, family))
+        return readings
 
 
 def find_reading(table: Table, options: ReadOptions) -> Reading | None:
     """Find the one reading of a table by the names of its columns."""
     roles = Roles(table, options)
-    readings = _fitting(roles, options, [*_comparisons(roles), *_long(roles)])
-    # A query or a grade is also a usual name in tables of comparisons and of scores.
-    if not readings:
-        readings = _fitting(roles, options, _grades(roles))
-    if len(readings) > 1:
-        listed = "; or ".join(reading.describe() for reading in readings)
-        raise table.question(
-            f"the columns can be read in {len(readings)} ways. Choose one by its "
-            f"options: {listed}."
-        )
-    if not readings and options.kind in (None, "comparisons"):
+    for rules in RULES:
+        readings = [
+            reading
+            for rule in rules
+            if options.kind is None or options.kind in _KINDS[rule.shape]
+            for reading in roles.readings(rule)
+        ]
+        if len(readings) > 1:
+            listed = "; or ".join(reading.describe() for reading in readings)
+            raise table.question(
+                f"the columns can be read in {len(readings)} ways. Choose one by its "
+                f"options: {listed}."
+            )
+        if readings:
+            return readings[0]
+    if options.kind in (None, "comparisons"):
         _refuse_sides_without_outcome(roles)
-    return readings[0] if readings else None
-
-
-def _fitting(
-    roles: Roles, options: ReadOptions, readings: list[Reading]
-) -> list[Reading]:
-    """Keep the readings that use every column the user named, and are of the kind."""
-    wanted = {item for item in roles.given.items() if item[0] in _DEFINING}
-
-    def fits(reading: Reading) -> bool:
-        used = dict(reading.roles)
-        if "outcome" in used:
-            used["winner"] = used["outcome"]  # --winner may name the outcome column
-        return wanted <= set(used.items()) and (
-            options.kind is None or options.kind in _KINDS[reading.shape]
-        )
-
-    return [reading for reading in readings if fits(reading)]
-
-
-def _comparisons(roles: Roles) -> list[Reading]:
-    readings = []
-    for family, left, right in roles.sides():
-        if family in ("winner", "chosen"):
-            columns = {"winner": left, "loser": right}
-            readings.append(Reading("comparisons", columns, family))
-            continue
-        sides = {"left": left, "right": right}
-        for outcome in _outcomes(roles, sides):
-            readings.append(Reading("comparisons", {**sides, **outcome}, family))
-    return readings
-
-
-def _outcomes(roles: Roles, sides: dict[str, str]) -> list[dict[str, str]]:
-    """Find the ways in which a table says who of two sides is better."""
-    given = roles.given
-    if "outcome" in given or "winner" in given:
-        return [{"outcome": given.get("outcome") or given["winner"]}]
-    if "left_score" in given:
-        return [{role: given[role] for role in ("left_score", "right_score")}]
-    # A winner next to a loser is a side, and no outcome.
-    taken = set(sides.values())
-    taken.update(*(found[1:] for found in roles.sides() if found.family == "winner"))
-    likely = find_columns("outcome", roles.table.columns)
-    found = [{"outcome": column} for column in likely if column not in taken]
-    scores = roles.find("left_score", sides), roles.find("right_score", sides)
-    if scores[0] is not None and scores[1] is not None:
-        found.append({"left_score": scores[0], "right_score": scores[1]})
-    elif not found and (one_hot := _find_one_hot(roles.table, sides)) is not None:
-        found.append({"outcome": one_hot})
-    elif not found and (points := roles.find("points", sides)) is not None:
-        found.append({"outcome": points})
-    return found
-
-
-def _long(roles: Roles) -> list[Reading]:
-    if roles.sides() and "person" not in roles.given:
-        return []
-    person, item = roles.find("person"), roles.find("item")
-    rating = roles.given.get("grade") or roles.find("rating")
-    others = [c for c in roles.table.columns if c not in (person, rating)]
-    if item is None and len(others) == 1:
-        item = others[0]  # somebody scored something, and nothing else is there
-    if person is None or item is None or rating is None:
-        return []
-    if len({person, item, rating}) < 3:
-        return []
-    return [Reading("long", {"person": person, "item": item, "grade": rating})]
-
-
-def _grades(roles: Roles) -> list[Reading]:
-    query, grade = roles.find("query"), roles.find("grade")
-    if grade is None and query is not None:
-        grade = roles.find("rating")
-    if grade is None or "person" in roles.given:
-        return []
-    columns = {"grade": grade} if query is None else {"query": query, "grade": grade}
-    if (item := roles.find("item", columns)) is not None:
-        columns["item"] = item
-    return [Reading("grades", columns)]
+    return None
 
 
 def _family_of(left: str, right: str) -> str:
@@ -366,7 +418,7 @@ def _family_of(left: str, right: str) -> str:
 
 
 def _refuse_sides_without_outcome(roles: Roles) -> None:
-    if {"query", "grade", "person", "item"} & set(roles.given):
+    if {"query", "grade", "person", "item"} & set(roles.named):
         return
     for sides in roles.sides():
         raise roles.table.error(

@@ -8,14 +8,13 @@ reader asks instead of guessing.
 People use scales differently, so scores are compared within a person and never between:
 every two products that one person scored are a comparison, and equal scores are a tie.
 
-scikit-learn's svmlight reader drops a qid that only some lines have, and takes any
-number for the number of a feature. So every line is checked before it reads the file.
+scikit-learn reads svmlight files; where it fails, or says nothing of a fault, the lines
+are looked at once more to name the one that is wrong.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -30,8 +29,8 @@ from tiebreak.data.items import ItemTable, as_items
 from tiebreak.data.kinds import Comparisons, Grades, Lists
 from tiebreak.data.orders import Orders
 from tiebreak.data.pairs import Pairs
-from tiebreak.io.columns import Roles, spelling
-from tiebreak.io.formats import Copy, FileFormat, open_bytes
+from tiebreak.io.columns import Roles, read_roles, spelling
+from tiebreak.io.formats import FileFormat, open_bytes, text_lines
 from tiebreak.io.items import (
     FeatureColumns,
     Wanted,
@@ -72,11 +71,10 @@ def _refuse_two_sides(table: Table, numeric: list[str]) -> None:
             continue
         if not (left == right).any():
             raise table.question(
-                f"{first} and {second} hold the same names, as two sides do that are "
-                f"compared. Then say {flag('left', first)} {flag('right', second)}, "
-                f"and who won by {flag('outcome')} or by {flag('left_score')} and "
-                f"{flag('right_score')}. If every row is a graded item, name its "
-                f"grade with {flag('grade')}."
+                f"{first} and {second} hold the same names, as two sides do. Say "
+                f"{flag('left', first)} {flag('right', second)}, and who won by "
+                f"{flag('outcome')} or by {flag('left_score')} and "
+                f"{flag('right_score')}; or {flag('grade')} for graded items."
             )
 
 
@@ -103,9 +101,7 @@ class Scores:
 def read_long(table: Table, options: ReadOptions, roles: dict[str, str]) -> ReadResult:
     """Read a table with one score per row, given by a person to an item."""
     person, item, grade = (roles[role] for role in ("person", "item", "grade"))
-    columns = table.read(text=[person, item], numbers=[grade])
-    columns.note_missing("value", person, item)
-    columns.note_bad("score", grade)
+    columns = read_roles(table, roles)
     columns.refuse_broken()
     sentences = [f"{grade} is the score that {person} gave to {item}."]
     [items] = columns.restore_names(sentences, item)
@@ -118,9 +114,7 @@ def read_long(table: Table, options: ReadOptions, roles: dict[str, str]) -> Read
 def _read_wide(table: Table, options: ReadOptions, person: str) -> ReadResult:
     """Read a table of one row per person and one column per product; cells may miss."""
     products = [column for column in table.columns if column != person]
-    columns = table.read(text=[person], numbers=products)
-    people = columns.text[person]
-    columns.note_missing("value", person)
+    columns = read_roles(table, {"person": person}, numbers=products)
     for product in products:
         if len(bad := columns.bad[product]):
             fault = f"scores of {product} that are not finite numbers"
@@ -130,7 +124,7 @@ def _read_wide(table: Table, options: ReadOptions, person: str) -> ReadResult:
     row, item = np.nonzero(~np.isnan(score))
     if not len(row):
         raise table.error("there are no scores in the table.")
-    people, item = people.take(row), item.astype(np.int64)
+    people, item = columns.text[person].take(row), item.astype(np.int64)
     scores = Scores(people, item, products, score[row, item], row)
     start = (
         f"Every row is one {person}, and the other {plural(len(products), 'column')} "
@@ -236,7 +230,7 @@ def read_unnamed(
 ) -> ReadResult:
     """Read scores of a column of people, or grades in the last column."""
     roles = Roles(table, options)
-    person = roles.given.get("person")
+    person = roles.named.get("person")
     if person is None and roles.find("person") == table.columns[0]:
         person = table.columns[0]
     numeric = [column for column in table.columns if is_numeric(table, column)]
@@ -245,16 +239,16 @@ def read_unnamed(
         person is not None
         and len(others) > 1
         and set(others) <= set(numeric)
-        and not {"grade", "item", "query"} & set(roles.given)
+        and not {"grade", "item", "query"} & set(roles.named)
     ):
         return _read_wide(table, options, person)
-    if options.kind not in (None, "grades") or "person" in roles.given:
+    if options.kind not in (None, "grades") or "person" in roles.named:
         _refuse(table, options)
     item = roles.find("item")
-    if options.grade is None and item is None and "query" not in roles.given:
+    if options.grade is None and item is None and "query" not in roles.named:
         _refuse_names_or_people(table, numeric)
         _refuse_two_sides(table, numeric)
-    grade = roles.given.get("grade", table.columns[-1])
+    grade = roles.named.get("grade", table.columns[-1])
     featureless = options.items is None and not set(numeric) - {grade}
     if grade not in numeric or featureless:
         _refuse(table, options)
@@ -265,10 +259,9 @@ def read_unnamed(
         columns["query"] = query
     if options.grade is None and spelling(grade) in _PLACES:
         raise table.question(
-            f"{grade} looks like a place, of which 1 is best, but grades are better "
-            "the higher they are. Add a column that is higher for better rows and "
-            f"name it with {flag('grade')}, or say {flag('grade', grade)} if higher "
-            "is better."
+            f"{grade} looks like a place, of which 1 is best. Name a column that is "
+            f"higher for better rows with {flag('grade')}, or say "
+            f"{flag('grade', grade)} if higher is better."
         )
     result = read_graded(table, columns, options, wanted)
     if options.grade is None:
@@ -296,10 +289,7 @@ def read_graded(
     chosen = FeatureColumns([], [])
     if options.items is None:
         chosen = choose_features(table, others, wanted, sentences)
-    texts = [column for column in (query, item) if column is not None]
-    columns = table.read(text=[*texts, *chosen.words], numbers=[grade, *chosen.numbers])
-    columns.note_missing("value", *texts)
-    columns.note_bad("grade", grade)
+    columns = read_roles(table, roles, text=chosen.words, numbers=chosen.numbers)
     items = build_features(chosen, columns, sentences)
     columns.refuse_broken()
     if items is None and options.items is None:
@@ -342,11 +332,9 @@ def _refuse(table: Table, options: ReadOptions) -> None:
         f"the columns ({', '.join(map(shorten, table.columns[:12]))}"
         f"{', …' * (len(table.columns) > 12)}) "
         f"cannot be understood{wanted}. Name them: {flag('left')}, {flag('right')} "
-        f"and {flag('outcome')} for comparisons, or {flag('left_score')} and "
-        f"{flag('right_score')} instead of {flag('outcome')}; {flag('winner')} and "
-        f"{flag('loser')}; {flag('grade')} (and {flag('query')}) for graded items "
-        f"with features; {flag('person')}, {flag('item')} and {flag('grade')} for "
-        "scores that people gave."
+        f"and {flag('outcome')} for comparisons; {flag('winner')} and "
+        f"{flag('loser')}; {flag('grade')} (and {flag('query')}) for graded items; "
+        f"{flag('person')}, {flag('item')} and {flag('grade')} for scores of people."
     )
 
 
@@ -356,138 +344,84 @@ _DENSE_CELLS = 20_000_000
 _NAMED_FEATURES = 100_000
 
 
-class _Lines:
-    """What the lines of a file say, checked before the reader sees them."""
-
-    def __init__(self, path: Path, copy: Copy | None) -> None:
-        self.error = partial(FileError, path)
-        self.n_rows = 0
-        self.without_qid: list[int] = []
-        self.from_zero = False
-        with open_bytes(path, copy) as stream:
-            for number, line in enumerate(stream, start=1):
-                fields = line.partition(b"#")[0].split()
-                if fields:
-                    self._check_line(number, fields)
-        if not self.n_rows:
-            raise self.error("the file has no rows.")
-
-    def _check_line(self, number: int, fields: list[bytes]) -> None:
-        self.n_rows += 1
-        label = fields[0].decode()
-        if not is_finite(label):
-            raise self.error(
-                f"line {number} begins with {shorten(label)}; expected a grade, which "
-                "is a finite number."
-            )
-        start = 1
-        if len(fields) > 1 and fields[1].startswith(b"qid:"):
-            start = 2
-            if not fields[1][4:].lstrip(b"-").isdigit():
-                text = fields[1].decode()
-                raise self.error(
-                    f"line {number} has {shorten(text)}; expected qid: and a whole "
-                    "number."
-                )
-        else:
-            self.without_qid.append(number)
-        if len(fields) > start:
-            # Numbers of features ascend, which the reader checks.
-            first = self._feature(number, fields[start])
-            self._feature(number, fields[-1])
-            self.from_zero = self.from_zero or first == 0
-
-    def _feature(self, number: int, field: bytes) -> int:
-        name, colon, _ = field.partition(b":")
-        if not colon or not name.isdigit():
-            raise self.error(
-                f"line {number} has {shorten(field.decode())}; expected the number of "
-                "a feature, a colon and its value."
-            )
-        if len(name) > 18 or int(name) > _MOST_FEATURES:
-            raise self.error(
-                f"line {number} has feature number {shorten(name.decode())}; at most "
-                f"{_MOST_FEATURES:,} are read, so this is taken for a mistake."
-            )
-        return int(name)
-
-
 def read_svmlight(path: Path, detected: FileFormat) -> ReadResult:
     """Read a file of lines ``grade qid:7 1:0.5 3:2``."""
-    error = partial(FileError, path)
-    lines = _Lines(path, detected.copy)
-    has_qid = len(lines.without_qid) < lines.n_rows
-    if has_qid and lines.without_qid:
-        shown = [f"line {number}" for number in lines.without_qid]
-        raise error(
-            f"{plural(len(shown), 'line')} without a qid, while others have one: "
-            f"{first_of(shown, 5)}. Give every line a qid, or none."
-        )
-    reason = ""
     with open_bytes(path, detected.copy) as stream:
         try:
-            kinds = {"query_id": has_qid, "zero_based": lines.from_zero}
-            loaded = load_svmlight_file(stream, **kinds)
-        except (ValueError, OverflowError) as fault:
-            reason = str(fault).partition("\n")[0]
-    if reason:
-        _refuse_svmlight(path, detected, reason)
-    X, grades = loaded[:2]
-    values = X.tocsr()
-    if not np.isfinite(values.data).all():
-        _refuse_svmlight(path, detected, "a value is not finite")
-    if len(grades) != lines.n_rows:
-        raise error(
-            f"{lines.n_rows:,} lines became {len(grades):,} rows, so nothing was read."
-        )
-    return _as_result(values, grades, loaded[2] if has_qid else None, lines.from_zero)
-
-
-def _as_result(
-    X: Any, grades: NDArray[Any], query: NDArray[Any] | None, from_zero: bool
-) -> ReadResult:
-    n, p = X.shape
+            loaded = load_svmlight_file(stream, query_id=True, zero_based=True)
+        except (ValueError, OverflowError) as error:
+            loaded, reason = None, str(error).partition("\n")[0]
+    if loaded is None:
+        raise _svmlight_error(path, detected, reason)
+    X, grades, query = loaded
+    # Of these the reader says nothing.
+    if (
+        len(grades) == 0
+        or X.shape[1] > _MOST_FEATURES + 1
+        or len(query) not in (0, len(grades))
+        or not (np.isfinite(grades).all() and np.isfinite(X.data).all())
+    ):
+        raise _svmlight_error(path, detected, "it has no rows")
+    n, first = len(grades), int(not (X.indices == 0).any())
+    X = X[:, first:] if X.shape[1] > 1 else X
+    p = X.shape[1]
     items = as_items(X.toarray() if n * p <= _DENSE_CELLS else X)
     if p <= _NAMED_FEATURES:
-        names = tuple(f"feature {j + (not from_zero)}" for j in range(p))
+        names = tuple(f"feature {j + first}" for j in range(p))
         items = ItemTable(items.values, names)
     start = "svmlight file; only rows of the same qid are compared."
-    if query is None:
+    if not len(query):
         start = (
             "svmlight file without any qid: all rows are one group, and every row is "
-            "compared with every other. If they belong to queries, give each line its "
-            "qid."
+            "compared with every other."
         )
-    groups = 1 if query is None else len(np.unique(query))
     sentences = [
         start,
-        f"{plural(n, 'graded row')} in {plural(groups, 'group')}, with "
-        f"{plural(p, 'feature')}; grades from {grades.min():g} to {grades.max():g}.",
+        f"{plural(n, 'graded row')} in {plural(len(np.unique(query)) or 1, 'group')}, "
+        f"with {plural(p, 'feature')}; grades from {grades.min():g} to "
+        f"{grades.max():g}.",
     ]
-    return ReadResult(Grades.of(items, grades, query), "svmlight", sentences)
+    data = Grades.of(items, grades, query if len(query) else None)
+    return ReadResult(data, "svmlight", sentences)
 
 
-def _refuse_svmlight(path: Path, detected: FileFormat, reason: str) -> None:
-    """Raise an error that names the line which the reader could not read."""
-    with open_bytes(path, detected.copy) as stream:
-        for number, line in enumerate(stream, start=1):
-            fault = _fault(line.partition(b"#")[0].decode().split())
-            if fault:
-                raise FileError(path, f"line {number}: {fault}.")
-    raise FileError(path, f"the svmlight file cannot be read ({reason}).")
+def _svmlight_error(path: Path, detected: FileFormat, reason: str) -> FileError:
+    """Return the error that names the line which cannot be read."""
+    n_rows, without_qid = 0, []
+    for number, line in text_lines(path, detected.copy):
+        if not (fields := line.partition("#")[0].split()):
+            continue
+        if fault := _find_fault(fields):
+            return FileError(path, f"line {number} has {fault}.")
+        n_rows += 1
+        if not (len(fields) > 1 and fields[1].startswith("qid:")):
+            without_qid.append(f"line {number}")
+    if 0 < len(without_qid) < n_rows:
+        return FileError(
+            path,
+            f"{plural(len(without_qid), 'line')} without a qid, while others have one: "
+            f"{first_of(without_qid, 5)}. Give every line a qid, or none.",
+        )
+    return FileError(path, f"the svmlight file cannot be read ({reason}).")
 
 
-def _fault(fields: list[str]) -> str:
+def _find_fault(fields: list[str]) -> str:
+    if not is_finite(fields[0]):
+        return f"{shorten(fields[0])}; expected a grade, which is a finite number"
     last = -1
-    for field in fields[1:]:
-        name, colon, value = field.partition(":")
-        if name == "qid":
+    for place, field in enumerate(fields[1:]):
+        name, _, value = field.partition(":")
+        if name == "qid" and place == 0:
+            if not value.lstrip("-").isdecimal():
+                return f"{shorten(field)}; expected qid: and a whole number"
             continue
         number = whole_number(name)
-        if not colon or number is None or not is_finite(value):
+        if number is None or not is_finite(value):
             expected = "the number of a feature, a colon and a finite value"
-            return f"{shorten(field)} is not {expected}"
+            return f"{shorten(field)}; expected {expected}"
         if number <= last:
-            return f"feature {name} comes after feature {last}; numbers must ascend"
+            return f"feature {name} after feature {last}; numbers must ascend"
+        if number > _MOST_FEATURES:
+            return f"feature number {name}; at most {_MOST_FEATURES:,} are read"
         last = number
     return ""

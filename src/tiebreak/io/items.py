@@ -28,7 +28,7 @@ from tiebreak.data.items import ItemTable, as_items
 from tiebreak.data.kinds import Grades, Lists
 from tiebreak.data.orders import Orders
 from tiebreak.data.pairs import Pairs
-from tiebreak.io.columns import closest, find_column, find_columns
+from tiebreak.io.columns import find_columns, named_column
 from tiebreak.io.formats import detect_format
 from tiebreak.io.result import (
     FileError,
@@ -82,18 +82,18 @@ class FeatureColumns:
 def find_wanted(columns: list[str], names: tuple[str, ...]) -> list[Place]:
     """Find where wanted features come from; those that are not there are left out."""
     known = set(columns)
-    found = []
+    places = []
     for name in names:
         if name in known:
-            found.append(Place(name, name, None))
+            places.append(Place(name, name, None))
             continue
         # The name of a column, or a word, may hold the sign too: longest names first.
         cuts = [place for place, sign in enumerate(name) if sign == "="]
         for cut in reversed(cuts):
             if name[:cut] in known:
-                found.append(Place(name, name[:cut], name[cut + 1 :]))
+                places.append(Place(name, name[:cut], name[cut + 1 :]))
                 break
-    return found
+    return places
 
 
 def choose_features(
@@ -106,8 +106,8 @@ def choose_features(
         count = None if wanted is None else wanted.count
         return FeatureColumns(numbers, words, count=count)
     places = find_wanted(columns, wanted.names)
-    found = {place.feature for place in places}
-    missing = [name for name in wanted.names if name not in found]
+    present = {place.feature for place in places}
+    missing = [name for name in wanted.names if name not in present]
     _refuse_missing(table.path, missing, wanted, table.columns)
     plain = dict.fromkeys(place.column for place in places if place.word is None)
     numbers = [column for column in plain if is_numeric(table, column)]
@@ -149,48 +149,56 @@ def build_features(
     """
     columns.note_bad("value", *chosen.numbers)
     if chosen.places is not None:
-        return _build_wanted(chosen, chosen.places, columns)
-    names = list(chosen.numbers)
-    parts = [columns.numbers[column] for column in chosen.numbers]
-    unused = []
-    for column in chosen.words:
-        text, flags = columns.text[column], _flags(columns.text[column])
-        few = flags is not None or _few_words(text)
-        if not few or (text.missing.any() and not whole):
+        places = chosen.places
+        _note_other_words(places, columns)
+    else:
+        places = [Place(column, column, None) for column in chosen.numbers]
+        places += _place_words(chosen.words, columns, sentences, whole)
+        if chosen.count not in (None, len(places)):
+            raise columns.table.error(
+                f"the model was fitted on {plural(chosen.count or 0, 'feature')} "
+                f"without names, but here are {len(places):,}: "
+                f"{first_of([place.feature for place in places])}."
+            )
+    if not places:
+        return None
+    parts = [_build_feature(place, columns) for place in places]
+    return ItemTable(np.stack(parts, axis=1), tuple(p.feature for p in places))
+
+
+def _place_words(
+    listed: list[str], columns: Columns, sentences: list[str], whole: bool
+) -> list[Place]:
+    """Make features of columns of text that hold true and false, or few words."""
+    places, unused = [], []
+    for column in listed:
+        text = columns.text[column]
+        n_rows, n_words = len(text.codes), len(text.values)
+        few = 0 < n_words <= MOST_WORDS and (n_words < n_rows or n_rows <= 2)
+        is_flag = _flags(text) is not None
+        if not (few or is_flag) or (text.missing.any() and not whole):
             unused.append(column)
-            continue
-        columns.note_missing("value", column)
-        if flags is not None:
-            names.append(column)
-            parts.append(flags)
-            sentences.append(f"In {column}, {_spelled(text)} became 1 and 0.")
-            continue
-        values = sorted(text.values)
-        names += [f"{column}={value}" for value in values]
-        parts += [_indicator(text, value) for value in values]
-        sentences.append(
-            f"{column} holds words ({', '.join(values[:4])}{', …' * (len(values) > 4)})"
-            f" and became {plural(len(values), 'column')} of 0 and 1."
-        )
+        elif is_flag:
+            places.append(Place(column, column, None))
+            sentences.append(f"In {column}, true and false became 1 and 0.")
+        else:
+            columns.note_missing("value", column)
+            values = sorted(text.values)
+            places += [Place(f"{column}={value}", column, value) for value in values]
+            sentences.append(
+                f"{column} holds words ({first_of(values, 4)}) and became "
+                f"{plural(len(values), 'column')} of 0 and 1."
+            )
     if unused:
         sentences.append(
             "Not used as features, because of many different words or empty cells: "
             f"{', '.join(unused)}."
         )
-    if chosen.count not in (None, len(parts)):
-        raise columns.table.error(
-            f"the model was fitted on {plural(chosen.count or 0, 'feature')} without "
-            f"names, but here are {len(parts):,}: {first_of(names)}."
-        )
-    if not parts:
-        return None
-    return ItemTable(np.stack(parts, axis=1), tuple(names))
+    return places
 
 
-def _build_wanted(
-    chosen: FeatureColumns, places: list[Place], columns: Columns
-) -> ItemTable:
-    """Put exactly the wanted features side by side; other words are faults."""
+def _note_other_words(places: list[Place], columns: Columns) -> None:
+    """Note words that a model was not fitted on, and empty cells."""
     words: dict[str, set[str]] = {}
     for place in places:
         if place.word is not None:
@@ -201,32 +209,23 @@ def _build_wanted(
         rows = np.flatnonzero(~text.per_row(known.__contains__, missing=True))
         what = f"words in {column} that the model was not fitted on"
         columns.note(what, rows, text.in_rows(rows))
-    parts: list[NDArray[np.float64]] = []
-    for place in places:
-        if place.word is not None:
-            parts.append(_indicator(columns.text[place.column], place.word))
-        elif place.column in chosen.numbers:
-            parts.append(columns.numbers[place.column])
-        else:
-            parts.append(_flags_or_faults(columns, place.column))
-    return ItemTable(np.stack(parts, axis=1), tuple(p.feature for p in places))
 
 
-def _flags_or_faults(columns: Columns, column: str) -> NDArray[np.float64]:
-    text = columns.text[column]
-    columns.note_missing("value", column)
+def _build_feature(place: Place, columns: Columns) -> NDArray[np.float64]:
+    """Return a column of numbers, or of 0 and 1; other values are noted."""
+    if place.word is None and place.column in columns.numbers:
+        return columns.numbers[place.column]
+    text = columns.text[place.column]
+    if place.word is not None:
+        code = text.values.index(place.word) if place.word in text.values else -2
+        return (text.codes == code).astype(np.float64)
+    columns.note_missing("value", place.column)
     if (flags := _flags(text)) is not None:
         return flags
     rows = np.flatnonzero(~text.missing)
-    what = f"values of {column} that are not finite numbers"
+    what = f"values of {place.column} that are not finite numbers"
     columns.note(what, rows, text.in_rows(rows))
     return np.zeros(len(text.codes))
-
-
-def _few_words(text: Text) -> bool:
-    """Say whether words are few, and not another one in each row."""
-    n_rows, n_words = len(text.codes), len(text.values)
-    return 0 < n_words <= MOST_WORDS and (n_words < n_rows or n_rows <= 2)
 
 
 def _flags(text: Text) -> NDArray[np.float64] | None:
@@ -235,19 +234,6 @@ def _flags(text: Text) -> NDArray[np.float64] | None:
     if not words or not words <= {*_TRUE, *_FALSE}:
         return None
     return text.per_row(lambda value: value.strip().casefold() in _TRUE, False) * 1.0
-
-
-def _spelled(text: Text) -> str:
-    """Write the two words of a column of flags, as they stand in it."""
-    words = {value.strip().casefold(): value.strip() for value in text.values[::-1]}
-    true = next((words[word] for word in _TRUE if word in words), "true")
-    false = next((words[word] for word in _FALSE if word in words), "false")
-    return f"{true} and {false}"
-
-
-def _indicator(text: Text, value: str) -> NDArray[np.float64]:
-    code = text.values.index(value) if value in text.values else -2
-    return (text.codes == code).astype(np.float64)
 
 
 def fit_numbered(
@@ -276,12 +262,12 @@ def fit_numbered(
             )
         column_of = np.array([own.get(name, p) for name in names])
     padded = np.append(column_of, np.full(wanted.count - len(column_of), p))
-    zero = sp.csr_array((items.n_items, 1))
     if items.is_sparse:
+        zero = sp.csr_array((items.n_items, 1))
         wide = sp.hstack([items.values, zero], format="csc")[:, padded]
-        return ItemTable(as_items(wide).values, names)
-    wide = np.hstack([items.values, zero.toarray()])[:, padded]
-    return ItemTable(np.ascontiguousarray(wide), names)
+    else:
+        wide = np.pad(items.values, ((0, 0), (0, 1)))[:, padded]
+    return ItemTable(as_items(wide).values, names)
 
 
 def is_numeric(table: Table, column: str) -> bool:
@@ -326,21 +312,6 @@ def join_items(
     return replace(result, sentences=sentences, data=compared)
 
 
-def find_items(
-    options: ReadOptions,
-    names: Sequence[str],
-    sentences: list[str],
-    wanted: Wanted | None = None,
-) -> tuple[list[str], ItemTable, NDArray[np.int64]]:
-    """Return the names and features of a table of items, and the rows of some names."""
-    assert options.items is not None
-    path = Path(options.items)
-    listed, table = _read_items(path, names, options.item_column, wanted, sentences)
-    place = {name: row for row, name in enumerate(listed)}
-    _refuse_unlisted(path, [name for name in names if name not in place], place)
-    return listed, table, np.array([place[name] for name in names], dtype=np.int64)
-
-
 def _names_of_grades(grades: Grades, path: Path) -> NDArray[Any]:
     start = "a table of items is given, but the graded rows have"
     if grades.items.n_features:
@@ -353,14 +324,15 @@ def _names_of_grades(grades: Grades, path: Path) -> NDArray[Any]:
     return grades.names
 
 
-def _read_items(
-    path: Path,
-    compared: Sequence[str],
-    column: str | None,
-    wanted: Wanted | None,
+def find_items(
+    options: ReadOptions,
+    names: Sequence[str],
     sentences: list[str],
-) -> tuple[list[str], ItemTable]:
-    """Return names and features; the column with most `compared` names names them."""
+    wanted: Wanted | None = None,
+) -> tuple[list[str], ItemTable, NDArray[np.int64]]:
+    """Return the names and features of a table of items, and the rows of some names."""
+    assert options.items is not None
+    path = Path(options.items)
     detected = detect_format(path)
     if not detected.is_table:
         raise FileError(
@@ -369,18 +341,18 @@ def _read_items(
             "CSV, TSV or Parquet.",
         )
     table = Table(path, detected)
-    item = _find_item_column(table, compared, column)
-    said: list[str] = []
-    others = _without_numbering(table, item, wanted, said)
-    chosen = choose_features(table, others, wanted, said)
+    item = _find_item_column(table, names, options.item_column)
+    details: list[str] = []
+    others = _without_numbering(table, item, wanted, details)
+    chosen = choose_features(table, others, wanted, details)
     columns = table.read(text=[item, *chosen.words], numbers=chosen.numbers)
-    [names] = columns.restore_names(said, item)
+    [listed] = columns.restore_names(details, item)
     columns.note_missing("name", item)
-    counts = np.bincount(names.codes[~names.missing], minlength=1)
-    again = np.flatnonzero((counts[names.codes] > 1) & ~names.missing)
+    counts = np.bincount(listed.codes[~listed.missing], minlength=1)
+    again = np.flatnonzero((counts[listed.codes] > 1) & ~listed.missing)
     what = f"names in {item} that another row has too"
-    columns.note(what, again, names.in_rows(again))
-    features = build_features(chosen, columns, said, whole=True)
+    columns.note(what, again, listed.in_rows(again))
+    features = build_features(chosen, columns, details, whole=True)
     columns.refuse_broken()
     if features is None:
         raise table.error(
@@ -392,31 +364,31 @@ def _read_items(
         f"{plural(features.n_features, 'feature')}: "
         f"{first_of(features.feature_names or ())}."
     )
-    sentences += said + table.describe_skipped()
-    return names.array().tolist(), features
+    sentences += details + table.describe_skipped()
+    place = {name: row for row, name in enumerate(listed.values)}
+    if missing := [shorten(name) for name in names if name not in place]:
+        raise table.error(
+            f"the table has no row for {plural(len(missing), 'item')}: "
+            f"{first_of(missing)}. Every item needs one, with exactly the same name."
+        )
+    rows = np.array([place[name] for name in names], dtype=np.int64)
+    return listed.values, features, rows
 
 
 def _find_item_column(table: Table, compared: Sequence[str], column: str | None) -> str:
     if column is not None:
-        found = find_column(column, table.columns)
-        if found is None:
-            raise table.error(
-                f"{flag('item_column')} names {column!r}, but there is no such column."
-                f"{closest(column, table.columns)} {table.list_columns()}"
-            )
-        return found
+        return named_column(table, column, flag("item_column"))
     likely = find_columns("name", table.columns)
     if not likely:
         raise table.error(
-            "no column has a usual name for items, such as item, name, id, model, "
-            "team, player or product. Name the column that holds them with "
-            f"{flag('item_column')}. {table.list_columns()}"
+            "no column has a usual name for items, such as item, name or id. Name it "
+            f"with {flag('item_column')}. {table.list_columns()}"
         )
     if len(likely) == 1:
         return likely[0]
     columns = table.read(text=likely)
-    asked = set(compared)
-    return max(likely, key=lambda c: len(asked.intersection(columns.text[c].values)))
+    names = set(compared)
+    return max(likely, key=lambda c: len(names.intersection(columns.text[c].values)))
 
 
 def _without_numbering(
@@ -438,22 +410,6 @@ def _is_numbering(values: NDArray[np.float64]) -> bool:
     """Say whether a column holds whole numbers, another one in each row."""
     whole = bool(np.isfinite(values).all()) and bool((values == np.floor(values)).all())
     return whole and len(np.unique(values)) == len(values) > 2
-
-
-def _refuse_unlisted(path: Path, missing: list[str], place: dict[str, int]) -> None:
-    if not missing:
-        return
-    near = {name.strip().casefold(): name for name in place}
-    hints = [near.get(name.strip().casefold()) for name in missing]
-    shown = [
-        shorten(name) + (f" (it has {shorten(hint)})" if hint is not None else "")
-        for name, hint in zip(missing, hints, strict=True)
-    ]
-    raise FileError(
-        path,
-        f"the table has no row for {plural(len(missing), 'item')}: {first_of(shown)}. "
-        "Every item needs one, with exactly the same name.",
-    )
 
 
 def _describe_unseen(names: list[str], compared: Sequence[str]) -> list[str]:

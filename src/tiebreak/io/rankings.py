@@ -23,6 +23,7 @@ from tiebreak.data.messages import list_rows
 from tiebreak.data.orders import Orders
 from tiebreak.data.validation import check_weights
 from tiebreak.io.formats import FileFormat, text_lines
+from tiebreak.io.frames import find_repeated
 from tiebreak.io.result import (
     Error,
     FileError,
@@ -38,9 +39,9 @@ PREFLIB_ENDINGS = (".soc", ".soi", ".toc", ".toi")
 
 _NAME = re.compile(r"#\s*ALTERNATIVE NAME ([0-9]{1,18})\s*:\s*(.*)", re.IGNORECASE)
 _HEADER = re.compile(r"#\s*([A-Z ]+?)\s*:\s*(.*)", re.IGNORECASE)
-_LIST = re.compile(r"([0-9]{1,18})\s*:\s*(.*)")
-_BLOCK = re.compile(r"\{([^{}]*)\}|([^,{}]+)")
-_FULL_LIST = re.compile(r"(?:\{[^{}]+\}|[^,{}]+)(?:,(?:\{[^{}]+\}|[^,{}]+))*")
+_ITEM = "[0-9]{1,18}"
+_BLOCK = re.compile(rf"{_ITEM}|\{{{_ITEM}(?:,{_ITEM})*\}}")
+_LIST = re.compile(rf"({_ITEM}):((?:{_BLOCK.pattern})(?:,(?:{_BLOCK.pattern}))*)")
 
 
 def read_preflib(path: Path, detected: FileFormat) -> ReadResult:
@@ -48,35 +49,47 @@ def read_preflib(path: Path, detected: FileFormat) -> ReadResult:
     error = partial(FileError, path)
     names: dict[int, str] = {}
     header: dict[str, str] = {}
+    n_names = 0
     lists: list[tuple[int, int, list[list[int]]]] = []
     for number, line in text_lines(path, detected.copy):
-        if found := _NAME.match(line):
-            if int(found[1]) in names:
-                raise error(
-                    f"line {number} names alternative {int(found[1])} a second time."
-                )
-            names[int(found[1])] = found[2]
-        elif found := _HEADER.match(line):
-            header[found[1].upper()] = found[2]
+        if match := _NAME.match(line):
+            names[int(match[1])] = match[2]
+            n_names += 1
+            if len(names) < n_names:
+                raise error(f"line {number} names alternative {int(match[1])} again.")
+        elif match := _HEADER.match(line):
+            header[match[1].upper()] = match[2].strip()
         elif line and not line.startswith("#"):
             lists.append((number, *_read_list(error, number, line)))
-    counted = {
-        "NUMBER ALTERNATIVES": len(names),
-        "NUMBER VOTERS": sum(count for _, count, _ in lists),
-        "NUMBER UNIQUE ORDERS": len(lists),
-    }
-    _check_header(error, header, names, counted)
-    if not lists:
-        raise error("the file has no lists.")
-    kind = header.get("DATA TYPE", "").strip().lower()
+    kind = header.get("DATA TYPE", "soc").lower()
+    if f".{kind}" not in PREFLIB_ENDINGS:
+        raise error(
+            f"this PrefLib file is of type {kind!r}; only soc, soi, toc, toi hold "
+            "ranked lists."
+        )
+    if not names or not lists:
+        raise error("the file has no lists, or no line `# ALTERNATIVE NAME 1: ...`.")
+    if len({*names.values()}) < n_names:
+        raise error(
+            f"two alternatives are called {find_repeated([*names.values()])[0]!r}."
+        )
+    weight = np.array([count for _, count, _ in lists], dtype=np.float64)
+    for key, count in (
+        ("NUMBER ALTERNATIVES", len(names)),
+        ("NUMBER VOTERS", int(weight.sum())),
+        ("NUMBER UNIQUE ORDERS", len(lists)),
+    ):
+        stated = whole_number(header.get(key, ""))
+        if stated not in (None, count):
+            raise error(
+                f"the header says {key} {stated}, but there are {count:,}; the file "
+                "may be cut short."
+            )
     place = {alternative: row for row, alternative in enumerate(names)}
     sequences = []
     for number, _, blocks in lists:
-        listed = [entry for block in blocks for entry in block]
-        _check_entries(error, number, listed, place)
-        _check_kind(error, number, kind, blocks, len(names))
+        _check_entries(error, number, [e for block in blocks for e in block], place)
         sequences.append([[place[entry] for entry in block] for block in blocks])
-    weight = np.array([count for _, count, _ in lists], dtype=np.float64)
     orders = Orders(None, sequences, names=as_names(list(names.values())))
     title = f": {header['TITLE']}" if header.get("TITLE") else ""
     sentences = [
@@ -88,67 +101,15 @@ def read_preflib(path: Path, detected: FileFormat) -> ReadResult:
     return ReadResult(Lists(orders, weight), "preflib", sentences)
 
 
-def _check_header(
-    error: Error, header: dict[str, str], names: dict[int, str], counted: dict[str, int]
-) -> None:
-    kind = header.get("DATA TYPE", "soc").strip().lower()
-    if f".{kind}" not in PREFLIB_ENDINGS:
-        raise error(
-            f"this PrefLib file is of type {kind!r}; only soc, soi, toc, toi hold "
-            "ranked lists."
-        )
-    if not names:
-        raise error("there is no line `# ALTERNATIVE NAME 1: ...`.")
-    seen: dict[str, int] = {}
-    for number, name in names.items():
-        if name in seen:
-            raise error(
-                f"alternatives {seen[name]} and {number} are both called {name!r}."
-            )
-        seen[name] = number
-    for key, found in counted.items():
-        stated = header.get(key, "").strip()
-        if stated.isdigit() and whole_number(stated) != found:
-            raise error(
-                f"the header says {key} {stated[:24]}, but there are {found:,}; "
-                "the file may be cut short."
-            )
-
-
-def _check_kind(
-    error: Error, number: int, kind: str, blocks: list[list[int]], n_items: int
-) -> None:
-    """Refuse a list that the type in the header excludes."""
-    if kind.startswith("s") and any(len(block) > 1 for block in blocks):
-        raise error(
-            f"line {number} has tied items, but the header says DATA TYPE {kind}, "
-            f"which has none; if the ties are meant, write t{kind[1:]} there."
-        )
-    n_listed = sum(len(block) for block in blocks)
-    if kind.endswith("c") and n_listed < n_items:
-        raise error(
-            f"line {number} ranks {n_listed} of {plural(n_items, 'item')}, but the "
-            f"header says DATA TYPE {kind}, which ranks all; if the list is meant to "
-            f"be shorter, write {kind[:2]}i there."
-        )
-
-
 def _read_list(error: Error, number: int, line: str) -> tuple[int, list[list[int]]]:
-    found = _LIST.fullmatch(line)
-    if found is None or not _FULL_LIST.fullmatch(found[2].replace(" ", "")):
+    match = _LIST.fullmatch(line.replace(" ", ""))
+    if match is None:
         raise error(
             f"line {number} is {shorten(line)}; expected the number of voters, a colon "
             "and a list such as 1,2,{3,4}."
         )
-    blocks = []
-    for tied, single in _BLOCK.findall(found[2].replace(" ", "")):
-        entries = [*map(whole_number, (tied or single).split(","))]
-        if None in entries:
-            raise error(
-                f"line {number} lists {shorten(tied or single)}; expected numbers."
-            )
-        blocks.append([entry for entry in entries if entry is not None])
-    return int(found[1]), blocks
+    blocks = [part.strip("{}").split(",") for part in _BLOCK.findall(match[2])]
+    return int(match[1]), [[int(entry) for entry in block] for block in blocks]
 
 
 def read_order_lines(path: Path, detected: FileFormat) -> ReadResult:
@@ -259,9 +220,24 @@ def write_preflib(
     if path.suffix.lower() not in PREFLIB_ENDINGS:
         raise error("the name must end with .soc, .soi, .toc or .toi.")
     names = _check_names(error, orders)
-    voters = _check_voters(error, weight, len(orders))
-    _check_ending(error, path.suffix.lower(), orders)
+    n = len(orders)
+    weights = np.ones(n) if weight is None else check_weights(weight, n)
+    if len(wrong := np.flatnonzero((weights < 1) | (weights % 1 != 0))):
+        raise error(
+            "a PrefLib file holds whole numbers of voters, but weight has "
+            f"{list_rows(wrong, weights[wrong[:5]])}."
+        )
+    voters = [int(value) for value in weights.tolist()]
     lists = _count_lists(orders, voters)
+    tied = any("{" in text for _, text in lists)
+    short = bool((orders.lengths < orders.n_items).any())
+    kind = path.suffix.lower()
+    if (tied and kind[1] == "s") or (short and kind[3] == "c"):
+        fitting = ("t" if tied else kind[1]) + "o" + ("i" if short else kind[3])
+        raise error(
+            f"{kind} files hold no such lists (s: without ties, c: of all items); let "
+            f"the name end with .{fitting}."
+        )
     lines = [
         f"# FILE NAME: {_one_line(path.name)}",
         f"# TITLE: {_one_line(title)}".rstrip(),
@@ -283,56 +259,20 @@ def _one_line(text: str) -> str:
 
 def _check_names(error: Error, orders: Orders) -> list[str]:
     names = range(orders.n_items) if orders.names is None else orders.names.tolist()
-    texts = [str(name) for name in names]
-    seen: dict[str, int] = {}
-    for row, text in enumerate(texts):
-        if not text or text != text.strip() or "\n" in text or "\r" in text:
+    texts: dict[str, None] = {}
+    for row, text in enumerate(map(str, names)):
+        if (
+            not text
+            or text != text.strip()
+            or set(text) & {"\n", "\r"}
+            or text in texts
+        ):
             raise error(
-                f"item {row} is called {shorten(repr(text))}, and a PrefLib file holds "
-                "names in lines of their own: expected a name that is not empty, in "
-                "one line, without blanks around it."
+                f"item {row} is called {text!r}; expected another name for each, in "
+                "one line and without blanks around it."
             )
-        if text in seen:
-            raise error(
-                f"items {seen[text]} and {row} would both be written as "
-                f"{shorten(repr(text))}; rename one of them."
-            )
-        seen[text] = row
-    return texts
-
-
-def _check_voters(error: Error, weight: ArrayLike | None, n: int) -> list[int]:
-    if weight is None:
-        return [1] * n
-    weights = check_weights(weight, n)
-    wrong = np.flatnonzero((weights < 1) | (weights % 1 != 0))
-    if len(wrong):
-        raise error(
-            f"a PrefLib file holds whole numbers of voters, but weight has "
-            f"{list_rows(wrong, weights[wrong[:5]])}; round them, and leave out lists "
-            "that nobody gave."
-        )
-    return [int(value) for value in weights.tolist()]
-
-
-def _check_ending(error: Error, ending: str, orders: Orders) -> None:
-    row = np.repeat(np.arange(len(orders)), orders.lengths)
-    tied = (np.diff(row) == 0) & (np.diff(orders.position) == 0)
-    short = np.flatnonzero(orders.lengths < orders.n_items)
-    kind = ("t" if tied.any() else "s") + "o" + ("i" if len(short) else "c")
-    if ending[1] == "s" and tied.any():
-        first = int(row[1:][tied][0])
-        raise error(
-            f"list {first} has tied items, and {ending} files hold lists without "
-            f"ties; let the name end with .{kind}."
-        )
-    if ending[3] == "c" and len(short):
-        length = int(orders.lengths[short[0]])
-        raise error(
-            f"list {short[0]} ranks {length} of {orders.n_items} items, and {ending} "
-            f"files hold lists of all items; let the name end with "
-            f".{ending[1:3]}i."
-        )
+        texts[text] = None
+    return list(texts)
 
 
 def _count_lists(orders: Orders, voters: list[int]) -> list[tuple[int, str]]:

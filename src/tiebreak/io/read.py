@@ -26,8 +26,9 @@ from tiebreak.io.columns import (
     find_columns,
     find_reading,
     named_column,
+    read_roles,
 )
-from tiebreak.io.comparisons import read_advantage, read_comparisons, read_sides
+from tiebreak.io.comparisons import read_advantage, read_comparisons
 from tiebreak.io.formats import STANDARD_INPUT, FileFormat, detect_format
 from tiebreak.io.frames import is_path, is_path_list
 from tiebreak.io.grades import (
@@ -403,12 +404,9 @@ def _read_sides(roles: Roles, sides: Sides) -> ReadResult:
     for role in ("advantage", "neutral"):
         if (column := roles.find(role, found)) is not None:
             found[role] = column
-    neutral, advantage = (
-        [found[r]] if r in found else [] for r in ("neutral", "advantage")
-    )
-    columns = table.read(text=[*names, *neutral], numbers=advantage)
+    columns = read_roles(table, found)
     sentences = [f"{sides.left} and {sides.right} are the two items of each row."]
-    left, right = read_sides(columns, names, sentences)
+    left, right = columns.restore_names(sentences, *names)
     favored = read_advantage(columns, found, sides.family, sentences)
     columns.refuse_broken()
     pairs = Pairs(None, left.array(), right.array())
@@ -429,7 +427,7 @@ def _read_items(roles: Roles, wanted: Wanted | None) -> ReadResult:
     for role, words in (("query", "query"), ("item", "name")):
         likely = find_columns(words, table.columns)
         free = (c for c in likely if c not in {*taken, *found.values()})
-        if (column := roles.given.get(role) or next(free, None)) is not None:
+        if (column := roles.named.get(role) or next(free, None)) is not None:
             found[role] = column
     query, item = found.get("query"), found.get("item")
     if wanted is None and item is None:
