@@ -223,7 +223,7 @@ def _find_shape(path: Path, reading: ReadOptions) -> Literal["comparisons", "gra
         return "grades"
     found = None
     if detected.format not in ("preflib", "orders"):
-        found = find_reading(Table(path, detected), reading)
+        found = find_reading(Table.of_file(path, detected), reading)
         if found is None or found.shape == "grades":
             return "grades"
         if found.shape == "comparisons" and reading.kind in (None, "comparisons"):
