@@ -152,6 +152,7 @@ SINGLE_IMPORTERS = {
     "tiebreak.models.l1.problem": _LARGE,
     "tiebreak.models.l1.risks": _LARGE,
     "tiebreak.models.logistic.problem": _LARGE,
+    "tiebreak.outofcore.objectives": _LARGE,
     "tiebreak.robustness.choices": "the list of choices, to be read and extended alone",
     "tiebreak.persistence.checks": "what makes model files safe, to be read alone",
     "tiebreak.pipeline.diff": "the work of a command, without its words",

@@ -172,7 +172,7 @@ def test_a_sample_of_everything_has_the_hessian_itself(rng):
     objective = SummedObjective(parts, np.zeros(len(x)))
     objective.expand(x)
     np.testing.assert_allclose(
-        objective.hessian(), sample.work("hessian", x)[0], atol=1e-9
+        objective.hessian(), sample.work(x, method="hessian")[0], atol=1e-9
     )
     owner = rng.integers(0, 3, len(compared.y))
     for kind, whole in (
@@ -184,7 +184,7 @@ def test_a_sample_of_everything_has_the_hessian_itself(rng):
         objective = SummedObjective(parts, np.zeros(len(x)))
         objective.expand(x)
         np.testing.assert_allclose(
-            objective.hessian(), taken.work("hessian", x)[0], atol=1e-9
+            objective.hessian(), taken.work(x, method="hessian")[0], atol=1e-9
         )
 
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -124,7 +125,8 @@ class SummedObjective:
         return np.asarray(self._pass("hessian")[0] + np.diag(self.ridge))
 
     def _pass(self, method: str, *arguments: Floats) -> tuple[Any, ...]:
-        sums = self.parts.sum(PartitionObjective.work, method, self._at, *arguments)
+        work = partial(PartitionObjective.work, method=method)
+        sums = self.parts.sum(work, self._at, *arguments)
         return tuple(self.factor * entry for entry in sums)
 
     def preconditioner(self, n_products: int = 0) -> Callable[[Floats], Floats]:
@@ -133,7 +135,11 @@ class SummedObjective:
             diagonal = np.maximum(self.hessian_diagonal(), np.finfo(float).tiny)
             return lambda r: r / diagonal
         with one_blas_thread():
-            M = self.factor * self.share * self.sample.work("hessian", self._at)[0]
+            M = (
+                self.factor
+                * self.share
+                * self.sample.work(self._at, method="hessian")[0]
+            )
             M.flat[:: len(M) + 1] += self.ridge
             diagonal = np.maximum(M.diagonal(), np.finfo(float).tiny)
             try:
@@ -154,7 +160,7 @@ class PartitionObjective:
     is_empty = True  # whether nothing is to be learned from it
     _at: Floats | None = None
 
-    def work(self, method: str, x: Floats, *arguments: Floats) -> tuple[Any, ...]:
+    def work(self, x: Floats, *arguments: Floats, method: str) -> tuple[Any, ...]:
         """Return what a method of the objective returns at x; 0 without rows."""
         if self.is_empty:
             return (0.0, 0.0) if method == "expand" else (0.0,)
