@@ -10,7 +10,6 @@ import pytest
 
 pytest.importorskip("distributed", reason="needs the dask extra")
 
-import dask.array as da
 import dask.dataframe as dd
 import pandas as pd
 
@@ -62,7 +61,7 @@ def test_models_are_the_local_ones(cluster, graded, rng, tmp_path, monkeypatch):
 
 
 @pytest.mark.extended
-def test_frames_and_arrays_of_dask(cluster, graded):
+def test_frames_of_dask(cluster, graded):
     data, _ = graded
     order = np.argsort(data.qid, kind="stable")
     X, y, qid = data.X[order], data.y[order], data.qid[order]
@@ -75,24 +74,6 @@ def test_frames_and_arrays_of_dask(cluster, graded):
     for client in (cluster, None):
         named = fit(new_svm(), shuffled, "grade", qid="query", client=client)
         np.testing.assert_allclose(named.coef_, whole, rtol=1e-4, atol=1e-6)
-    ends = np.flatnonzero(np.diff(qid)) + 1
-    chunks = tuple(np.diff([0, ends[9], ends[20], len(qid)]).tolist())
-    X, y = da.from_array(X, chunks=(chunks, 2)), da.from_array(y, chunks=7)
-    qid = da.from_array(qid, chunks=(chunks,))
-    fitted = fit(new_svm(), X, y, qid=qid, client=cluster)
-    np.testing.assert_allclose(fitted.coef_, whole, rtol=1e-4, atol=1e-6)
-    with pytest.raises(TypeError, match="y must be an array of Dask"):
-        fit(new_svm(), X, "grade", qid=qid)
-
-
-@pytest.mark.extended
-def test_comparisons_as_an_array_of_dask(cluster, rng):
-    data = make_compared(rng)
-    array = da.from_array(np.asarray(data.pairs), chunks=(40, 1, 3))
-    outcomes = da.from_array(data.y, chunks=40)
-    fitted = fit(LogisticCompare(0.5), array, outcomes, client=cluster)
-    local = LogisticCompare(0.5).fit(data.pairs, data.y)
-    np.testing.assert_allclose(fitted.coef_, local.coef_, atol=1e-6)
 
 
 @pytest.mark.extended

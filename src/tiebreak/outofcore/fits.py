@@ -65,10 +65,10 @@ _SAMPLE, _PER_VARIABLE, _LARGEST_SAMPLE = 8000, 8, 16_000
 def fit(
     model: Any,
     X: Any,
-    y: Any = None,
+    y: str,
     *,
-    qid: Any = None,
-    sample_weight: Any = None,
+    qid: str | None = None,
+    sample_weight: str | None = None,
     client: Any = None,
     keep: bool = False,
 ) -> Any:
@@ -80,7 +80,7 @@ def fit(
         With the linear kernel; `RankSVM` with the squared hinge.
     X : PartitionedTable, PartitionedPairs, or what PartitionedTable takes
         Graded items, each group in one partition, or comparisons.
-    y, qid, sample_weight : str, or Dask array where X is one
+    y, qid, sample_weight : str
         Columns of grades or outcomes, groups, and weights, as in ``fit`` of the model.
     client : distributed.Client, optional
         The cluster that does the work; it must see files under the same names.
@@ -110,33 +110,34 @@ def fit(
     10
     """
     check_parameters(model)
-    known = isinstance(X, PartitionedTable | PartitionedPairs)
-    data = X if known else PartitionedTable(X)
+    is_pairs = isinstance(X, PartitionedPairs)
+    data = X if is_pairs or isinstance(X, PartitionedTable) else PartitionedTable(X)
     build, solve = _choose(model, data)
     roles = {"y": y, "weight": sample_weight}
-    if not data.is_pairs:
+    if not is_pairs:
         roles["qid"] = qid
     parts = open_partitions(data, build, client=client, keep=keep, **roles)
     summary = Summary(parts)
-    if data.is_pairs:
+    if is_pairs:
         summary.warn_of_comparisons()
     else:
         summary.refuse_straddling_groups()
     fitted = summary.features | solve(model, parts, summary)
-    if not data.is_pairs:
+    if not is_pairs:
         fitted["fitted_with_qid_"] = qid is not None
     return model._keep(fitted)
 
 
 def _choose(model: Any, data: Any) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """Return what builds a partition, and what solves, for a model and its data."""
+    is_pairs = isinstance(data, PartitionedPairs)
     kind: Callable[..., Any]
     options: dict[str, Any] = {}
     if isinstance(model, LogisticCompare):
-        if not data.is_pairs:
+        if not is_pairs:
             raise TypeError(
                 f"LogisticCompare learns from comparisons, got {data!r}; expected "
-                "PartitionedPairs, or a Dask array of shape (n, 2, n_features)."
+                "PartitionedPairs."
             )
         _check_linear(model, identity=None)
         kind, solve, options = (
@@ -147,22 +148,22 @@ def _choose(model: Any, data: Any) -> tuple[Callable[..., Any], Callable[..., An
     elif isinstance(model, RankRLS):
         _check_linear(model)
         kind, solve = (
-            ComparedSquares if data.is_pairs else GradedSquares,
+            ComparedSquares if is_pairs else GradedSquares,
             _solve_squares,
         )
     elif isinstance(model, RankSVM):
         _check_linear(model, loss="squared_hinge", pairs_per_item=None)
         kind, solve = GradedPartition, _solve_graded
-        if data.is_pairs:
+        if is_pairs:
             kind, solve, options = ListedPartition, _solve_listed, {"ties": model.ties}
     else:
         raise TypeError(
             f"{type(model).__name__} cannot be fitted on data in partitions; expected "
             "RankSVM, RankRLS or LogisticCompare."
         )
-    if isinstance(data, PartitionedPairs):
+    if is_pairs:
         options |= {"items": data.items, "names": data.names}
-    elif not data.is_pairs:
+    else:
         options["per_group"] = model.per_group
     return partial(kind, **options), solve
 

@@ -28,7 +28,6 @@ from tiebreak.data import (
     Outcome,
     Pairs,
     as_items,
-    as_pairs,
     check_comparisons,
     check_grades,
     check_outcomes,
@@ -135,11 +134,8 @@ class SummedObjective:
             diagonal = np.maximum(self.hessian_diagonal(), np.finfo(float).tiny)
             return lambda r: r / diagonal
         with one_blas_thread():
-            M = (
-                self.factor
-                * self.share
-                * self.sample.work(self._at, method="hessian")[0]
-            )
+            [hessian] = self.sample.work(self._at, method="hessian")
+            M = self.factor * self.share * hessian
             M.flat[:: len(M) + 1] += self.ridge
             diagonal = np.maximum(M.diagonal(), np.finfo(float).tiny)
             try:
@@ -214,8 +210,8 @@ class LinearPartition(PartitionObjective):
 
 def read_graded_columns(columns: dict[str, Any]) -> tuple[Grades, Floats] | None:
     """Return the checked grades and weights of a partition; None without rows."""
-    y = columns.get("y")
-    if y is not None and len(as_column(y, "y")) == 0:
+    y = columns["y"]
+    if len(as_column(y, "y")) == 0:
         return None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what concerns all rows is said once, later
@@ -284,9 +280,8 @@ def join_samples(samples: list[tuple[Any, ...]], per_group: str) -> GradedPartit
 class ComparedPartition:
     """Comparisons of a partition, checked; those of weight zero are left out.
 
-    Columns are y, maybe weight, and either X, of shape (n, 2, n_features), or left and
-    right. Outcomes are numbers -1, 0, +1, or words. What a subclass makes of them, if
-    there are any, its `_build` says.
+    Columns are left, right, y and maybe weight. Outcomes are numbers -1, 0, +1, or
+    words. What a subclass makes of them, if there are any, its `_build` says.
     """
 
     facts = PartitionFacts()
@@ -295,27 +290,20 @@ class ComparedPartition:
     def __init__(
         self,
         columns: dict[str, Any],
-        items: ItemTable | None = None,
-        names: NDArray[Any] | None = None,
+        items: ItemTable,
+        names: NDArray[Any],
         **options: str,
     ) -> None:
-        if columns.get("y") is None:
-            check_outcomes(None, 0)
         if len(y := as_column(columns["y"], "y")) == 0:
             return
         n_both_bad = 0
         with warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore"
-            )  # what concerns all rows is said once, later
-            if "X" in columns:
-                pairs = as_pairs(np.asarray(columns["X"]))
-            else:
-                pairs = Pairs(items, columns["left"], columns["right"], names=names)
+            warnings.simplefilter("ignore")  # said once, of all rows
+            left, right = columns["left"], columns["right"]
+            pairs = Pairs(items, left, right, names=names)
             if y.dtype.kind in "OU":
                 n_both_bad = int(Outcome.is_both_bad(y).sum())
-                sides = columns.get("left"), columns.get("right")
-                outcome = Outcome.parse(y, left=sides[0], right=sides[1])
+                outcome = Outcome.parse(y, left=left, right=right)
             else:
                 outcome = check_outcomes(y, len(pairs), some=True)
             check_comparisons(pairs, outcome)

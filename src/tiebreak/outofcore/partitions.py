@@ -10,7 +10,7 @@ which only sums over all partitions are needed.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from tiebreak.data.threads import single_thread
 
@@ -20,18 +20,6 @@ Work = Callable[..., Any]
 
 # So many results are added here; of more, workers add so many at a time.
 _FAN_IN = 32
-
-
-class Partitions(Protocol):
-    """Partitions that work, wherever they are."""
-
-    labels: Sequence[str]
-
-    def each(self, work: Work, *arguments: Any) -> list[Any]:
-        """Return the results of ``work(partition, *arguments)``, in their order."""
-
-    def sum(self, work: Work, *arguments: Any) -> tuple[Any, ...]:
-        """Return the sum of the tuples that work returns, entry by entry."""
 
 
 def add_results(*results: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -134,6 +122,9 @@ class DaskPartitions:
     def _gather(self, tasks: list[Any]) -> list[Any]:
         results: list[Any] = self._client.gather(self._start(tasks))
         return results
+
+
+Partitions = LocalPartitions | DaskPartitions
 
 
 def open_partitions(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tables in many partitions: files, or collections of Dask.
+"""Tables in many partitions: files, or a Dask DataFrame.
 
 Which columns a model asks for (the grade, the group) is part of how a partition is
 read, so that a worker reads just what it needs.
@@ -50,14 +50,10 @@ class Layout:
         columns: dict[str, Any] = {"label": label}
         columns |= {role: frame[column] for role, column in self.roles}
         if self.has_features:
-            columns["X"] = self.map(frame[features])
-        return columns
-
-    def map(self, X: Any) -> Any:
-        """Return the features that the model is to see."""
+            columns["X"] = frame[features]
         for function in self.maps:
-            X = function(X)
-        return X
+            columns["X"] = function(columns["X"])
+        return columns
 
 
 @dataclass(frozen=True)
@@ -89,11 +85,6 @@ class FileReader:
         return self.layout.split(frame, self.label)
 
 
-def is_dask(X: Any) -> bool:
-    """Return whether X is a collection of Dask, without importing it."""
-    return type(X).__module__.split(".")[0].startswith("dask") and hasattr(X, "dask")
-
-
 class _Partitioned:
     """What `PartitionedTable` and `PartitionedPairs` share."""
 
@@ -101,18 +92,16 @@ class _Partitioned:
     _layout: Layout
 
     def __repr__(self) -> str:
-        what = type(self.source).__name__ if is_dask(self.source) else self.source
+        is_frame = hasattr(self.source, "to_delayed")
+        what = type(self.source).__name__ if is_frame else self.source
         return f"{type(self).__name__}({what!s})"
 
-    def readers(self, **roles: Any) -> tuple[list[Any], list[str]]:
+    def readers(self, **roles: str | None) -> tuple[list[Any], list[str]]:
         """Return what reads each partition, and the labels of the partitions.
 
-        A role is given the name of a column or, of an array of Dask, another array;
-        None: there is none.
+        A role is given the name of a column; None: there is none.
         """
         columns = {role: c for role, c in roles.items() if c is not None}
-        if hasattr(self.source, "rechunk"):
-            return self._blocks(columns)
         for role, column in columns.items():
             if not isinstance(column, str):
                 raise TypeError(
@@ -120,46 +109,21 @@ class _Partitioned:
                     f"{type(column).__name__}."
                 )
         layout = replace(self._layout, roles=(*self._layout.roles, *columns.items()))
-        if is_dask(self.source):
-            return _read_blocks(layout.split, self.source.to_delayed())
+        if hasattr(self.source, "to_delayed"):
+            return _read_frame(layout, self.source)
         sources = [self.source] if is_path(self.source) else self.source
         files = [str(path) for one in sources for path in list_files(Path(one))]
         readers = [FileReader(os.path.abspath(path), path, layout) for path in files]
         return readers, files
 
-    def _blocks(self, columns: dict[str, Any]) -> tuple[list[Any], list[str]]:
-        """Return the blocks of an array of Dask, with the columns cut like it."""
-        rows = self.source.chunks[0]
-        whole = self.source.rechunk({axis: -1 for axis in range(1, self.source.ndim)})
-        blocks = [np.ravel(whole.to_delayed())]
-        for role, column in columns.items():
-            if not hasattr(column, "rechunk"):
-                raise TypeError(
-                    f"{role} must be an array of Dask, as X is; got "
-                    f"{type(column).__name__}."
-                )
-            if column.chunks[0] != rows and not np.isnan(column.shape[0]):
-                column = column.rechunk((rows,))
-            blocks.append(np.ravel(column.to_delayed()))
 
-        roles, layout = list(columns), self._layout  # and not the arrays themselves
-
-        def split(values: Sequence[Any], label: str) -> dict[str, Any]:
-            named = dict(zip(roles, values[1:], strict=True))
-            return {"label": label, "X": layout.map(values[0]), **named}
-
-        return _read_blocks(split, list(zip(*blocks, strict=True)))
-
-
-def _read_blocks(
-    split: Callable[[Any, str], dict[str, Any]], blocks: Sequence[Any]
-) -> tuple[list[Any], list[str]]:
-    """Return tasks that split the blocks of a collection, and their labels."""
+def _read_frame(layout: Layout, frame: Any) -> tuple[list[Any], list[str]]:
+    """Return tasks that split the partitions of a Dask DataFrame, and their labels."""
     from dask.delayed import delayed
 
+    blocks, split = frame.to_delayed(), delayed(layout.split, pure=False)
     labels = [f"partition {number}" for number in range(len(blocks))]
-    task = delayed(split, pure=False)
-    return [task(b, label) for b, label in zip(blocks, labels, strict=True)], labels
+    return [split(b, label) for b, label in zip(blocks, labels, strict=True)], labels
 
 
 class PartitionedTable(_Partitioned):
@@ -167,9 +131,8 @@ class PartitionedTable(_Partitioned):
 
     Parameters
     ----------
-    source : path, pattern, list of paths, or Dask DataFrame or array
-        Partitions: Parquet or Arrow files, or those of a collection. Arrays of shape
-        (n, 2, n_features) are comparisons.
+    source : path, pattern, list of paths, or Dask DataFrame
+        Partitions: Parquet or Arrow files, or those of a frame.
     features : list of str, optional
         Columns that are features. Default: all columns without another role.
 
@@ -185,11 +148,6 @@ class PartitionedTable(_Partitioned):
             raise TypeError(f"features must be a list of names, got {features!r}.")
         self.source = source
         self._layout = Layout(features=None if features is None else tuple(features))
-
-    @property
-    def is_pairs(self) -> bool:
-        """Whether the partitions hold comparisons, an array of three dimensions."""
-        return getattr(self.source, "ndim", 2) == 3
 
     def map(self, function: Callable[[Any], Any]) -> Self:
         """Return the table with other features, computed where the partitions are.
@@ -230,8 +188,6 @@ class PartitionedPairs(_Partitioned):
     >>> PartitionedPairs("votes/*.parquet", "model_a", "model_b", items=items)
     PartitionedPairs(votes/*.parquet)
     """
-
-    is_pairs = True
 
     def __init__(
         self, source: Any, left: str, right: str, *, items: Any, names: Any = None
