@@ -32,39 +32,29 @@ from tiebreak.outofcore.partitions import LocalPartitions
 seeds = st.integers(0, 2**32 - 1)
 
 
-def graded_parts(data, owner, per_group, keep=True):
-    def columns(number):
-        rows = np.flatnonzero(owner == number)
-        return lambda: {
-            "label": str(number),
-            "X": data.X[rows],
-            "y": data.y[rows],
-            "qid": data.qid[rows],
-            "weight": data.weight[rows],
-        }
+def open_rows(columns, owner, build, keep=True):
+    """Cut columns into partitions, by the number of each row's partition."""
 
-    n = int(owner.max()) + 1
-    readers = [columns(number) for number in range(n)]
-    labels = [str(number) for number in range(n)]
+    def reader(number):
+        rows = np.flatnonzero(owner == number)
+        cut = {name: column[rows] for name, column in columns.items()}
+        return lambda: {"label": str(number), **cut}
+
+    numbers = range(int(owner.max()) + 1)
+    return LocalPartitions([*map(reader, numbers)], [*map(str, numbers)], build, keep)
+
+
+def graded_parts(data, owner, per_group, keep=True):
+    columns = {"X": data.X, "y": data.y, "qid": data.qid, "weight": data.weight}
     build = partial(GradedPartition, per_group=per_group)
-    return LocalPartitions(readers, labels, build, keep)
+    return open_rows(columns, owner, build, keep)
 
 
 def compared_parts(data, owner, kind, **options):
-    def columns(number):
-        rows = np.flatnonzero(owner == number)
-        return lambda: {
-            "label": str(number),
-            "left": data.names[data.left[rows]],
-            "right": data.names[data.right[rows]],
-            "y": data.y[rows],
-            "weight": data.weight[rows],
-        }
-
-    n = int(owner.max()) + 1
-    build = partial(kind, items=data.pairs.items, names=data.names, **options)
-    readers = [columns(number) for number in range(n)]
-    return LocalPartitions(readers, [str(k) for k in range(n)], build, keep=True)
+    names = data.names
+    columns = {"left": names[data.left], "right": names[data.right]}
+    build = partial(kind, items=data.pairs.items, names=names, **options)
+    return open_rows({**columns, "y": data.y, "weight": data.weight}, owner, build)
 
 
 def assert_same(ours, theirs, rng):
@@ -100,22 +90,16 @@ def test_comparisons_cut_anywhere(seed, n_parts, ties):
     parts = compared_parts(
         data, rng.integers(0, n_parts, len(data.y)), ListedPartition, ties=ties
     )
-    better, worse, weight = [], [], []
-    for left, right, y, w in zip(
-        data.left, data.right, data.y, data.weight, strict=True
-    ):
+    listed = []
+    rows = zip(data.left, data.right, data.y, data.weight, strict=True)
+    for left, right, y, w in rows:
         if y:
             ends = (right, left) if y > 0 else (left, right)
-            listed = [(*ends, w * (2 if ties == "both" else 1))]
-        else:
-            listed = [(left, right, w), (right, left, w)] if ties == "both" else []
-        for b, c, amount in listed:
-            better.append(b)
-            worse.append(c)
-            weight.append(amount)
-    loss = ListedSquaredHinge(
-        np.array(better), np.array(worse), np.array(weight), len(data.items)
-    )
+            listed.append((*ends, w * (2 if ties == "both" else 1)))
+        elif ties == "both":
+            listed += [(left, right, w), (right, left, w)]
+    better, worse, weight = map(np.array, zip(*listed, strict=True))
+    loss = ListedSquaredHinge(better, worse, weight, len(data.items))
     whole = LinearObjective(data.items, loss, 1.3)
     assert_same(SummedObjective(parts, np.ones(data.items.shape[1]), 1.3), whole, rng)
 
