@@ -22,10 +22,7 @@ from tiebreak.outofcore.objectives import (
     GradedPartition,
     LikelihoodPartition,
     ListedPartition,
-    SampledLikelihood,
-    SampledPairs,
     SummedObjective,
-    join_samples,
 )
 from tiebreak.outofcore.partitions import LocalPartitions
 
@@ -148,39 +145,48 @@ def test_a_part_that_was_built_anew_goes_to_the_point_first(rng):
     np.testing.assert_array_equal(*products)
 
 
+def join(samples):
+    """Put the rows of samples below each other."""
+    return {
+        k: np.concatenate([rows[k] for rows in samples if rows]) for k in samples[0]
+    }
+
+
 def test_a_sample_of_everything_has_the_hessian_itself(rng):
     graded, compared = make_graded(rng), make_compared(rng)
-    parts = graded_parts(graded, cut_groups(rng, graded.qid, 3), "mean")
-    sample = join_samples(parts.each(GradedPartition.take, 1.0), "mean")
-    x = rng.normal(size=graded.X.shape[1])
-    objective = SummedObjective(parts, np.zeros(len(x)))
-    objective.expand(x)
-    np.testing.assert_allclose(
-        objective.hessian(), sample.work(x, method="hessian")[0], atol=1e-9
-    )
+    items = {"items": compared.pairs.items, "names": compared.names}
     owner = rng.integers(0, 3, len(compared.y))
-    for kind, whole in (
-        (ListedPartition, SampledPairs),
-        (LikelihoodPartition, partial(SampledLikelihood, link="davidson")),
+    for parts, build in (
+        (
+            graded_parts(graded, cut_groups(rng, graded.qid, 3), "mean"),
+            partial(GradedPartition, per_group="mean"),
+        ),
+        (
+            compared_parts(compared, owner, ListedPartition),
+            partial(ListedPartition, **items),
+        ),
+        (
+            compared_parts(compared, owner, LikelihoodPartition),
+            partial(LikelihoodPartition, **items),
+        ),
     ):
-        parts = compared_parts(compared, owner, kind)
-        taken = whole(parts.each(kind.take, 1.0))
+        x = rng.normal(size=graded.X.shape[1])
+        sample = build(join(parts.each(lambda part: part.take(1.0))))
         objective = SummedObjective(parts, np.zeros(len(x)))
         objective.expand(x)
-        np.testing.assert_allclose(
-            objective.hessian(), taken.work(x, method="hessian")[0], atol=1e-9
-        )
+        [hessian] = sample.work(x, method="hessian")
+        np.testing.assert_allclose(objective.hessian(), hessian, atol=1e-9)
 
 
 def test_a_preconditioner_of_a_sample_saves_products(rng):
     data = make_graded(rng, n_groups=900)
     data.X[:, 0] *= 30.0
     parts = graded_parts(data, cut_groups(rng, data.qid, 3), "sum")
-    sample = join_samples(parts.each(GradedPartition.take, 0.3), "sum")
-    total = sum(fact.total for (fact,) in parts.each(lambda part: (part.facts,)))
+    sample = GradedPartition(join(parts.each(GradedPartition.take, 0.3)))
+    total = sum(parts.each(lambda part: part.facts.total))
     x = np.zeros(data.X.shape[1])
     objective = SummedObjective(
-        parts, np.ones(len(x)), sample=sample, share=total / sample.tree.total
+        parts, np.ones(len(x)), sample=sample, share=total / sample.facts.total
     )
     _, gradient = objective.expand(x)
     step = objective.preconditioner()(gradient)

@@ -39,17 +39,14 @@ from tiebreak.models.problem import (
     warn_idle_groups,
 )
 from tiebreak.outofcore.objectives import (
+    LARGEST_SAMPLE,
     ComparedSquares,
     GradedPartition,
     GradedSquares,
     LikelihoodPartition,
     ListedPartition,
     PartitionFacts,
-    PartitionObjective,
-    SampledLikelihood,
-    SampledPairs,
     SummedObjective,
-    join_samples,
 )
 from tiebreak.outofcore.partitions import Partitions, open_partitions
 from tiebreak.outofcore.sources import PartitionedPairs, PartitionedTable
@@ -59,7 +56,7 @@ from tiebreak.solvers.ridge import RidgeSystem
 Floats = NDArray[np.float64]
 
 # Rows that are brought here for the preconditioner: so many, or some per variable.
-_SAMPLE, _PER_VARIABLE, _LARGEST_SAMPLE = 8000, 8, 16_000
+_SAMPLE, _PER_VARIABLE = 8000, 8
 
 
 def fit(
@@ -117,12 +114,12 @@ def fit(
     if not is_pairs:
         roles["qid"] = qid
     parts = open_partitions(data, build, client=client, keep=keep, **roles)
-    summary = Summary(parts)
+    summary = Summary(parts, build)
     if is_pairs:
         summary.warn_of_comparisons()
     else:
         summary.refuse_straddling_groups()
-    fitted = summary.features | solve(model, parts, summary)
+    fitted = summary.features | solve(model, summary)
     if not is_pairs:
         fitted["fitted_with_qid_"] = qid is not None
     return model._keep(fitted)
@@ -132,7 +129,18 @@ def _choose(model: Any, data: Any) -> tuple[Callable[..., Any], Callable[..., An
     """Return what builds a partition, and what solves, for a model and its data."""
     is_pairs = isinstance(data, PartitionedPairs)
     kind: Callable[..., Any]
-    options: dict[str, Any] = {}
+    options: dict[str, Any] = {"per_group": getattr(model, "per_group", None)}
+    if is_pairs:
+        options = {"items": data.items, "names": data.names}
+    if isinstance(model, RankSVM):
+        _check_linear(model, loss="squared_hinge", pairs_per_item=None)
+        if not is_pairs:
+            return partial(GradedPartition, **options), _solve_hinges
+        return partial(ListedPartition, **options, ties=model.ties), _solve_hinges
+    if isinstance(model, RankRLS):
+        _check_linear(model)
+        kind = ComparedSquares if is_pairs else GradedSquares
+        return partial(kind, **options), _solve_squares
     if isinstance(model, LogisticCompare):
         if not is_pairs:
             raise TypeError(
@@ -140,32 +148,13 @@ def _choose(model: Any, data: Any) -> tuple[Callable[..., Any], Callable[..., An
                 "PartitionedPairs."
             )
         _check_linear(model, identity=None)
-        kind, solve, options = (
-            LikelihoodPartition,
-            _solve_likelihood,
-            {"link": model.link},
-        )
-    elif isinstance(model, RankRLS):
-        _check_linear(model)
-        kind, solve = (
-            ComparedSquares if is_pairs else GradedSquares,
-            _solve_squares,
-        )
-    elif isinstance(model, RankSVM):
-        _check_linear(model, loss="squared_hinge", pairs_per_item=None)
-        kind, solve = GradedPartition, _solve_graded
-        if is_pairs:
-            kind, solve, options = ListedPartition, _solve_listed, {"ties": model.ties}
-    else:
-        raise TypeError(
-            f"{type(model).__name__} cannot be fitted on data in partitions; expected "
-            "RankSVM, RankRLS or LogisticCompare."
-        )
-    if is_pairs:
-        options |= {"items": data.items, "names": data.names}
-    else:
-        options["per_group"] = model.per_group
-    return partial(kind, **options), solve
+        return partial(
+            LikelihoodPartition, **options, link=model.link
+        ), _solve_likelihood
+    raise TypeError(
+        f"{type(model).__name__} cannot be fitted on data in partitions; expected "
+        "RankSVM, RankRLS or LogisticCompare."
+    )
 
 
 def _check_linear(model: Any, **needed: Any) -> None:
@@ -188,8 +177,8 @@ def _check_linear(model: Any, **needed: Any) -> None:
 class Summary:
     """What the partitions hold together, after a check that they have one form."""
 
-    def __init__(self, parts: Partitions) -> None:
-        self.labels = parts.labels
+    def __init__(self, parts: Partitions, build: Callable[..., Any]) -> None:
+        self.parts, self.build, self.labels = parts, build, parts.labels
         self.facts: list[PartitionFacts] = parts.each(attrgetter("facts"))
         filled = [k for k, fact in enumerate(self.facts) if fact.n_rows]
         if not filled:
@@ -204,6 +193,7 @@ class Summary:
                     f"{self.labels[filled[0]]}: {_describe(other)} instead of "
                     f"{_describe(first)}."
                 )
+        self.is_graded = first.group_names is not None
         self.n_rows: int = self.sum("n_rows")
         self.totals: Floats = np.sum([fact.totals for fact in self.facts], axis=0)
 
@@ -211,11 +201,15 @@ class Summary:
         """Return the sum of a count of `PartitionFacts` over all partitions."""
         return sum(getattr(fact, count) for fact in self.facts)
 
-    @property
-    def sample_share(self) -> float:
-        """The fraction of rows that makes a preconditioner good enough."""
+    def objective(self, ridge: Floats, factor: float = 1.0) -> SummedObjective:
+        """Return the sum over all partitions; its sample is a partition, here."""
         wanted = max(_SAMPLE, _PER_VARIABLE * self.first.n_features)
-        return min(wanted, _LARGEST_SAMPLE) / self.n_rows
+        share = min(wanted, LARGEST_SAMPLE) / self.n_rows
+        taken = [rows for rows in self.parts.each(_take_rows, share) if rows]
+        columns = {k: np.concatenate([rows[k] for rows in taken]) for k in taken[0]}
+        sample = self.build(columns)
+        scale = self.sum("total") / sample.facts.total
+        return SummedObjective(self.parts, ridge, factor, sample=sample, share=scale)
 
     @property
     def features(self) -> dict[str, Any]:
@@ -262,15 +256,18 @@ class Summary:
             )
 
 
+def _take_rows(part: Any, share: float) -> dict[str, Any]:
+    rows: dict[str, Any] = part.take(share)
+    return rows
+
+
 def _describe(fact: PartitionFacts) -> str:
     if fact.feature_names is None:
         return f"{fact.n_features} columns"
     return ", ".join(fact.feature_names)
 
 
-def _solve_likelihood(
-    model: Any, parts: Partitions, summary: Summary
-) -> dict[str, Any]:
+def _solve_likelihood(model: Any, summary: Summary) -> dict[str, Any]:
     share = float(summary.totals[1] / summary.totals.sum())
     q, link = summary.first.n_features, LINKS[model.link]
     if share == 1.0:
@@ -281,10 +278,7 @@ def _solve_likelihood(
         start, ridge = np.zeros(q), np.full(q, 2.0 * float(model.alpha))
         if share:
             start, ridge = np.append(start, link.start(share)), np.append(ridge, 0.0)
-        taken = parts.each(LikelihoodPartition.take, summary.sample_share)
-        sample = SampledLikelihood(taken, model.link)
-        scale = float(summary.totals.sum()) / sample.total
-        objective = SummedObjective(parts, ridge, sample=sample, share=scale)
+        objective = summary.objective(ridge)
         solution = minimize_newton(
             objective,
             start,
@@ -308,19 +302,17 @@ def _solve_likelihood(
     }
 
 
-def _solve_squares(
-    model: RankRLS, parts: Partitions, summary: Summary
-) -> dict[str, Any]:
+def _solve_squares(model: RankRLS, summary: Summary) -> dict[str, Any]:
     if (n_features := summary.first.n_features) > LARGEST:
         raise ValueError(
             f"RankRLS on data in partitions forms a matrix of its {n_features} "
             f"features; expected at most {LARGEST}. Try RankSVM(kernel='linear', "
             "loss='squared_hinge')."
         )
-    H, h, square, size, n_different = parts.sum(attrgetter("sums"))
+    H, h, square, size, n_different = summary.parts.sum(attrgetter("sums"))
     n_groups = summary.sum("n_groups")
     if n_different == 0:
-        if not n_groups:
+        if not summary.is_graded:
             refuse_only_ties(model, summary.n_rows)
         refuse_no_pairs(summary.n_rows, n_groups)
     warn_single_items(summary.sum("n_idle_groups"), n_groups)
@@ -339,40 +331,16 @@ def _solve_squares(
     return {**fit.fitted(model), "coef_": x, "objective_": value, "n_pairs_": n_pairs}
 
 
-def _solve_graded(
-    model: RankSVM, parts: Partitions, summary: Summary
-) -> dict[str, Any]:
+def _solve_hinges(model: RankSVM, summary: Summary) -> dict[str, Any]:
+    q = summary.first.n_features
     n_pairs, n_groups = summary.sum("n_pairs"), summary.sum("n_groups")
-    if n_pairs == 0:
-        refuse_no_pairs(summary.n_rows, n_groups)
-    warn_idle_groups(summary.sum("n_idle_groups"), n_groups)
-    taken = parts.each(GradedPartition.take, summary.sample_share)
-    sample = join_samples(taken, model.per_group)
-    share = summary.sum("total") / sample.tree.total
-    fitted = _solve_hinges(model, parts, summary, sample, share)
-    return {**fitted, "n_pairs_": n_pairs}
-
-
-def _solve_listed(
-    model: RankSVM, parts: Partitions, summary: Summary
-) -> dict[str, Any]:
-    decided = summary.totals[0] + summary.totals[2]
-    if model.ties == "ignore" and not decided:
+    if summary.is_graded:
+        if n_pairs == 0:
+            refuse_no_pairs(summary.n_rows, n_groups)
+        warn_idle_groups(summary.sum("n_idle_groups"), n_groups)
+    elif model.ties == "ignore" and not summary.totals[[0, 2]].any():
         refuse_only_ties(model, summary.n_rows)
-    total = 2.0 * summary.totals.sum() if model.ties == "both" else decided
-    sample = SampledPairs(parts.each(ListedPartition.take, summary.sample_share))
-    return _solve_hinges(model, parts, summary, sample, total / sample.total)
-
-
-def _solve_hinges(
-    model: RankSVM,
-    parts: Partitions,
-    summary: Summary,
-    sample: PartitionObjective,
-    share: float,
-) -> dict[str, Any]:
-    q, C = summary.first.n_features, float(model.C)
-    objective = SummedObjective(parts, np.ones(q), C, sample=sample, share=share)
+    objective = summary.objective(np.ones(q), float(model.C))
     with np.errstate(over="ignore", invalid="ignore"), one_blas_thread():
         best = minimize_smooth(model, objective, np.zeros(q))
     solution = PrimalSolution(
@@ -385,4 +353,5 @@ def _solve_hinges(
         "newton",
     )
     check_solution(model, solution, bool(best.x.any()))
-    return {**solution.fitted(), "coef_": best.x}
+    fitted = {**solution.fitted(), "coef_": best.x}
+    return {**fitted, "n_pairs_": n_pairs} if summary.is_graded else fitted

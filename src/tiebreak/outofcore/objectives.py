@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg as la
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from tiebreak.data import (
@@ -27,7 +26,6 @@ from tiebreak.data import (
     ItemTable,
     Outcome,
     Pairs,
-    as_items,
     check_comparisons,
     check_grades,
     check_outcomes,
@@ -39,8 +37,6 @@ from tiebreak.data.threads import one_blas_thread
 from tiebreak.losses import (
     LINKS,
     ComparisonObjective,
-    CovariateDesign,
-    Design,
     FeatureDesign,
     GradeSquaredHinge,
     GradeTree,
@@ -55,6 +51,8 @@ from tiebreak.outofcore.partitions import Partitions
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 
+# A sample has at most so many rows.
+LARGEST_SAMPLE = 16_000
 # Up to this many variables the Hessian of the sample is formed and factored.
 DENSE_VARIABLES = 2000
 
@@ -66,11 +64,11 @@ class PartitionFacts:
     n_rows: int = 0
     n_features: int = 0
     feature_names: tuple[str, ...] | None = None
-    # Of graded items
     n_pairs: int = 0
+    total: float = 0.0  # weight of the pairs
+    # Of graded items
     n_groups: int = 0
     n_idle_groups: int = 0  # groups without a pair
-    total: float = 0.0  # weight of the pairs
     group_names: NDArray[Any] | None = None
     # Of comparisons
     totals: Floats = field(default_factory=lambda: np.zeros(3))  # left, tie and right
@@ -130,11 +128,12 @@ class SummedObjective:
 
     def preconditioner(self, n_products: int = 0) -> Callable[[Floats], Floats]:
         """Return r to M⁻¹ r for an M near the Hessian at the last expanded point."""
-        if self.sample is None or self.n_variables > DENSE_VARIABLES:
+        sample = self.sample
+        if sample is None or sample.is_empty or self.n_variables > DENSE_VARIABLES:
             diagonal = np.maximum(self.hessian_diagonal(), np.finfo(float).tiny)
             return lambda r: r / diagonal
         with one_blas_thread():
-            [hessian] = self.sample.work(self._at, method="hessian")
+            [hessian] = sample.work(self._at, method="hessian")
             M = self.factor * self.share * hessian
             M.flat[:: len(M) + 1] += self.ridge
             diagonal = np.maximum(M.diagonal(), np.finfo(float).tiny)
@@ -239,16 +238,16 @@ class GradedPartition(LinearPartition):
         self.facts = graded_facts(self.grades, self.tree)
         self.is_empty = not self.tree.n_pairs
 
-    def take(self, share: float) -> tuple[Any, ...]:
-        """Return features, grades, groups and weights of about a share of the rows."""
+    def take(self, share: float) -> dict[str, Any]:
+        """Return the columns of about a share of the rows; none without pairs."""
         if self.is_empty:
-            return ()
-        rows = self.tree.rows
+            return {}
+        grades, rows = self.grades, self.tree.rows
         if share < 1.0:
             rows = self.tree.sample(max(2, round(share * len(rows))))[0]
-        table = self.grades.items.take(rows)
-        group = self.grades.group[rows]
-        return table.dense(), self.grades.y[rows], group, self.weight[rows]
+        groups = grades.group_names[grades.group[rows]]
+        X, y = grades.items.take(rows).dense(), grades.y[rows]
+        return {"X": X, "y": y, "qid": groups, "weight": self.weight[rows]}
 
 
 def graded_facts(grades: Grades, tree: GradeTree) -> PartitionFacts:
@@ -264,17 +263,6 @@ def graded_facts(grades: Grades, tree: GradeTree) -> PartitionFacts:
         total=tree.total,
         group_names=grades.group_names,
     )
-
-
-def join_samples(samples: list[tuple[Any, ...]], per_group: str) -> GradedPartition:
-    """Return one partition of the rows that `GradedPartition.take` gave."""
-    filled = [sample for sample in samples if sample]
-    X, y, group, weight = map(np.concatenate, zip(*filled, strict=True))
-    # Groups are numbered in every partition anew.
-    n_groups = [sample[2].max() + 1 for sample in filled]
-    first = np.repeat(np.cumsum([0, *n_groups[:-1]]), [len(s[1]) for s in filled])
-    columns = {"X": as_items(X), "y": y, "qid": first + group, "weight": weight}
-    return GradedPartition(columns, per_group)
 
 
 class ComparedPartition:
@@ -315,12 +303,25 @@ class ComparedPartition:
             pairs.table.n_features,
             pairs.feature_names,
             n_pairs=len(pairs),
+            total=float(weight.sum()),
             totals=np.bincount(outcome + 1, weight, 3).astype(np.float64),
             n_selves=int(np.count_nonzero(pairs.left == pairs.right)),
             n_both_bad=n_both_bad,
         )
         if len(pairs):
+            n = min(len(pairs), LARGEST_SAMPLE)
+            some = np.random.default_rng(0).choice(len(pairs), n, replace=False)
+            sides = names[pairs.left[some]], names[pairs.right[some]]
+            self._some: tuple[Any, ...] = *sides, outcome[some], weight[some]
             self._build(pairs.compact(), outcome, weight, **options)
+
+    def take(self, share: float) -> dict[str, Any]:
+        """Return the columns of about a share of the rows; none without rows."""
+        if not self.facts.n_pairs:
+            return {}
+        n = max(1, round(share * self.facts.n_pairs))
+        columns = zip(("left", "right", "y", "weight"), self._some, strict=True)
+        return {name: column[:n] for name, column in columns}
 
 
 class ListedPartition(ComparedPartition, LinearPartition):
@@ -336,46 +337,9 @@ class ListedPartition(ComparedPartition, LinearPartition):
         self.loss = ListedSquaredHinge(*listed, pairs.n_items)
         self.is_empty = not len(listed[0])
 
-    def take(self, share: float) -> tuple[Any, ...]:
-        """Return differences of the features, better minus worse, and weights."""
-        if self.is_empty:
-            return ()
-        loss, chosen = self.loss, _draw_rows(len(self.loss.better), share)
-        difference = self.A[loss.better[chosen]] - self.A[loss.worse[chosen]]
-        return _dense(difference), loss.weight[chosen]
 
-
-class SampledPairs(LinearPartition):
-    """Squared hinge over differences of features that partitions gave."""
-
-    def __init__(self, samples: list[tuple[Any, ...]]) -> None:
-        D, weight = _join(samples)
-        n = len(D)
-        # A difference is an item compared with one that is zero.
-        self.A = np.concatenate([D, np.zeros((1, D.shape[1]))])
-        self.loss = ListedSquaredHinge(np.arange(n), np.full(n, n), weight, n + 1)
-        self.total = float(weight.sum())
-        self.is_empty = False
-
-
-class _Likelihood(PartitionObjective):
-    """A likelihood as a function of weights and, where there are ties, of t."""
-
-    def _keep(self, design: Design, counts: Floats, link: str) -> None:
-        self._design, self._counts, self._link = design, counts, link
-        self.is_empty = False
-
-    def _make_objective(self, n_variables: int) -> ComparisonObjective:
-        link, q = LINKS[self._link], self._design.n_coef
-        # Without a variable for it, the tie parameter is that of no ties at all.
-        tie = None if n_variables > q else link.start(0.0)
-        return ComparisonObjective(
-            self._design, link, self._counts, np.zeros(q), tie=tie
-        )
-
-
-class LikelihoodPartition(ComparedPartition, _Likelihood):
-    """-Σ s ln P(y) over the comparisons of a partition, of items with features."""
+class LikelihoodPartition(ComparedPartition, PartitionObjective):
+    """-Σ s ln P(y) of the comparisons of a partition, in weights and, with ties, t."""
 
     def _build(
         self, pairs: Pairs, outcome: Any, weight: Floats, link: str = "davidson"
@@ -383,27 +347,14 @@ class LikelihoodPartition(ComparedPartition, _Likelihood):
         table, code = pairs.table.unique()
         left, right = code[pairs.left], code[pairs.right]
         cells = count_comparisons(left, right, outcome, weight, table.n_items)
-        design = FeatureDesign(table.values, cells.left, cells.right)
-        self._keep(design, cells.counts, link)
+        self._design = FeatureDesign(table.values, cells.left, cells.right)
+        self._counts, self._link, self.is_empty = cells.counts, LINKS[link], False
 
-    def take(self, share: float) -> tuple[Any, ...]:
-        """Return differences of the features, right minus left, and counts."""
-        if self.is_empty:
-            return ()
-        design, chosen = self._design, _draw_rows(len(self._counts), share)
-        assert isinstance(design, FeatureDesign)
-        left, right = design.items.left[chosen], design.items.right[chosen]
-        difference = design.features[right] - design.features[left]
-        return _dense(difference), self._counts[chosen]
-
-
-class SampledLikelihood(_Likelihood):
-    """A likelihood over differences of features that partitions gave."""
-
-    def __init__(self, samples: list[tuple[Any, ...]], link: str) -> None:
-        D, counts = _join(samples)
-        self.total = float(counts.sum())
-        self._keep(CovariateDesign(-D), counts, link)
+    def _make_objective(self, n_variables: int) -> ComparisonObjective:
+        design, link, q = self._design, self._link, self._design.n_coef
+        # Without a variable for it, the tie parameter is that of no ties at all.
+        tie = None if n_variables > q else link.start(0.0)
+        return ComparisonObjective(design, link, self._counts, np.zeros(q), tie=tie)
 
 
 def _list_pairs(
@@ -421,22 +372,6 @@ def _list_pairs(
         np.concatenate([worse, left[tied], right[tied]]),
         np.concatenate([2.0 * weight[decided], weight[tied], weight[tied]]),
     )
-
-
-def _draw_rows(n: int, share: float) -> Codes:
-    if share >= 1.0:
-        return np.arange(n)
-    size = min(n, max(1, round(share * n)))
-    return np.sort(np.random.default_rng(0).choice(n, size, replace=False))
-
-
-def _join(samples: list[tuple[Any, ...]]) -> tuple[Floats, Floats]:
-    first, second = zip(*(sample for sample in samples if sample), strict=True)
-    return np.concatenate(first), np.concatenate(second)
-
-
-def _dense(values: Any) -> Floats:
-    return np.asarray(values.toarray() if sp.issparse(values) else values)
 
 
 class _Squares:
