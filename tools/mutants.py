@@ -50,7 +50,7 @@ _SHARED = (
 # these words start browsers or send signals, which a busy machine disturbs.
 _NO_ROOMS, _NO_WORDS = ("docs", "meta", "papers", "tools"), {"browser", "processes"}
 # What these do is seen by users of the command; what the others do, in the laws.
-_IN_COMMAND = ("io", "outofcore", "persistence", "pipeline", "robustness")
+_IN_COMMAND = ("io", "persistence", "pipeline", "robustness")
 _MEMORY = 8 << 30  # bytes that a child may take
 # The changed line: why no test can see it.
 EXPECTED = {

@@ -22,48 +22,36 @@ from tiebreak.outofcore.objectives import (
     GradedPartition,
     LikelihoodPartition,
     ListedPartition,
-    SampledLikelihood,
-    SampledPairs,
     SummedObjective,
-    join_samples,
 )
 from tiebreak.outofcore.partitions import LocalPartitions
 
 seeds = st.integers(0, 2**32 - 1)
 
 
-def graded_parts(data, owner, per_group):
-    def columns(number):
-        rows = np.flatnonzero(owner == number)
-        return lambda: {
-            "X": data.X[rows],
-            "y": data.y[rows],
-            "qid": data.qid[rows],
-            "weight": data.weight[rows],
-        }
+def open_rows(columns, owner, build, keep=True):
+    """Cut columns into partitions, by the number of each row's partition."""
 
-    n = int(owner.max()) + 1
-    readers = [columns(number) for number in range(n)]
-    labels = [str(number) for number in range(n)]
-    return LocalPartitions(
-        readers, labels, partial(GradedPartition, per_group=per_group)
-    )
+    def reader(number):
+        rows = np.flatnonzero(owner == number)
+        cut = {name: column[rows] for name, column in columns.items()}
+        return lambda: {"label": str(number), **cut}
+
+    numbers = range(int(owner.max()) + 1)
+    return LocalPartitions([*map(reader, numbers)], [*map(str, numbers)], build, keep)
+
+
+def graded_parts(data, owner, per_group, keep=True):
+    columns = {"X": data.X, "y": data.y, "qid": data.qid, "weight": data.weight}
+    build = partial(GradedPartition, per_group=per_group)
+    return open_rows(columns, owner, build, keep)
 
 
 def compared_parts(data, owner, kind, **options):
-    def columns(number):
-        rows = np.flatnonzero(owner == number)
-        return lambda: {
-            "left": data.names[data.left[rows]],
-            "right": data.names[data.right[rows]],
-            "y": data.y[rows],
-            "weight": data.weight[rows],
-        }
-
-    n = int(owner.max()) + 1
-    build = partial(kind, items=data.pairs.items, names=data.names, **options)
-    readers = [columns(number) for number in range(n)]
-    return LocalPartitions(readers, [str(k) for k in range(n)], build)
+    names = data.names
+    columns = {"left": names[data.left], "right": names[data.right]}
+    build = partial(kind, items=data.pairs.items, names=names, **options)
+    return open_rows({**columns, "y": data.y, "weight": data.weight}, owner, build)
 
 
 def assert_same(ours, theirs, rng):
@@ -99,22 +87,16 @@ def test_comparisons_cut_anywhere(seed, n_parts, ties):
     parts = compared_parts(
         data, rng.integers(0, n_parts, len(data.y)), ListedPartition, ties=ties
     )
-    better, worse, weight = [], [], []
-    for left, right, y, w in zip(
-        data.left, data.right, data.y, data.weight, strict=True
-    ):
+    listed = []
+    rows = zip(data.left, data.right, data.y, data.weight, strict=True)
+    for left, right, y, w in rows:
         if y:
             ends = (right, left) if y > 0 else (left, right)
-            listed = [(*ends, w * (2 if ties == "both" else 1))]
-        else:
-            listed = [(left, right, w), (right, left, w)] if ties == "both" else []
-        for b, c, amount in listed:
-            better.append(b)
-            worse.append(c)
-            weight.append(amount)
-    loss = ListedSquaredHinge(
-        np.array(better), np.array(worse), np.array(weight), len(data.items)
-    )
+            listed.append((*ends, w * (2 if ties == "both" else 1)))
+        elif ties == "both":
+            listed += [(left, right, w), (right, left, w)]
+    better, worse, weight = map(np.array, zip(*listed, strict=True))
+    loss = ListedSquaredHinge(better, worse, weight, len(data.items))
     whole = LinearObjective(data.items, loss, 1.3)
     assert_same(SummedObjective(parts, np.ones(data.items.shape[1]), 1.3), whole, rng)
 
@@ -153,44 +135,58 @@ def test_likelihood_cut_anywhere(seed, n_parts, link):
 
 def test_a_part_that_was_built_anew_goes_to_the_point_first(rng):
     data = make_graded(rng)
-    parts = graded_parts(data, np.zeros(len(data.y), int), "sum")
-    objective = SummedObjective(parts, np.ones(data.X.shape[1]))
+    products = []
     x, v = rng.normal(size=(2, data.X.shape[1]))
-    objective.expand(x)
-    there = objective.hessian_product(v)
-    parts.close()  # the part is gone, and with it where it was
-    np.testing.assert_array_equal(objective.hessian_product(v), there)
+    for keep in (True, False):
+        parts = graded_parts(data, np.zeros(len(data.y), int), "sum", keep)
+        objective = SummedObjective(parts, np.ones(data.X.shape[1]))
+        objective.expand(x)
+        products.append(objective.hessian_product(v))
+    np.testing.assert_array_equal(*products)
+
+
+def join(samples):
+    """Put the rows of samples below each other."""
+    return {
+        k: np.concatenate([rows[k] for rows in samples if rows]) for k in samples[0]
+    }
 
 
 def test_a_sample_of_everything_has_the_hessian_itself(rng):
     graded, compared = make_graded(rng), make_compared(rng)
-    parts = graded_parts(graded, cut_groups(rng, graded.qid, 3), "mean")
-    sample = join_samples(parts.each(GradedPartition.take, 1.0), "mean")
-    x = rng.normal(size=graded.X.shape[1])
-    objective = SummedObjective(parts, np.zeros(len(x)))
-    objective.expand(x)
-    np.testing.assert_allclose(objective.hessian(), sample.hessian(x), atol=1e-9)
+    items = {"items": compared.pairs.items, "names": compared.names}
     owner = rng.integers(0, 3, len(compared.y))
-    for kind, whole in (
-        (ListedPartition, SampledPairs),
-        (LikelihoodPartition, partial(SampledLikelihood, link="davidson")),
+    for parts, build in (
+        (
+            graded_parts(graded, cut_groups(rng, graded.qid, 3), "mean"),
+            partial(GradedPartition, per_group="mean"),
+        ),
+        (
+            compared_parts(compared, owner, ListedPartition),
+            partial(ListedPartition, **items),
+        ),
+        (
+            compared_parts(compared, owner, LikelihoodPartition),
+            partial(LikelihoodPartition, **items),
+        ),
     ):
-        parts = compared_parts(compared, owner, kind)
-        taken = whole(parts.each(kind.take, 1.0))
+        x = rng.normal(size=graded.X.shape[1])
+        sample = build(join(parts.each(lambda part: part.take(1.0))))
         objective = SummedObjective(parts, np.zeros(len(x)))
         objective.expand(x)
-        np.testing.assert_allclose(objective.hessian(), taken.hessian(x), atol=1e-9)
+        [hessian] = sample.work(x, method="hessian")
+        np.testing.assert_allclose(objective.hessian(), hessian, atol=1e-9)
 
 
 def test_a_preconditioner_of_a_sample_saves_products(rng):
     data = make_graded(rng, n_groups=900)
     data.X[:, 0] *= 30.0
     parts = graded_parts(data, cut_groups(rng, data.qid, 3), "sum")
-    sample = join_samples(parts.each(GradedPartition.take, 0.3), "sum")
-    total = sum(fact.total for (fact,) in parts.each(lambda part: (part.facts,)))
+    sample = GradedPartition(join(parts.each(GradedPartition.take, 0.3)))
+    total = sum(parts.each(lambda part: part.facts.total))
     x = np.zeros(data.X.shape[1])
     objective = SummedObjective(
-        parts, np.ones(len(x)), sample=sample, share=total / sample.tree.total
+        parts, np.ones(len(x)), sample=sample, share=total / sample.facts.total
     )
     _, gradient = objective.expand(x)
     step = objective.preconditioner()(gradient)

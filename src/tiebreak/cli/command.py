@@ -27,7 +27,8 @@ path = partial(Option, readable=False)
 
 _FORMATS = (
     "CSV, TSV, JSON, JSON Lines, Parquet, Arrow, svmlight with qid, PrefLib or lists, "
-    "also packed (.gz, .bz2, .xz, .zst); - is standard input."
+    "also packed (.gz, .bz2, .xz, .zst); - is standard input. Or a folder of Parquet "
+    "or Arrow files, or a pattern in quotes, read as one table."
 )
 _SEVERAL = " Several tables of the same columns are read as one."
 File = Annotated[Path, place(help=_FORMATS, metavar="FILE", show_default=False)]
@@ -37,16 +38,6 @@ Files = Annotated[
 Force = Annotated[
     bool,
     Option("--force", help="Write beside other files in the folder.", hidden=True),
-]
-Dask = Annotated[
-    str | None,
-    Option(
-        metavar="ADDRESS",
-        help="Let workers read the files: local starts one per core of this machine, "
-        "tcp://host:port asks a Dask scheduler that runs already.",
-        rich_help_panel="Many files, and clusters",
-        hidden=True,
-    ),
 ]
 
 READING = tuple(one.name for one in fields(ReadOptions) if one.metadata["panel"])

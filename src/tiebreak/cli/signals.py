@@ -11,7 +11,7 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any
@@ -28,7 +28,6 @@ ACTIVE = (
 )
 _ACTIVE = re.compile(f"(?P<pair>\u2068(?:(?!{ACTIVE}).)*\u2069)|{ACTIVE}")
 _advice: list[str] = []
-_cleanups: list[Callable[[], None]] = []
 
 
 def listen() -> None:
@@ -73,16 +72,6 @@ def when_interrupted(advice: str) -> Iterator[None]:
 
 
 @contextmanager
-def when_stopped(action: Callable[[], None]) -> Iterator[None]:
-    """Call an action if the program is stopped by a signal in a block."""
-    _cleanups.append(action)
-    try:
-        yield
-    finally:
-        _cleanups.remove(action)
-
-
-@contextmanager
 def interruptible() -> Iterator[None]:
     """Let an interrupt be a KeyboardInterrupt in a block that keeps what it has."""
     before = signal.getsignal(signal.SIGINT)
@@ -98,9 +87,6 @@ def interruptible() -> Iterator[None]:
 
 def _stop(number: int, frame: FrameType | None) -> None:
     _stop_listening()
-    for cleanup in _cleanups:
-        with suppress(Exception):
-            cleanup()
     # What was never imported has left nothing unfinished.
     abandon = getattr(sys.modules.get("tiebreak.data.atomic"), "abandon", None)
     if abandon is not None:

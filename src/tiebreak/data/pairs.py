@@ -8,7 +8,7 @@ comparisons; the item table stays whole, so that codes keep their meaning.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray

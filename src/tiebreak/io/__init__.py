@@ -13,8 +13,9 @@ a reader that ``_read_shape`` in `read` calls.
 
 A new file format takes three steps: add its name to `tiebreak.options`, detect
 its first bytes or lines in ``detect_format``, and read it. A format with named columns
-is opened in ``Table``. For any other, write ``read_<format>(path, detected)``, which
-returns a `ReadResult`, in the room of its kind, and list it in ``_OTHERS`` of `read`.
+is opened in ``TableFile``. For any other, write ``read_<format>(path, detected)``,
+which returns a `ReadResult`, in the room of its kind, and list it in ``_OTHERS`` of
+`read`.
 """
 
 from tiebreak.io.columns import COLUMN_WORDS, SIDES

@@ -30,7 +30,7 @@ from tiebreak.io.columns import (
 )
 from tiebreak.io.comparisons import read_advantage, read_comparisons
 from tiebreak.io.formats import STANDARD_INPUT, FileFormat, detect_format
-from tiebreak.io.frames import is_path, is_path_list
+from tiebreak.io.frames import is_path, is_path_list, list_files
 from tiebreak.io.grades import (
     no_features,
     read_graded,
@@ -57,7 +57,7 @@ from tiebreak.io.result import (
     plural,
     printable,
 )
-from tiebreak.io.table import JoinedTables, Table
+from tiebreak.io.table import Table, TableFile
 from tiebreak.options import flag, in_python
 
 # The formats that are no tables: what they hold, and how they are read.
@@ -83,9 +83,10 @@ def read_file(
     Parameters
     ----------
     source : str, path, list of paths or table
-        The file (``"-"`` is standard input), several tables of the same columns, or a
-        table in memory: a data frame of pandas or polars, an Arrow
-        table, a Hugging Face dataset, a dict of columns or a list of dicts.
+        The file (``"-"`` is standard input); a folder of Parquet or Arrow files, a
+        pattern or a list of files, tables of the same columns that are read as one; or
+        a table in memory: a data frame of pandas or polars, an Arrow table, a Hugging
+        Face dataset, a dict of columns or a list of dicts.
     options : ReadOptions, optional
         What the user says about it; everything else is detected.
     wanted : Wanted, optional
@@ -103,36 +104,55 @@ def read_file(
         If the file has more than one meaning.
     """
     options = ReadOptions() if options is None else options
-    if is_path_list(source):
-        result = _read_table(_join(source, options), options, wanted)
-        return _finish(result, options, wanted)
-    if not is_path(source):
+    if not is_path(source) and not is_path_list(source):
         with in_python():
             result = _read_table(Table.of(source), options, wanted)
             return _finish(result, options, wanted)
-    path = STANDARD_INPUT if str(source) == "-" else Path(source)
-    detected = detect_format(path, options.format, options.encoding)
-    if detected.is_table:
-        result = _read_table(Table(path, detected), options, wanted)
+    files = _detect_files(source, options)
+    if files[0][1].is_table:
+        result = _read_table(_open_table(source, files), options, wanted)
+        result.sentences[1:1] = _describe_unread(source, files)
     else:
-        result = _read_other(path, detected, options, wanted)
+        result = _read_other(*files[0], options, wanted)
     return _finish(result, options, wanted)
 
 
-def _join(sources: Sequence[Any], options: ReadOptions) -> Table:
-    """Open several files as one table."""
-    paths = [Path(source) for source in sources]
-    tables = []
+def _detect_files(source: Any, options: ReadOptions) -> list[tuple[Path, FileFormat]]:
+    """Detect how each file of a path, a folder, a pattern or a list is written."""
+    how = options.format, options.encoding
+    if str(source) == "-":
+        return [(STANDARD_INPUT, detect_format(STANDARD_INPUT, *how))]
+    sources = source if is_path_list(source) else [source]
+    paths = [path for one in sources for path in list_files(Path(one))]
+    files = []
     for path in paths:
-        detected = detect_format(path, options.format, options.encoding)
+        detected = detect_format(path, *how)
         if not detected.is_table and len(paths) > 1:
             raise FileError(
                 path,
                 f"this is a file in the format {detected.format}, which is read alone; "
                 "only tables can be read together.",
             )
-        tables.append(Table(path, detected))
-    return tables[0] if len(tables) == 1 else JoinedTables(tables)
+        files.append((path, detected))
+    return files
+
+
+def _open_table(source: Any, files: Sequence[tuple[Path, FileFormat]]) -> Table:
+    """Open one file, or several as one table."""
+    path = Path(source) if is_path(source) else None
+    return Table([TableFile(*file) for file in files], path)
+
+
+def _describe_unread(
+    source: Any, files: Sequence[tuple[Path, FileFormat]]
+) -> list[str]:
+    """Say what else is in a folder, except what other programs leave there."""
+    if not is_path(source) or not Path(source).is_dir():
+        return []
+    taken = {path.name for path, _ in files}
+    names = sorted(path.name for path in Path(source).iterdir())
+    others = [n for n in names if n not in taken and not n.startswith((".", "_"))]
+    return [f"Not read: {first_of(others, 5)}."] if others else []
 
 
 def _finish(
@@ -168,10 +188,10 @@ def _read_other(
     }
     of_columns |= {flag("drop_duplicates"): options.drop_duplicates}
     of_columns |= {flag("covariates"): options.numbers}
-    if asked := [option for option, value in of_columns.items() if value]:
+    if refused := [option for option, value in of_columns.items() if value]:
         raise FileError(
             path,
-            f"{' and '.join(asked)} can be asked of a table with columns, and this is "
+            f"{' and '.join(refused)} need a table with columns, and this is "
             f"a file in the format {detected.format}.",
         )
     result = read(path, detected)
@@ -229,15 +249,15 @@ def _say_skipped(skipped: pl.DataFrame) -> str:
     kinds: dict[str, list[str]] = {}
     for place, reason in skipped.select("place", "reason").rows():
         kinds.setdefault(reason, []).append(place)
-    said = "; ".join(f"{why}: {first_of(where, 5)}" for why, where in kinds.items())
+    reasons = "; ".join(f"{why}: {first_of(where, 5)}" for why, where in kinds.items())
     they = "it" if skipped.height == 1 else "they"
     count = plural(skipped.height, "row")
-    return f"{count} skipped, because {they} cannot be read. {said}."
+    return f"{count} skipped, because {they} cannot be read. {reasons}."
 
 
 def _choose_rows(table: Table, options: ReadOptions) -> list[str]:
     """Leave out the rows that the user does not want, and say how many."""
-    said = []
+    sentences = []
     if options.where is not None:
         true = _evaluate(table, options.where)
         unknown = int(true.null_count())
@@ -246,49 +266,51 @@ def _choose_rows(table: Table, options: ReadOptions) -> list[str]:
             raise table.error(f"{flag('where', options.where)} is true of no row.")
         missing = f" ({unknown:,} of them lack a value)" if unknown else ""
         count = plural(int((~kept).sum()), "row")
-        said.append(f"{flag('where', options.where)} left out {count}{missing}.")
+        sentences.append(f"{flag('where', options.where)} left out {count}{missing}.")
         table.keep(kept)
     if options.drop_duplicates:
         new = table.frame(table.columns).select(pl.struct(pl.all()).is_first_distinct())
         kept = new.to_series().to_numpy()
         count = plural(int((~kept).sum()), "row")
-        said.append(
+        sentences.append(
             f"{flag('drop_duplicates')} left out {count} that repeat an earlier one."
         )
         table.keep(kept)
-    return said
+    return sentences
 
 
 def _evaluate(table: Table, text: str) -> pl.Series:
     """Give what a condition says of each row: true, false or null."""
     example = "expected a condition such as turns > 1 or language = 'en'"
-    asked = flag("where", text)
+    option = flag("where", text)
     if ";" in _SQL_QUOTED.sub("", text):
         # Which polars up to 1.39 ends at, and leaves out the rest.
-        raise table.error(f"{asked} is not understood (it has a ;); {example}.")
+        raise table.error(f"{option} is not understood (it has a ;); {example}.")
     try:
         condition = pl.sql_expr(text)
         names = list(dict.fromkeys(condition.meta.root_names()))
     except pl.exceptions.PolarsError as error:
         reason = str(error).partition("\n")[0]
-        raise table.error(f"{asked} is not understood ({reason}); {example}.") from None
+        raise table.error(
+            f"{option} is not understood ({reason}); {example}."
+        ) from None
     if not names:
-        raise table.error(f"{asked} names no column; {example}.")
-    frame = table.frame([named_column(table, name, asked) for name in names])
+        raise table.error(f"{option} names no column; {example}.")
+    frame = table.frame([named_column(table, name, option) for name in names])
     frame.columns = names
     plain = frame.select(_as_plain_text(column) for column in frame)
     trouble = ""
     # Numbers are compared as numbers, unless a word is among what is asked for.
     for tried in (plain.select(_as_numbers(column) for column in plain), plain):
         try:
-            found = tried.select(condition.alias("kept")).to_series()
+            is_true = tried.select(condition.alias("kept")).to_series()
         except pl.exceptions.PolarsError as error:
             trouble = trouble or str(error).partition("\n")[0]
             continue
-        if found.dtype == pl.Boolean and len(found) == len(frame):
-            return found
+        if is_true.dtype == pl.Boolean and len(is_true) == len(frame):
+            return is_true
         trouble = trouble or "it is not true or false for every row"
-    raise table.error(f"{asked} cannot be used ({trouble}); {example}.")
+    raise table.error(f"{option} cannot be used ({trouble}); {example}.")
 
 
 def _as_plain_text(column: pl.Series) -> pl.Series:
@@ -325,7 +347,7 @@ def read_unlabeled(
     Parameters
     ----------
     source : str, path or table
-        A table, in a file or in memory (see `read_file`), or a file of svmlight.
+        A table, in files or in memory (see `read_file`), or a file of svmlight.
     options : ReadOptions, optional
         What the user says about it. With ``items``, features come from that table.
     wanted : Wanted, optional
@@ -346,8 +368,8 @@ def read_unlabeled(
     options = ReadOptions() if options is None else options
     if not is_path(source):
         return _read_asked(Table.of(source), options, wanted)
-    path = STANDARD_INPUT if str(source) == "-" else Path(source)
-    detected = detect_format(path, options.format, options.encoding)
+    files = _detect_files(source, options)
+    path, detected = files[0]
     if detected.format == "svmlight" and wanted is not None and options.items is None:
         result = _read_other(path, detected, replace(options, kind=None), wanted)
         result.sentences.append("The grades are not looked at.")
@@ -359,7 +381,7 @@ def read_unlabeled(
             "be asked about; expected a table with two columns of names, such as left "
             "and right.",
         )
-    return _read_asked(Table(path, detected), options, wanted)
+    return _read_asked(_open_table(source, files), options, wanted)
 
 
 def _read_asked(
@@ -385,32 +407,32 @@ def _read_asked(
 
 
 def _find_sides(roles: Roles) -> Sides | None:
-    found = roles.sides()
-    if len(found) > 1:
+    ways = roles.sides()
+    if len(ways) > 1:
         listed = "; or ".join(
-            f"{flag('left', s.left)} {flag('right', s.right)}" for s in found
+            f"{flag('left', s.left)} {flag('right', s.right)}" for s in ways
         )
         raise roles.table.question(
-            f"the two items can be read in {len(found)} ways. Choose one by its "
+            f"the two items can be read in {len(ways)} ways. Choose one by its "
             f"options: {listed}."
         )
-    return found[0] if found else None
+    return ways[0] if ways else None
 
 
 def _read_sides(roles: Roles, sides: Sides) -> ReadResult:
     """Read pairs of names, one for each row."""
     table, names = roles.table, [sides.left, sides.right]
-    found = {"left": sides.left, "right": sides.right}
+    chosen = {"left": sides.left, "right": sides.right}
     for role in ("advantage", "neutral"):
-        if (column := roles.find(role, found)) is not None:
-            found[role] = column
-    columns = read_roles(table, found)
+        if (column := roles.find(role, chosen)) is not None:
+            chosen[role] = column
+    columns = read_roles(table, chosen)
     sentences = [f"{sides.left} and {sides.right} are the two items of each row."]
     left, right = columns.restore_names(sentences, *names)
-    favored = read_advantage(columns, found, sides.family, sentences)
+    favored = read_advantage(columns, chosen, sides.family, sentences)
     columns.refuse_broken()
     pairs = Pairs(None, left.array(), right.array())
-    sentences += _describe_ignored(table, found, _OUTCOMES)
+    sentences += _describe_ignored(table, chosen, _OUTCOMES)
     n_pairs, n_items = plural(len(pairs), "pair"), plural(pairs.n_items, "item")
     sentences.append(f"{n_pairs} of {n_items}.")
     data = Comparisons(pairs, np.empty(0, dtype=np.int8), columns=favored)
@@ -423,13 +445,13 @@ def _read_items(roles: Roles, wanted: Wanted | None) -> ReadResult:
     taken: set[str] = set()
     if wanted is not None and wanted.names is not None:
         taken = {place.column for place in find_wanted(table.columns, wanted.names)}
-    found: dict[str, str] = {}
+    by_role: dict[str, str] = {}
     for role, words in (("query", "query"), ("item", "name")):
         likely = find_columns(words, table.columns)
-        free = (c for c in likely if c not in {*taken, *found.values()})
+        free = (c for c in likely if c not in {*taken, *by_role.values()})
         if (column := roles.named.get(role) or next(free, None)) is not None:
-            found[role] = column
-    query, item = found.get("query"), found.get("item")
+            by_role[role] = column
+    query, item = by_role.get("query"), by_role.get("item")
     if wanted is None and item is None:
         raise table.error(
             "no column has a usual name for items, so that they could be looked up in "
@@ -442,14 +464,16 @@ def _read_items(roles: Roles, wanted: Wanted | None) -> ReadResult:
     ignored: list[str] = []
     chosen = FeatureColumns([], [])
     if wanted is not None:
-        others = [c for c in table.columns if c not in found.values()]
+        others = [c for c in table.columns if c not in by_role.values()]
         if wanted.names is None:
             graded = {c for role in _GRADES for c in find_columns(role, others)}
             others = [c for c in others if c not in graded]
-            ignored = _describe_ignored(table, found, _GRADES)
+            ignored = _describe_ignored(table, by_role, _GRADES)
         chosen = choose_features(table, others, wanted, ignored)
-    columns = table.read(text=[*found.values(), *chosen.words], numbers=chosen.numbers)
-    columns.note_missing("value", *found.values())
+    columns = table.read(
+        text=[*by_role.values(), *chosen.words], numbers=chosen.numbers
+    )
+    columns.note_missing("value", *by_role.values())
     items = build_features(chosen, columns, sentences, whole=True)
     columns.refuse_broken()
     names = None
@@ -464,10 +488,10 @@ def _read_items(roles: Roles, wanted: Wanted | None) -> ReadResult:
 
 
 def _describe_ignored(
-    table: Table, found: dict[str, str], roles: tuple[str, ...]
+    table: Table, used: dict[str, str], roles: tuple[str, ...]
 ) -> list[str]:
     listed = [column for role in roles for column in find_columns(role, table.columns)]
-    kept = [c for c in dict.fromkeys(listed) if c not in found.values()]
+    kept = [c for c in dict.fromkeys(listed) if c not in used.values()]
     return [f"Not looked at: {', '.join(kept)}."] if kept else []
 
 

@@ -84,7 +84,7 @@ def audit(
     with in_python():
         reading, rank_options = split_options(options)
         strengths = strength_options(rank_options)
-        read = read_votes(source, reading, rank_options)
+        read = read_source(source, reading, rank_options)
         return audit_data(read, **asked, **strengths)
 
 
@@ -94,17 +94,6 @@ def split_options(options: dict[str, Any]) -> tuple[ReadOptions, RankOptions]:
     reading = {name: value for name, value in options.items() if name in names}
     rest = {name: value for name, value in options.items() if name not in names}
     return ReadOptions(**reading), RankOptions(**rest)
-
-
-def read_votes(source: Any, reading: ReadOptions, options: RankOptions) -> Source:
-    """Read the comparisons that are asked for, row by row."""
-    read = read_source(source, reading, options)
-    if read.files is not None or read.sample is not None:
-        raise ValueError(
-            "An audit needs the votes row by row, and this is a folder of files. Put "
-            "all rows in one file."
-        )
-    return read
 
 
 def strength_options(options: RankOptions) -> dict[str, Any]:

@@ -107,8 +107,8 @@ def _fits(cls: Any, source: Source, by_name_too: bool = False) -> bool:
         if data.items is not None and (data.names is None or not by_name_too):
             return False
         if name == _JUDGES:
-            return "rater" in data.columns and source.sample is None
-        return source.sample is None or issubclass(cls, BradleyTerry)
+            return "rater" in data.columns
+        return True
     return data.items is not None and kind == "pairs"
 
 
@@ -204,8 +204,6 @@ def choose_model(
     cls = find_estimator(name)
     if name == _JUDGES:
         _check_judges(data)
-    if source.files is not None:
-        return _choose_linear(name, cls, settings, reason)
     if cls is None or not _fits(cls, source, by_name_too):
         raise ValueError(_refusal(name, cls, source, by_name_too))
     if ties not in (None, "drop"):
@@ -231,38 +229,20 @@ def choose_model(
     return Choice(name, model, reason, own)
 
 
-# Linear models of graded items, which are fitted where the files are.
-_LINEAR: dict[str, Any] = {"kernel": "linear", "loss": "squared_hinge"}
-_PARTITIONED = {"rank-svm": _LINEAR, "rank-rls": {"kernel": "linear"}}
-
-
-def _choose_linear(
-    name: str, cls: Any, settings: Mapping[str, Any], reason: str
-) -> Choice:
-    if name not in _PARTITIONED:
-        raise ValueError(
-            f"{name!r} is not fitted on graded items in partitions. Choose "
-            f"{flag('model')} from {', '.join(['auto', *_PARTITIONED])}; for other "
-            f"models put all rows in one file, and leave {flag('dask')} out."
-        )
-    settings = {**_PARTITIONED[name], **settings}
-    return Choice(name, make_estimator(cls, settings), reason, settings)
-
-
 def _choose_default(source: Source, half_life: Any) -> tuple[str, str, dict[str, Any]]:
     """Return the name of the default model, the reason for it, and its settings."""
     data = source.data
     if isinstance(data, Lists) and data.items is None:
         return "plackett-luce", _REASONS["lists"], {}
     if not isinstance(data, Comparisons):
-        reason = _REASONS["grades" if source.files is None else "files"]
-        return "rank-svm", reason, _LINEAR
+        linear = {"kernel": "linear", "loss": "squared_hinge"}
+        return "rank-svm", _REASONS["grades"], linear
     if data.items is not None:
         if data.names is None:
             return "logistic-compare", _REASONS["features"], {}
         return "logistic-compare", _REASONS["both"], {"identity": _IDENTITY}
     reason = _REASONS["names"]
-    if "period" in data.columns and source.sample is None and half_life is None:
+    if "period" in data.columns and half_life is None:
         reason += (
             " It gives old and new results the same weight; with "
             f"{flag('half_life', 'auto')} old ones count less, and "
@@ -292,7 +272,6 @@ _REASONS = {
     ),
     "lists": "items have only names, and it learns from whole lists, ties included.",
     "grades": "items have features, and it learns to put them in the right order.",
-    "files": "items are graded, and it is fitted where the files are read.",
 }
 
 
@@ -314,12 +293,6 @@ def _refusal(name: str, cls: type | None, source: Source, by_name_too: bool) -> 
         return (
             "'ordinal-svm' learns one scale of grades for all items, and lists, or "
             f"grades of different queries, have none in common. {choices}"
-        )
-    if source.sample is not None and kind == "names" and not featured:
-        return (
-            f"{name!r} looks at single results, and so needs them in one file; equal "
-            f"results of many files are added up, which suits {' and '.join(models)}. "
-            f"{choices}"
         )
     if featured and data.names is not None and kind == "names":
         return (

@@ -17,11 +17,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 from sklearn.base import clone
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from tiebreak import BradleyTerry, Leaderboard
-from tiebreak.data import Comparisons, Data, Grades, OnItems
+from tiebreak.data import Comparisons, Data, Grades
 from tiebreak.data.columns import factorize
 from tiebreak.io import ReadOptions
 from tiebreak.io.columns import closest
@@ -133,12 +131,6 @@ def rank_source(
     """Return the answer: check, choose, tune, fit, make a leaderboard, evaluate."""
     # ``tuner`` chooses settings; ``progress`` is called before each step.
     data = source.data
-    if options.tune and source.files is not None:
-        raise ValueError(
-            f"{flag('tune')} is not for graded items in partitions, whose best "
-            "settings depend on how many there are. Leave it out, or put all rows in "
-            "one file."
-        )
     if tuner is None and options.tune:
         tuner = partial(_tune, source)
     if data.items is not None:
@@ -162,10 +154,7 @@ def rank_source(
             tuned = tuner(choice)
             choice = replace(choice, model=tuned.model)
         progress(f"fitting {choice.name}")
-        if source.files is None:
-            fitted = fit_data(choice.model, fast.data, source.labels)
-        else:
-            fitted = source.files.fit(choice.model)
+        fitted = fit_data(choice.model, fast.data, source.labels)
         reason = choice.reason + say_half_life(fitted, data)
         choice = replace(choice, reason=reason)
         if data.items is not None:
@@ -210,13 +199,11 @@ def _without_columns(source: Source, options: RankOptions) -> Source:
     """Leave out what the checks find out by themselves: whether the side matters."""
     hidden = {"context", *["advantage"] * options.position}
 
-    def without(data: Any) -> Any:
-        if not isinstance(data, Comparisons):
-            return data
-        kept = {name: c for name, c in data.columns.items() if name not in hidden}
-        return replace(data, columns=kept)
-
-    return replace(source, data=without(source.data), sample=without(source.sample))
+    data = source.data
+    if not isinstance(data, Comparisons):
+        return source
+    kept = {name: c for name, c in data.columns.items() if name not in hidden}
+    return replace(source, data=replace(data, columns=kept))
 
 
 def _number_raters(source: Source) -> Source:
@@ -229,7 +216,7 @@ def _number_raters(source: Source) -> Source:
 
 
 def _tune(source: Source, choice: Choice) -> Tuned:
-    return tune_model(choice, source.by_row)
+    return tune_model(choice, source.data)
 
 
 def _refuse_with_features(options: RankOptions) -> None:
@@ -380,7 +367,7 @@ def _quality(
     choice: Choice, source: Source, sentences: list[str]
 ) -> ForwardResult | OrderQuality | None:
     """Return the quality of a model on held-out rows; if there is none, say why."""
-    data, models = source.by_row, {choice.name: choice.model}
+    data, models = source.data, {choice.name: choice.model}
     halved = getattr(choice.model, "ties", None) == "half"
     if halved and isinstance(data, Comparisons) and not data.y.all():
         data = data.take(np.flatnonzero(data.y))
@@ -391,15 +378,6 @@ def _quality(
     try:
         if isinstance(data, Comparisons):
             return predict_held_out(models, data)
-        if source.files is not None:
-            models = {
-                choice.name: make_pipeline(OnItems(StandardScaler()), choice.model)
-            }
-            if len(data) < (n_rows := sum(source.files.n_rows)):
-                sentences.append(
-                    f"Held-out quality was measured on {len(data):,} rows, in queries "
-                    f"drawn at random; the model was fitted on all {n_rows:,}."
-                )
         return order_held_out(models, data)
     except ValueError as error:
         sentences.append(f"Held-out quality is not known: {error}")
