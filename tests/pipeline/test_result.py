@@ -18,8 +18,6 @@ from tiebreak.data import Comparisons, Grades, ItemTable
 from tiebreak.metrics.scorers import difference_of
 from tiebreak.pipeline.leaderboard import (
     board_items,
-    feature_dependence,
-    feature_importance,
     find_disagreements,
     rank_rows,
 )
@@ -316,31 +314,6 @@ def tasted(rng):
     names = np.array([f"wine {i}" for i in range(60)])
     data = Comparisons(Pairs(table, left, right, names=names), y)
     return LogisticCompare(kernel="linear").fit(data.pairs, y), data
-
-
-def test_what_predictions_rest_on(tasted):
-    model, data = tasted
-    found = feature_importance(model, data)
-    assert found["feature"].to_list() == ["sour", "sweet", "label"]
-    assert found["drop"][0] > 0.3 > found["drop"][1] > abs(found["drop"][2])
-    assert (found["lower"] <= found["drop"]).all()
-    assert (found["upper"] >= found["drop"]).all()
-    # A feature that the model does not use costs nothing, whatever becomes of it.
-    model.coef_ = np.array([0.0, 3.0, 0.0])
-    blind = feature_importance(model, data)
-    assert blind.filter(pl.col("feature") != "sour")["drop"].to_list() == [0.0, 0.0]
-
-
-def test_the_dependence_on_a_feature_of_a_linear_model_is_its_weight(tasted):
-    model, data = tasted
-    found = feature_dependence(model, data, ["sour", "sweet"])
-    for j, name in ((1, "sour"), (0, "sweet")):
-        value, utility = (found[name][key].to_numpy() for key in ("value", "utility"))
-        np.testing.assert_allclose(np.diff(utility) / np.diff(value), model.coef_[j])
-        at_zero = np.interp(0.0, value, utility)
-        rest = [k for k in range(3) if k != j]
-        mean = (data.items.values[:, rest] @ model.coef_[rest]).mean()
-        np.testing.assert_allclose(at_zero, mean, atol=1e-9)
 
 
 def test_the_largest_disagreements_are_the_least_probable_outcomes(tasted):

@@ -37,8 +37,6 @@ from tiebreak.io.result import plural, printable
 from tiebreak.options import RankOptions
 from tiebreak.pipeline.held_out import OrderQuality
 from tiebreak.pipeline.leaderboard import (
-    feature_dependence,
-    feature_importance,
     find_disagreements,
     item_utilities,
     last_step,
@@ -200,19 +198,6 @@ class RankResult:
         return ratings_over_time(self.model, self.leaderboard.table, self.source.whole)
 
     @cached_property
-    def importance(self) -> pl.DataFrame | None:
-        """How many outcomes fewer are predicted without a feature."""
-        return feature_importance(self.model, self.data)
-
-    @cached_property
-    def dependence(self) -> dict[str, pl.DataFrame]:
-        """The mean utility by value of the two strongest features."""
-        if self.importance is None:
-            return {}
-        strongest = self.importance["feature"].head(2).to_list()
-        return feature_dependence(self.model, self.data, strongest)
-
-    @cached_property
     def disagreements(self) -> pl.DataFrame | None:
         """The outcomes that the model holds for the least probable."""
         return find_disagreements(self.model, self.data)
@@ -295,8 +280,8 @@ class RankResult:
         same = (
             *("title", "weights", "tuning_notes", "effects", "moves", "categories"),
             *("category_notes", "recognized", "warnings", "compare", "command"),
-            *("versions", "date", "fingerprint", "methods", "citation", "importance"),
-            *("dependence", "disagreements", "audit", "judges"),
+            *("versions", "date", "fingerprint", "methods", "citation", "audit"),
+            *("disagreements", "judges"),
         )
         history, note = self.history
         parts_of = {name: getattr(self, name) for name in same} | {

@@ -333,36 +333,6 @@ def weights_chart(weights: Sequence[tuple[str, float]]) -> dict[str, Any]:
     return _dots(rows, Axis(-reach, reach, 4), n=len(weights))
 
 
-def importance_chart(table: pl.DataFrame) -> dict[str, Any]:
-    """How many percentage points worse predictions are without a feature."""
-    top = table.head(_MOST_WEIGHTS).with_columns(pl.col("drop", "lower", "upper") * 100)
-    axis = Axis(min(0.0, *top["lower"]), 1.05 * max(0.1, *top["upper"]), 5)
-    rows = (
-        row | {"value": row["drop"], "text": format_number(row["drop"], 1), "way": ""}
-        for row in top.iter_rows(named=True)
-    )
-    return _dots(rows, axis, n=len(table))
-
-
-def dependence_charts(
-    dependence: Mapping[str, pl.DataFrame],
-) -> list[dict[str, Any]]:
-    """The mean utility against the value of a feature, on one axis of utility."""
-    every = [u for table in dependence.values() for u in table["utility"]]
-    charts = []
-    for feature, table in dependence.items():
-        vertical = Axis(min(every), max(every), 4)
-        axis = Axis(table["value"].min(), table["value"].max(), 4)  # type: ignore[arg-type]
-        points = table.select("value", "utility").rows()
-        path = "L".join(f"{axis.place(x):g} {vertical.down(u):g}" for x, u in points)
-        ends = format_number(points[0][1], 2), format_number(points[-1][1], 2)
-        charts.append(
-            {"feature": feature, "path": f"M{path}", "x": axis, "y": vertical}
-            | {"from": ends[0], "to": ends[1]}
-        )
-    return charts
-
-
 def choice_chart(choices: Mapping[str, Any]) -> dict[str, Any] | None:
     """The difference under each choice of analysis in rating points, largest first."""
     if not choices.get("each") or not choices.get("as_asked"):

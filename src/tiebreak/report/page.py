@@ -281,13 +281,9 @@ def _history(result: Any) -> View:
 
 
 def _weights(result: Any) -> View:
-    importance, curves = result.importance, result.level_curves
+    curves = result.level_curves
     view = {
         "weights": charts.weights_chart(result.weights) if result.weights else None,
-        "importance": None
-        if importance is None
-        else charts.importance_chart(importance),
-        "dependence": charts.dependence_charts(result.dependence),
         "disagreements": result.disagreements,
         "curves": None if curves is None else base64.b64encode(curves).decode(),
     }
