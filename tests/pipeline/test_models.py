@@ -389,10 +389,8 @@ def test_rank_and_compare_say_what_was_chosen(processes, tmp_path):
     best = tune("bradley-terry", results()).result
     text = " ".join(done.stdout.split())
     assert f"chose alpha = {best.best_params_['alpha']:g}" in text
-    assert f"{-best.table['score'][0]:.4f}" in done.stdout
-    assert f"Expect {-best.corrected_score:.4f} of the choice" in text
+    assert f"{best.table['score'][0]:.4f}" in done.stdout
     assert "The choice used all results" in text
-    assert f"The {len(best.table)} settings that were tried" in text
     assert {p.name for p in out.iterdir()} == RESULTS
     assert "How the settings were chosen" in (out / "report.html").read_text("utf-8")
     done = processes.run("rank", path, "--tune", "--out", out, "--json", "-q")

@@ -100,7 +100,7 @@ class OrderQuality:
     table: pl.DataFrame  # model, n_test, swapped_pairs and, of grades, ndcg; baseline
     unit: str  # query or list
 
-    def sentence(self) -> str:
+    def heading(self) -> list[str]:
         """Say how good the first model is, compared with chance."""
         ours, chance = self.table.row(0, named=True), self.table.row(-1, named=True)
         right = 1.0 - ours["swapped_pairs"]
@@ -110,7 +110,7 @@ class OrderQuality:
         )
         if "ndcg" in ours:
             text += f" NDCG@10 is {ours['ndcg']:.3f}; by chance {chance['ndcg']:.3f}."
-        return text
+        return [text]
 
     def __rich__(self) -> Table:
         """Return the table for the terminal."""

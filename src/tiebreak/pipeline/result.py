@@ -56,7 +56,6 @@ _CONSIDERED = 2 * _DRAWN  # the best, of which those with enough results are dra
 _PAIRS_IN_PLANE = 60  # more would hide each other
 _CLEAR_GAIN = 0.05
 _SHOWN_WEIGHTS = _SHOWN_MOVES = _SHOWN_OF_CATEGORY = 10
-_SHOWN_SETTINGS = 12
 _NARROW = 100  # columns: without the picture of intervals
 # Judges and votes up to which the report compares judges, within seconds.
 _MOST_JUDGES, _MOST_VOTES, _SHOWN_JUDGES = 1_000, 200_000, 30
@@ -263,14 +262,9 @@ class RankResult:
         quality: dict[str, Any] | None = None
         tuning = matrix = None
         if self.quality is not None:
-            if isinstance(self.quality, OrderQuality):
-                rows, note = self.quality.table.drop("n_test"), self.quality.sentence()
-            else:
-                columns = ("model", "accuracy", "log_loss", "brier", "rps")
-                rows = self.quality.table.select(columns)
-                note = " ".join(self.quality.heading())
-            quality = {"rows": rows, "model": self.choice.name}
-            quality |= {"baseline": "baseline", "note": note}
+            rows = self.quality.table.drop("n_test", "n_unseen", strict=False)
+            quality = {"rows": rows, "model": self.choice.name, "baseline": "baseline"}
+            quality |= {"note": " ".join(self.quality.heading())}
         if self.tuning is not None:
             names = ("scoring", "best_params_", "best_score_", "corrected_score")
             parts = (*names, "table")
@@ -323,7 +317,7 @@ def show(result: RankResult, width: int) -> Iterator[Any]:
         yield result.checks.__rich__()
     yield f"Model: {result.choice.name}, {result.choice.reason}"
     if result.tuning is not None:
-        yield _settings(result.tuning)
+        yield result.tuning.__rich__()
     if result.table is not None:
         yield draw_leaderboard(result.table, level, width)
     yield from result.notes
@@ -404,29 +398,6 @@ def _moves(moves: pl.DataFrame) -> Iterator[Any]:
         yield f"These {_SHOWN_MOVES} moved most."
 
 
-def _settings(tuning: TuneResult) -> Table:
-    """Return a table of the best settings that were tried, in the order of the grid."""
-    n, names = len(tuning.table), list(tuning.best_params_)
-    some = f"The best {_SHOWN_SETTINGS} of {n}" if n > _SHOWN_SETTINGS else f"The {n}"
-    expected = None
-    if math.isfinite(tuning.corrected_score):
-        expected = f"Expect {-tuning.corrected_score:.4f} of the choice on new results."
-    best = tuning.table.filter(pl.col("place") <= _SHOWN_SETTINGS)
-    rows = best.head(_SHOWN_SETTINGS).select(*names, "score", "spread").rows()
-    chosen = tuple(tuning.best_params_.values())
-    return text_table(
-        [*names, tuning.scoring.replace("_", " "), "spread over splits"],
-        (
-            [*(f"{value:.4g}" for value in values), f"{-score:.4f}", f"{spread:.4f}"]
-            for *values, score, spread in rows
-        ),
-        names=(),
-        bold=[place for place, row in enumerate(rows) if row[:-2] == chosen],
-        title=f"{some} settings that were tried",
-        caption=expected,
-    )
-
-
 def about_items(result: RankResult) -> list[str]:
     """Say who is best, or what the features say."""
     table, data, said = result.table, result.data, []
@@ -502,7 +473,7 @@ def about_quality(result: RankResult) -> list[str]:
     if result.quality is None:
         return []
     if isinstance(result.quality, OrderQuality):
-        return [result.quality.sentence()]
+        return result.quality.heading()
     ours, base = result.quality.table.rows(named=True)[:2]
     said = [
         f"It predicted {ours['accuracy']:.0%} of held-out results; always saying "
@@ -569,12 +540,11 @@ def say_methods(result: RankResult) -> str:
     if result.effects is not None:
         effects = ", ".join(result.effects["effect"].to_list())
         said.append(f"The model takes into account: {effects}.")
-    if isinstance(result.quality, OrderQuality):
-        said.append(result.quality.sentence())
-    elif result.quality is not None:
-        note = " ".join(result.quality.heading())
+    if result.quality is not None:
+        said += result.quality.heading()
+    if isinstance(result.quality, ForwardResult):
         share = result.quality.table["accuracy"][0]
-        said.append(f"{note} It predicted {100 * share:.1f} % of outcomes.")
+        said.append(f"It predicted {100 * share:.1f} % of outcomes.")
     said.append(f"Computed with tiebreak {__version__}.")
     return " ".join(said)
 

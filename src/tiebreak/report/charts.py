@@ -15,7 +15,6 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tiebreak.metrics import comparison_auc, comparison_roc_curve
 from tiebreak.ratings.leaderboard_table import rating_digits
 from tiebreak.report.tables import format_number, interval_text, short_number, signed
 
@@ -302,20 +301,6 @@ def calibration_curves(
         ends = np.maximum(middle - reach, 0.0), np.minimum(middle + reach, 1.0)
         curves.append(CalibrationCurve(name, said / n, share, n, *ends))
     return curves
-
-
-def roc_chart(quality: Any, proba: NDArray[np.float64]) -> dict[str, Any] | None:
-    """The ROC curve of ties and differences in held-out rows."""
-    outcome, weight = quality.outcome, quality.weight
-    difference = proba[:, 2] - proba[:, 0]
-    is_tie = outcome[weight > 0] == 0
-    if is_tie.all() or not is_tie.any():
-        return None
-    x, y, *_ = comparison_roc_curve(outcome, difference, sample_weight=weight)
-    kept = np.unique(np.linspace(0, len(x) - 1, min(len(x), 200)).astype(int))
-    path = "L".join(f"{100 * x[i]:.1f} {100 - 100 * y[i]:.1f}" for i in kept)
-    area = comparison_auc(outcome, difference, sample_weight=weight)
-    return {"path": f"M{path}", "auc": float(area)}
 
 
 _MOST_WEIGHTS = 20

@@ -393,18 +393,8 @@ class TuningDisplay(Display):
             estimator = _read_search(estimator)
         return cls(estimator).plot(ax)
 
-    def number(self, score: float) -> str:
-        """Write a score as the number that people know it by.
-
-        Parameters
-        ----------
-        score : float
-            As the tuner has it, greater is better.
-
-        Returns
-        -------
-        str
-        """
+    def _number(self, score: float) -> str:
+        """Write a score, of which greater is better, as people know it."""
         value = -score if self.less_is_better else score
         if not np.isfinite(value):
             return "–"
@@ -412,20 +402,6 @@ class TuningDisplay(Display):
         if self.result.scoring in _SHARES:
             return f"{100 * value:.1f}\u00a0%"
         return f"{value:.3f}"
-
-    def choice(self) -> str:
-        """Say what was chosen.
-
-        Returns
-        -------
-        str
-        """
-        best = self.result.best_params_
-        return ", ".join(
-            f"{name.rpartition('__')[2]} = {_label(value)}"
-            for name, value in best.items()
-            if name in self._columns or not self._columns
-        )
 
     def _size(self) -> tuple[float, float]:
         if len(self._columns) < 2:
@@ -466,7 +442,7 @@ class TuningDisplay(Display):
         shade = LinearSegmentedColormap.from_list("score", [_PALE, _FULL])
         axes.imshow(np.maximum(scores, worst), aspect="auto", cmap=shade)
         for i, j in np.ndindex(scores.shape):
-            text = self.number(float(scores[i, j]))
+            text = self._number(float(scores[i, j]))
             axes.text(j, i, text, ha="center", va="center", fontsize=7)
         corner = self._chosen(across) - 0.47, self._chosen(down) - 0.47
         axes.add_artist(Rectangle(corner, 0.94, 0.94, fill=False, ec="black", lw=2.0))

@@ -28,7 +28,6 @@ from tiebreak.data.markup import as_json, clean, isolate, shorten, visible
 from tiebreak.io.result import plural
 from tiebreak.ratings.checks.pairs_report import count_text
 from tiebreak.report import charts
-from tiebreak.report.displays import TuningDisplay
 from tiebreak.report.history import history_chart
 from tiebreak.report.tables import (
     board_cells,
@@ -46,8 +45,9 @@ _METRICS = {
     "log_loss": "Log loss",
     "brier": "Brier score",
     "rps": "Ranked probability score",
+    "swapped_pairs": "Swapped pairs",
+    "ndcg": "NDCG@10",
 }
-_ORDER = {"swapped_pairs": "Swapped pairs", "ndcg": "NDCG@10"}
 
 
 def render_report(result: Any) -> str:
@@ -296,34 +296,22 @@ def _quality(result: Any) -> View:
     quality, name = result.quality, result.choice.name
     if quality is None:
         return None
-    if not hasattr(quality, "proba"):
-        rows = quality.table.drop("n_test").to_dicts()
-        heads = {key: _ORDER[key] for key in rows[0] if key != "model"}
-        order = {"heads": heads, "rows": rows, "order": quality.sentence()}
-        return order | {"note": "", "calibration": None, "roc": None}
-    rows = quality.table.select("model", *_METRICS).to_dicts()
-    by_name = {row["model"]: row for row in rows}
+    heads = {key: _METRICS[key] for key in quality.table.columns if key in _METRICS}
     view = {
-        "heads": _METRICS,
-        "rows": rows,
-        "order": "",
-        "ours": by_name[name],
-        "baseline": by_name["baseline"],
+        "heads": heads,
+        "rows": quality.table.select("model", *heads).to_dicts(),
         "note": " ".join(quality.heading()),
         "calibration": None,
-        "roc": None,
     }
-    if name not in quality.proba:
+    if name not in getattr(quality, "proba", {}):
         return view
     proba = quality.proba[name]
     curves = charts.calibration_curves(quality.outcome, proba, quality.weight)
-    largest = max([1.0, *(n for curve in curves for n in curve.weight)])
     return view | {
         "calibration": [
             (curve.outcome, [*zip(*curve[1:], strict=True)]) for curve in curves
         ],
-        "largest": largest,
-        "roc": charts.roc_chart(quality, proba),
+        "largest": max([1.0, *(n for curve in curves for n in curve.weight)]),
     }
 
 
@@ -331,24 +319,14 @@ def _tuning(result: Any) -> View:
     tuning = result.tuning
     if tuning is None:
         return None
-    display, names = TuningDisplay(tuning), list(tuning.best_params_)
-    best = tuning.table.sort("place").head(_MOST_SETTINGS)
-    expected = None
-    if math.isfinite(tuning.corrected_score) and len(tuning.table) > 1:
-        expected = display.number(tuning.corrected_score)
-    return {
-        "display": display,
-        "names": [name.rpartition("__")[2] for name in names],
-        "rows": [
-            (
-                [f"{v:.4g}" if isinstance(v, float) else v for v in row],
-                display.number(score),
-                row == [*tuning.best_params_.values()],
-            )
-            for *row, score in best.select(*names, "score").rows()
-        ],
-        "expected": expected,
-    }
+    names, chosen = list(tuning.best_params_), tuple(tuning.best_params_.values())
+    best = tuning.table.sort("place").head(_MOST_SETTINGS).select(*names, "score")
+    rows = [
+        ([f"{v:.4g}" for v in values], f"{-score:.4f}", tuple(values) == chosen)
+        for *values, score in best.rows()
+    ]
+    metric = tuning.scoring.replace("_", " ")
+    return {"names": names, "metric": metric, "rows": rows, "n": len(tuning.table)}
 
 
 def _audit(result: Any) -> View:
