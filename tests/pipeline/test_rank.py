@@ -234,7 +234,7 @@ BAD = [
     ({"settings": {"alfa": 1}}, ValueError, "it has ties, alpha, half_life"),
     ({"settings": {"alfa": 1}}, ValueError, "Did you mean 'alpha'?"),
     ({"model": "bradley-tery"}, ValueError, "Did you mean 'bradley-terry'?"),
-    ({"model": "hedge-order"}, ValueError, "rates none alone"),
+    ({"model": "hedge-order"}, ValueError, "does not learn from comparisons"),
     ({"ties": "half", "model": "elo"}, ValueError, "ties='half' is for"),
     ({"position": True, "model": "elo"}, ValueError, "position=True is for strengths"),
     ({"covariates": "len_a", "model": "glicko"}, ValueError, "is for strengths"),

@@ -75,10 +75,10 @@ def test_rank_fades_old_results(run, matches, tmp_path):
 
 def test_a_half_life_that_has_no_place_is_refused(matches):
     data = read_file(matches).data
-    with pytest.raises(ValueError, match="is for bradley-terry"):
+    with pytest.raises(ValueError, match="is for --model bradley-terry"):
         choose_model("elo", Source(data, []), None, half_life="5y")
     data.columns.pop("period")
-    with pytest.raises(ValueError, match="name one with --period"):
+    with pytest.raises(ValueError, match="name the column by --period"):
         choose_model("auto", Source(data, []), None, half_life="5y")
 
 

@@ -133,8 +133,7 @@ def _tune(chosen: dict[str, Choice], data: Any, steps: Steps) -> list[str]:
             said.append(f"{name} is not tuned. {error}")
             continue
         steps(f"tuning {name}")
-        with steps.paused():
-            tuned = tune_model(choice, data, progress=steps.shown)
+        tuned = tune_model(choice, data)
         chosen[name] = replace(choice, model=tuned.model)
         *notes, honest = tuned.notes
         said += [f"{name}: {note}" for note in notes]

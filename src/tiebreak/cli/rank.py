@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,10 +16,7 @@ from tiebreak.cli.console import Screen, print_json, print_text
 from tiebreak.options import RankOptions, ReadOptions
 
 if TYPE_CHECKING:
-    from tiebreak.cli.console import Steps
-    from tiebreak.pipeline.models import Choice, Tuned
     from tiebreak.pipeline.result import RankResult
-    from tiebreak.pipeline.source import Source
 
 FORMS = ("table", "markdown", "latex", "csv")
 JSON_VERSION = 1
@@ -116,8 +112,7 @@ def rank(
         from tiebreak.pipeline.rank import rank_source
 
         stack.enter_context(steps)
-        tuner = partial(_tune, source, steps) if options.tune else None
-        result = rank_source(source, options, tuner=tuner, progress=steps)
+        result = rank_source(source, options, progress=steps)
         result = replace(result, command=typed())
         if plot is not None:
             steps("drawing the leaderboard")
@@ -142,13 +137,6 @@ def rank(
         output.say([f"Report: {folder / REPORT}"])
         if source.skipped is not None:
             output.say([f"Skipped rows: {folder / SKIPPED}"])
-
-
-def _tune(source: Source, steps: Steps, choice: Choice) -> Tuned:
-    from tiebreak.pipeline.models import tune_model
-
-    with steps.paused():
-        return tune_model(choice, source.by_row, progress=steps.shown)
 
 
 def _draw(result: RankResult, picture: Path) -> None:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ import polars as pl
 from tiebreak.data import is_pairs
 from tiebreak.io import ReadOptions, neutralize_formulas
 from tiebreak.options import RankOptions, flag, in_python
-from tiebreak.pipeline.read import read_source
+from tiebreak.pipeline.read import read_source, split_options
 from tiebreak.pipeline.source import Source
 from tiebreak.robustness import Audit, Claim, audit_pairs
 
@@ -86,14 +85,6 @@ def audit(
         strengths = strength_options(rank_options)
         read = read_votes(source, reading, rank_options)
         return audit_data(read, **asked, **strengths)
-
-
-def split_options(options: dict[str, Any]) -> tuple[ReadOptions, RankOptions]:
-    """Divide options into those of reading, and those of what is asked for."""
-    names = {field.name for field in fields(ReadOptions)}
-    reading = {name: value for name, value in options.items() if name in names}
-    rest = {name: value for name, value in options.items() if name not in names}
-    return ReadOptions(**reading), RankOptions(**rest)
 
 
 def read_votes(source: Any, reading: ReadOptions, options: RankOptions) -> Source:

@@ -252,11 +252,12 @@ def predict_held_out(models: dict[str, Any], data: Comparisons) -> ForwardResult
 _OF_ROWS = ("unsorted", "weightless")
 
 
-def check_data(source: Source) -> PairsReport:
-    """Return what `check_pairs` finds in comparisons of items with names."""
+def check_data(source: Source, without: Sequence[str] = ()) -> PairsReport:
+    """Return what `check_pairs` finds, without some columns, in items with names."""
     named = replace(source, data=source.whole).named
     assert named is not None
     (pairs, y), columns = named.arguments()
+    columns = {name: c for name, c in columns.items() if name not in without}
     report = check_pairs(pairs, y, **columns, sided=source.sided)
     if source.sample is None or source.whole is source.sample:
         return report

@@ -202,8 +202,6 @@ def choose_model(
         name, reason, defaults = _choose_default(source, half_life)
         settings = defaults | settings
     cls = find_estimator(name)
-    if name == _JUDGES:
-        _check_judges(data)
     if source.files is not None:
         return _choose_linear(name, cls, settings, reason)
     if cls is None or not _fits(cls, source, by_name_too):
@@ -271,17 +269,6 @@ def _choose_default(source: Source, half_life: Any) -> tuple[str, str, dict[str,
     return "bradley-terry", reason, {}
 
 
-def _check_judges(data: Data) -> None:
-    """Refuse a model of judges where nobody judged."""
-    if not isinstance(data, Comparisons) or data.names is None:
-        return
-    if "rater" not in data.columns:
-        raise ValueError(
-            "judge-bradley-terry needs to know who judged, and no column says it; name "
-            f"one with {flag('rater')}, or choose another {flag('model')}."
-        )
-
-
 _REASONS = {
     "names": "items have only names, and it treats a tie as a tie.",
     "features": "items have features, and it learns probabilities from them.",
@@ -297,62 +284,35 @@ _REASONS = {
 
 
 def _refusal(name: str, cls: type | None, source: Source, by_name_too: bool) -> str:
-    models = fitting_models(source, by_name_too)
+    """Say why a model cannot learn from the data, and which ones can."""
+    models, data = fitting_models(source, by_name_too), source.data
     near = closest(name, models) if cls is None else ""
     listed = ", ".join(["auto", *models])
     choices = f"Choose {flag('model')} from {listed}; got {name!r}.{near}"
     if cls is None:
         return choices
-    if name == _UNRATED:
-        return (
-            "'hedge-order' orders items by comparing them with each other, and rates "
-            f"none alone. {choices}"
-        )
-    kind, data = _kind_of(cls), source.data
-    featured = data.items is not None
-    if name == "ordinal-svm" and not isinstance(data, Comparisons):
-        return (
-            "'ordinal-svm' learns one scale of grades for all items, and lists, or "
-            f"grades of different queries, have none in common. {choices}"
-        )
-    if source.sample is not None and kind == "names" and not featured:
-        return (
-            f"{name!r} looks at single results, and so needs them in one file; equal "
-            f"results of many files are added up, which suits {' and '.join(models)}. "
-            f"{choices}"
-        )
-    if featured and data.names is not None and kind == "names":
-        return (
-            f"{name!r} looks at names only; leave {flag('items')} out for it. {choices}"
-        )
-    have = "features" if featured else "only names"
-    if not isinstance(data, Comparisons):
-        have += ", in ranked lists" if isinstance(data, Lists) else ", and are graded"
-    elif kind == "grades":
-        have += ", and are compared two at a time"
-    needs = {
-        "names": f"{name!r} is for comparisons of items that have names.",
-        "pairs": f"{name!r} is for comparisons of items with features, that is, with "
-        f"{flag('items')}.",
-        "grades": f"{name!r} learns from grades or lists of items with features.",
-    }[kind or "pairs"]
-    if kind == "grades" and featured and not source.sided:
-        needs += f" {flag('kind', 'orders')} reads the scores of each person as a list."
-    return f"The items have {have}. {needs} {choices}"
+    kinds = {Comparisons: "comparisons", Grades: "grades", Lists: "ranked lists"}
+    features = "without" if data.items is None else "with"
+    reason = f"does not learn from {kinds[type(data)]} of items {features} features"
+    if isinstance(data, Comparisons) and _kind_of(cls) == "names":
+        if name == _JUDGES and "rater" not in data.columns:
+            reason = f"needs to know who judged; name the column by {flag('rater')}"
+        elif data.items is not None:
+            reason = f"looks at names only; leave {flag('items')} out for it"
+    return f"{name!r} {reason}. {choices}"
 
 
 def set_half_life(model: Any, half_life: str | float, data: Data) -> None:
     """Set the half-life of a model, a number, a time or "auto"; refuse it elsewhere."""
     if not isinstance(model, BradleyTerry):
         raise ValueError(
-            f"This model has no half-life; {flag('half_life')} is for bradley-terry. "
-            f"Leave it out, or choose {flag('model', 'bradley-terry')}."
+            f"{flag('half_life')} is for {flag('model', 'bradley-terry')}; leave it "
+            "out."
         )
     if not isinstance(data, Comparisons) or "period" not in data.columns:
         raise ValueError(
-            f"{flag('half_life')} needs to know when results took place, and no "
-            f"column says it; name one with {flag('period')}, or leave "
-            f"{flag('half_life')} out."
+            f"{flag('half_life')} needs to know when results took place; name the "
+            f"column by {flag('period')}, or leave {flag('half_life')} out."
         )
     try:
         model.set_params(half_life=float(half_life))
@@ -419,16 +379,13 @@ def grid_for(
         grid.pop("gamma", None)
     if "n_basis" in grid:
         grid.pop("alpha", None)  # the number of terms is penalty enough
-    if name == "glicko" and not dated and grid:
-        raise ValueError(
-            "There is nothing to tune for glicko without dates: c is how fast ratings "
-            "become uncertain with time. Name the column of dates with "
-            f"{flag('period')}, or choose another {flag('model')}."
-        )
+    if name == "glicko" and not dated:
+        grid.pop("c", None)  # how fast ratings become uncertain with time
     if not grid:
         raise ValueError(
             f"There is nothing to tune for {name}; {flag('tune')} knows "
-            f"{', '.join(GRIDS)}, of models that have them, unless they are set."
+            f"{', '.join(GRIDS)}, of models that have them, unless they are set (c of "
+            "glicko only with dates)."
         )
     if "alpha" in grid and len(grid) > 1:
         grid["alpha"] = grid["alpha"][:4]
@@ -452,23 +409,14 @@ class Tuned:
     notes: list[str]  # what was chosen, and what that means for the held-out quality
 
 
-@dataclass(frozen=True, eq=False)
-class _Plan:
-    """Rows to choose with, and folds of these rows."""
-
-    data: Data
-    folds: list[Fold]
-    how: str
-    honest: str
-
-
-def tune_model(choice: Choice, data: Data, *, progress: bool = False) -> Tuned:
+def tune_model(choice: Choice, data: Data) -> Tuned:
     """Return a model with the settings that predict held-out results best."""
     n_features = 1 if data.items is None else data.items.n_features
     dated = isinstance(data, Comparisons) and "period" in data.columns
     grid = grid_for(choice, n_features, dated=dated)
-    plan, model = _plan(data), choice.model
-    (rows, *outcome), columns = plan.data.arguments()
+    model = choice.model
+    data, folds, how, honest = _split_rows(data)
+    (rows, *outcome), columns = data.arguments()
     y = outcome[0] if outcome else None
     last, step = model, ""
     if isinstance(model, Pipeline):
@@ -479,24 +427,24 @@ def tune_model(choice: Choice, data: Data, *, progress: bool = False) -> Tuned:
     path = "ranker__" if hasattr(last, "ranker") else ""
     columns = columns_for(last, columns)
     scoring = "swapped_pairs"
-    if y is not None and isinstance(plan.data, Comparisons):
-        scoring = _scoring(last, y, plan.folds)
+    if y is not None and isinstance(data, Comparisons):
+        scoring = _scoring(last, y, folds)
     result = tb.tune(
         last,
         rows,
         y,
         {f"{path}{key}": values for key, values in grid.items()},
-        cv=plan.folds,
+        cv=folds,
         qid=columns.pop("qid", None),
         sample_weight=columns.pop("sample_weight", None),
         columns=columns,
         refit=False,
         scoring=scoring,
-        progress=progress,
+        progress=False,
     )
     chosen = {f"{step}{key}": value for key, value in result.best_params_.items()}
     result = _plain_names(result, path)
-    notes = [_say_choice(result, plan.how), *_say_edges(result, grid), plan.honest]
+    notes = [_say_choice(result, how), *_say_edges(result, grid), honest]
     return Tuned(clone(model).set_params(**chosen), result, notes)
 
 
@@ -506,7 +454,8 @@ _ALL_SEEN = (
 )
 
 
-def _plan(data: Data) -> _Plan:
+def _split_rows(data: Data) -> tuple[Data, list[Fold], str, str]:
+    """Return rows to choose with, their folds, how they were made, and how honest."""
     if isinstance(data, Comparisons):
         data = draw_rows(data)
         if data.weight is not None and not (data.weight > 0).all():
@@ -519,7 +468,7 @@ def _plan(data: Data) -> _Plan:
     if not isinstance(data, Comparisons):
         unit = "list" if isinstance(data, Lists) else "query"
         how = f"every {unit} was ordered by what was learned from others"
-        return _Plan(data, order_folds(data), how, _ALL_SEEN)
+        return data, order_folds(data), how, _ALL_SEEN
     seen = _ALL_SEEN
     if by_time(data):
         period = data.columns["period"]
@@ -532,7 +481,7 @@ def _plan(data: Data) -> _Plan:
             "quality, of the later half, is honest."
         )
         if forward := _forward_folds(data):
-            return _Plan(data, forward, "earlier results predicted later ones", seen)
+            return data, forward, "earlier results predicted later ones", seen
     folds: Any
     if data.names is not None:
         how = "every result was predicted from others"
@@ -540,7 +489,7 @@ def _plan(data: Data) -> _Plan:
     else:
         how = "held-out items were compared by what was learned from others"
         folds = tb.selection.ItemKFold(_FOLDS, random_state=0).split(data.pairs)
-    return _Plan(data, _usable(data.pairs, list(folds)), how, seen)
+    return data, _usable(data.pairs, list(folds)), how, seen
 
 
 def _forward_folds(data: Comparisons) -> list[Fold]:

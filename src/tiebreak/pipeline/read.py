@@ -8,7 +8,7 @@ it read.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from tiebreak.data import Comparisons, Data, Grades
 from tiebreak.data.columns import factorize, readable_period
 from tiebreak.io import read_file
+from tiebreak.io.columns import closest
 from tiebreak.io.frames import is_path
 from tiebreak.io.result import ReadOptions, ReadResult, plural
 from tiebreak.options import Covariate, RankOptions, flag
@@ -219,6 +220,19 @@ def _categories(
 
 def silent(step: str) -> None:
     """Show no progress."""
+
+
+def split_options(options: Mapping[str, Any]) -> tuple[ReadOptions, RankOptions]:
+    """Divide arguments into those of reading and those of ranking."""
+    reading = {one.name for one in fields(ReadOptions) if one.metadata["panel"]}
+    known = reading | {one.name for one in fields(RankOptions)}
+    for name in options:
+        if name not in known:
+            near = closest(name, sorted(known))
+            raise TypeError(f"got an unknown argument {name!r}.{near}")
+    read = {name: value for name, value in options.items() if name in reading}
+    rank = {name: value for name, value in options.items() if name not in reading}
+    return ReadOptions(**read), RankOptions(**rank)
 
 
 _UNTOLD = {"data", "train", "test", "results", "votes", "battles", "games", "matches"}
