@@ -9,7 +9,7 @@ import pytest
 
 from tiebreak import BradleyTerry, Elo, Leaderboard, Pairs, check_pairs
 from tiebreak.options import RankOptions
-from tiebreak.pipeline.result import compare_by_model
+from tiebreak.pipeline.result import compare_two
 from tiebreak.report import render_report
 
 HOSTILE = [
@@ -94,7 +94,7 @@ def report_of(names, rng, *, ties="davidson", n=600, **more):
         "history": (Elo().fit(pairs, y).history_, "Every <game>."),
         "checks": check_pairs(pairs, y),
         "warnings": names[:4],
-        "compare": compare_by_model(model),
+        "compare": compare_two(model),
         "command": f"tiebreak rank '{names[0]}'",
         "versions": {"tiebreak": "0.1", names[2]: names[3]},
         "date": "2026-01-02",

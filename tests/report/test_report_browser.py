@@ -24,7 +24,7 @@ from tests.report.conftest import (
 from tiebreak import Glicko, Leaderboard, Pairs, SVMCompare, ThresholdCompare, tune
 from tiebreak.data import Comparisons
 from tiebreak.data.markup import shorten
-from tiebreak.pipeline.result import compare_by_model
+from tiebreak.pipeline.result import compare_two
 from tiebreak.report import write_report
 
 Axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe
@@ -76,7 +76,7 @@ def glicko_report(rng):
         "Glicko",
         Leaderboard(model).table,
         history=(model.history_, ""),
-        compare=compare_by_model(model),
+        compare=compare_two(model),
     )
 
 

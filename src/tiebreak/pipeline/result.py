@@ -176,11 +176,10 @@ class RankResult:
 
     @cached_property
     def compare(self) -> dict[str, Any] | None:
-        """What predicts the outcome of any two items, see `compare_by_model`."""
-        names = self.data.names
-        if self.table is None or self.utility is None or names is None:
-            return compare_by_model(self.model)
-        return compare_by_utility(self.model, names, self.utility)
+        """What predicts the outcome of any two items, see `compare_two`."""
+        if self.table is None:
+            return compare_two(self.model)
+        return compare_two(self.model, self.data.names, self.utility)
 
     @cached_property
     def matrix(self) -> ResultsMatrix | None:
@@ -379,23 +378,22 @@ def _moves(moves: pl.DataFrame) -> Iterator[Any]:
     moved = moves.filter(pl.col("moved") != 0)
     yield (
         f"With these covariates {len(moved)} of {plural(len(moves), 'item')} have "
-        f"another rank{':' if len(moved) else '.'}"
+        "another rank."
     )
-    if not len(moved):
-        return
     most = moved.sort(pl.col("moved").abs(), descending=True, maintain_order=True)
     heads = ("item", "rank", "without", "moved", "rating", "without")
     columns = ("item", "rank", "rank_without", "moved", "rating", "rating_without")
     first = most.head(_SHOWN_MOVES).sort("rank").select(columns)
-    yield text_table(
-        heads,
-        (
-            (item, rank, before, f"{change:+d}", f"{rating:.0f}", f"{without:.0f}")
-            for item, rank, before, change, rating, without in first.iter_rows()
-        ),
-    )
-    if len(moved) > _SHOWN_MOVES:
-        yield f"These {_SHOWN_MOVES} moved most."
+    more = len(moved) - len(first)
+    if len(first):
+        yield text_table(
+            heads,
+            (
+                (item, rank, before, f"{change:+d}", f"{rating:.0f}", f"{without:.0f}")
+                for item, rank, before, change, rating, without in first.iter_rows()
+            ),
+            caption=f"and {more} more, which moved less" if more else None,
+        )
 
 
 def about_items(result: RankResult) -> list[str]:
@@ -560,8 +558,12 @@ def _say_data(result: RankResult) -> str:
     return f"{count_text(rows)} comparisons ({ties:.1f} % ties)"
 
 
-def compare_by_model(model: Any) -> dict[str, Any] | None:
-    """Return what predicts any two items of a model of names; None of another model.
+def compare_two(
+    model: Any,
+    names: NDArray[Any] | None = None,
+    utility: NDArray[np.float64] | None = None,
+) -> dict[str, Any] | None:
+    """Return what predicts any two items, by name or by their utilities; None: nothing.
 
     With d = strength of right - strength of left (- ``advantage``, if left has it),
     divided by √(1 + doubt of left + doubt of right) where there are doubts, the
@@ -575,12 +577,23 @@ def compare_by_model(model: Any) -> dict[str, Any] | None:
     A doubt is 3 (D ln 10 / (400 π))² for the deviation D of Glicko's systems, whose
     g(√(D²left + D²right)) the divisor is the inverse of.
     """
-    doubts, link = None, "davidson"
-    if isinstance(model, BradleyTerry):
-        strengths, advantage = model.strength_, getattr(model, "advantage_", None)
-        if model.tie_model_ == "rao-kupper":
-            link = "cumulative"
+    doubts = advantage = None
+    if names is not None and utility is not None:
+        last = last_step(model)
+        link, tie, strengths = getattr(last, "link", None), None, utility
+        if link in ("davidson", "cumulative"):
+            tie = getattr(last, "tie_", None)
+        if tie is None:
+            link, tie = "threshold", getattr(last, "threshold_", None)
+        if tie is None:
+            return None
+        tie = float(tie)
+    elif isinstance(model, BradleyTerry):
+        names, tie, strengths = model.items_, model.tie_, model.strength_
+        advantage = getattr(model, "advantage_", None)
+        link = "cumulative" if model.tie_model_ == "rao-kupper" else "davidson"
     elif isinstance(model, ratings.Elo | ratings.Glicko | ratings.Glicko2):
+        names, tie, link = model.items_, model.tie_, "davidson"
         scale = model.scale if isinstance(model, ratings.Elo) else 400.0
         per_point = math.log(10.0) / scale
         strengths = model.rating_ * (model.slope_ * per_point)
@@ -589,34 +602,14 @@ def compare_by_model(model: Any) -> dict[str, Any] | None:
             doubts = 3.0 * (model.deviation_ * per_point / math.pi) ** 2
     else:
         return None
-    tied = {"link": link, "tie": model.tie_, "advantage": advantage}
-    return _best_first(model.items_, strengths, doubts) | tied
-
-
-def compare_by_utility(
-    model: Any, names: NDArray[Any], utility: NDArray[np.float64]
-) -> dict[str, Any] | None:
-    """Return what predicts any two items by their utilities, as `compare_by_model`.
-
-    None if the model says neither how probable ties are nor where they end.
-    """
-    last = last_step(model)
-    link, tie = getattr(last, "link", None), getattr(last, "tie_", None)
-    if link not in ("davidson", "cumulative") or tie is None:
-        link, tie = "threshold", getattr(last, "threshold_", None)
-    if tie is None:
-        return None
-    tied = {"link": link, "tie": float(tie), "advantage": None}
-    return _best_first(names, utility, None) | tied
-
-
-def _best_first(
-    names: NDArray[Any], strengths: NDArray[np.float64], doubts: Any
-) -> dict[str, Any]:
     best = np.argsort(-strengths, kind="stable")
-    doubts = None if doubts is None else doubts[best]
-    return {"names": names[best].tolist(), "strengths": strengths[best]} | {
-        "doubts": doubts
+    return {
+        "names": names[best].tolist(),
+        "strengths": strengths[best],
+        "doubts": None if doubts is None else doubts[best],
+        "link": link,
+        "tie": tie,
+        "advantage": advantage,
     }
 
 
@@ -680,10 +673,10 @@ def draw_plane(model: Any, data: Data) -> bytes | None:
         threshold_=getattr(last_step(model), "threshold_", None),
     )
     file = io.BytesIO()
-    with matplotlib.rc_context(), warnings.catch_warnings():
-        # The same picture whatever the settings of the user are; names are plain text.
-        matplotlib.rcdefaults()
-        matplotlib.rcParams["text.parse_math"] = False
+    with (
+        matplotlib.rc_context({"text.parse_math": False}),
+        warnings.catch_warnings(),
+    ):
         warnings.filterwarnings("ignore", message=".*[Gg]lyph.*")
         figure = draw_level_curves(
             {"what was learned": learned},
