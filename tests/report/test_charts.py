@@ -177,14 +177,3 @@ def test_judges_may_lack_numbers():
     ann, bob = charts.judges_chart(JUDGES["judges"])["rows"]
     assert (ann["text"], ann["interval"], ann["x"]) == ("81", "77 to 85", 810.0)
     assert (bob["text"], bob["interval"], bob["from"]) == ("–", "", None)
-
-
-def test_ranks_with_and_without_are_joined():
-    moves = pl.DataFrame(
-        {"item": list("abc"), "rank": [1, 2, 3], "rank_without": [2, 1, 3]}
-        | {"rating": [3.0, 2, 1], "rating_without": [2.0, 3, 1], "moved": [1, -1, 0]}
-    )
-    chart = charts.slope_chart(moves)
-    assert (chart["moved"], chart["n"]) == (2, 3)
-    ends = [(line["from"], line["to"], line["way"]) for line in chart["lines"]]
-    assert ends == [(30, 10, "up"), (10, 30, "down"), (50, 50, "")]

@@ -35,7 +35,7 @@ def labels(axis):
 
 def test_a_leaderboard_is_drawn_from_the_best_down():
     table = board().table
-    display = LeaderboardDisplay.from_leaderboard(board(), top=3).plot()
+    display = LeaderboardDisplay(board(), top=3).plot()
     assert labels(display.ax_.yaxis) == table["item"].to_list()[:3]
     (points,) = display.ax_.lines
     np.testing.assert_allclose(points.get_xdata(), table["rating"][:3])
@@ -47,7 +47,7 @@ def test_a_leaderboard_is_drawn_from_the_best_down():
 
 
 def test_a_leaderboard_without_intervals_has_none():
-    display = LeaderboardDisplay.from_leaderboard(Leaderboard(Elo().fit(GAMES, Y)))
+    display = LeaderboardDisplay(Leaderboard(Elo().fit(GAMES, Y)))
     assert not display.plot().ax_.collections
     assert "interval" not in display.ax_.get_xlabel()
 

@@ -234,44 +234,6 @@ def test_only_pairs_in_the_plane(pairs, got):
         draw_level_curves({}, pairs, np.zeros(len(pairs)))
 
 
-@pytest.mark.parametrize(
-    ("y", "message"),
-    [([0, 1], "y has 2 outcomes"), ([0, 1, 2], "y must hold -1 .* row 2")],
-)
-def test_outcomes_are_checked(y, message):
-    with pytest.raises(ValueError, match=message):
-        draw_level_curves({}, PAIRS, y)
-
-
-@pytest.mark.parametrize(
-    ("utility", "message"),
-    [
-        (lambda X: X, r"model 'm' returned utilities of shape \(\d+, 2\)"),
-        (lambda X: np.full(len(X), np.nan), "model 'm' is nan at the point"),
-        (lambda X: np.where(X[:, 0] > 3, np.inf, 0.0), "model 'm' is inf at the point"),
-    ],
-)
-def test_bad_utilities_name_the_model(utility, message):
-    with pytest.raises(ValueError, match=message):
-        draw_level_curves({"m": model(utility)}, PAIRS, Y)
-
-
-def test_a_bad_true_utility_is_named():
-    with pytest.raises(ValueError, match="the true utility is nan at the point"):
-        draw_level_curves({}, PAIRS, Y, utility=lambda X: np.full(len(X), np.nan))
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"resolution": 1}, "resolution must be an integer of at least 2, got 1"),
-    ],
-)
-def test_bad_arguments(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        draw_level_curves({}, PAIRS, Y, **arguments)
-
-
 @pytest.mark.extended
 def test_no_pyplot():
     code = (

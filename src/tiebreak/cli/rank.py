@@ -146,7 +146,7 @@ def _draw(result: RankResult, picture: Path) -> None:
 
     if result.leaderboard is None:
         raise ValueError("--plot draws items that are known by name; leave it out.")
-    display = LeaderboardDisplay.from_leaderboard(result.leaderboard)
+    display = LeaderboardDisplay(result.leaderboard).plot()
     with atomic_path(picture) as temporary:
         display.figure_.savefig(temporary, bbox_inches="tight", dpi=200)
 

@@ -211,26 +211,6 @@ def effects_chart(effects: pl.DataFrame) -> dict[str, Any]:
     return _dots(rows, axis)
 
 
-_MOST_SLOPES = 20
-STEP = 20  # height of a line of text in a chart
-
-
-def slope_chart(moves: pl.DataFrame) -> dict[str, Any]:
-    """Ranks without covariates at the left, with them at the right."""
-    near = pl.min_horizontal("rank", "rank_without") <= _MOST_SLOPES
-    shown = moves.filter(near).sort("rank")
-    left = {item: i for i, item in enumerate(shown.sort("rank_without")["item"])}
-    lines = [
-        row
-        | {"from": STEP * left[row["item"]] + STEP // 2, "to": STEP * i + STEP // 2}
-        | {"way": "up" if row["moved"] > 0 else "down" if row["moved"] < 0 else ""}
-        for i, row in enumerate(shown.iter_rows(named=True))
-    ]
-    moved = int((moves["moved"] != 0).sum())
-    height = STEP * len(lines)
-    return {"lines": lines, "height": height, "moved": moved, "n": len(moves)}
-
-
 _FADE = 8.0  # games at which a cell has half its color
 _STEPS = 9  # of color, in each direction
 
@@ -322,32 +302,31 @@ def choice_chart(choices: Mapping[str, Any]) -> dict[str, Any] | None:
     """The difference under each choice of analysis in rating points, largest first."""
     if not choices.get("each") or not choices.get("as_asked"):
         return None
-    unit = 400.0 / math.log(10.0)
-    keys = {"value": "difference", "lower": "low", "upper": "high"}
-    rows = []
-    for one in (choices["as_asked"], *choices["each"]):
-        ends = {
-            name: None if one[key] is None else unit * one[key]
-            for name, key in keys.items()
-        }
-        interval = interval_text(ends["lower"], ends["upper"], 0, "")
-        texts = {"text": format_number(ends["value"]), "interval": interval}
-        rows.append(one | ends | texts | {"asked": one is choices["as_asked"]})
+    unit, keys = 400.0 / math.log(10.0), ("difference", "low", "high")
+    rows = [
+        _with_interval(one, unit, *keys) | {"asked": one is choices["as_asked"]}
+        for one in (choices["as_asked"], *choices["each"])
+    ]
     rows.sort(key=lambda row: -row["value"])
-    axis = Axis(*_around((row[name] for row in rows for name in keys), 0.02), 5)
-    return _dots(rows, axis)
+    ends = (row[name] for row in rows for name in ("value", "lower", "upper"))
+    return _dots(rows, Axis(*_around(ends, 0.02), 5))
 
 
 def judges_chart(judges: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     """Judges with their agreement as dots on an axis of percent."""
-    rows = []
-    for judge in judges:
-        names = {"value": "agreement", "lower": "lower", "upper": "upper"}
-        shares = {
-            name: None if judge.get(key) is None else 100.0 * judge[key]
-            for name, key in names.items()
-        }
-        interval = interval_text(shares["lower"], shares["upper"], 0, "")
-        texts = {"text": format_number(shares["value"]), "interval": interval}
-        rows.append({**judge, **shares, **texts})
+    keys = "agreement", "lower", "upper"
+    rows = [_with_interval(judge, 100.0, *keys) for judge in judges]
     return _dots(rows, Axis(0.0, 100.0, 5))
+
+
+def _with_interval(row: Mapping[str, Any], unit: float, *keys: str) -> dict[str, Any]:
+    """A row with its value and the ends of its interval, in some unit and as text."""
+    value, lower, upper = (
+        None if row.get(key) is None else unit * row[key] for key in keys
+    )
+    numbers = {"value": value, "lower": lower, "upper": upper}
+    texts = {
+        "text": format_number(value),
+        "interval": interval_text(lower, upper, 0, ""),
+    }
+    return {**row, **numbers, **texts}

@@ -109,7 +109,7 @@ class LeaderboardDisplay(Display):
     >>> from tiebreak.report import LeaderboardDisplay
     >>> cup = load_worldcup2022()
     >>> model = BradleyTerry(alpha=0.1).fit(cup.pairs, cup.y)
-    >>> display = LeaderboardDisplay.from_leaderboard(Leaderboard(model), top=5)
+    >>> display = LeaderboardDisplay(Leaderboard(model), top=5).plot()
     >>> [label.get_text() for label in display.ax_.get_yticklabels()][:2]
     ['France', 'Argentina']
     """
@@ -136,25 +136,6 @@ class LeaderboardDisplay(Display):
         LeaderboardDisplay
         """
         return cls(Leaderboard(estimator), top=top).plot(ax)
-
-    @classmethod
-    def from_leaderboard(
-        cls, board: Leaderboard, *, top: int = 30, ax: Axes | None = None
-    ) -> Self:
-        """Draw the best items of a leaderboard.
-
-        Parameters
-        ----------
-        board : Leaderboard
-            Where from.
-        top, ax : int, default=30, and matplotlib Axes, optional
-            How many items, and where to draw.
-
-        Returns
-        -------
-        LeaderboardDisplay
-        """
-        return cls(board, top=top).plot(ax)
 
     def _size(self) -> tuple[float, float]:
         return 6.4, 1.0 + 0.24 * min(self.top, len(self.board.table))

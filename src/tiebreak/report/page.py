@@ -251,8 +251,7 @@ def _categories(result: Any) -> View:
 def _effects(result: Any) -> View:
     if result.effects is None or not len(result.effects):
         return None
-    slope = None if result.moves is None else charts.slope_chart(result.moves)
-    return charts.effects_chart(result.effects) | {"slope": slope}
+    return charts.effects_chart(result.effects)
 
 
 def _matrix(result: Any) -> View:
