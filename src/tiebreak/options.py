@@ -424,6 +424,11 @@ class RankOptions:
             raise ValueError(
                 f"{flag('ties')} must be one of {', '.join(TIES)}; got {self.ties!r}."
             )
+        if "ties" in self.settings and self.ties not in (None, "drop"):
+            raise ValueError(
+                f"{flag('ties', self.ties)} says how ties are counted, and so does the "
+                "setting ties; leave one of the two out."
+            )
         allowed: tuple[Any, ...] = TIES
         if self.model == "judge-bradley-terry":
             allowed = ("davidson", "rao-kupper", "drop")
@@ -448,6 +453,16 @@ class RankOptions:
             raise ValueError(
                 f"{flag('level')} must be between 0 and 1; got {self.level!r}."
             )
+
+    @property
+    def model_settings(self) -> dict[str, Any]:
+        """The parameters of the model: `settings`, `ties` and `half_life`."""
+        settings = dict(self.settings)
+        if self.ties not in (None, "drop"):
+            settings["ties"] = self.ties
+        if self.half_life is not None:
+            settings["half_life"] = _read_value(str(self.half_life))
+        return settings
 
     @property
     def categories(self) -> tuple[str, ...]:

@@ -50,7 +50,7 @@ def compare(
         steps(f"reading {file.name}")
         source = read_source(file, reading, options)
         data, said = source.data, list(source.detected)
-        chosen = _choose(models, source, options.half_life)
+        chosen = _choose(models, source, options)
         if options.tune:
             said += _tune(chosen, data, steps)
         steps(f"predicting held-out results with {', '.join(chosen)}")
@@ -90,30 +90,24 @@ def _say_gaps(gaps: dict[str, Any], first: str) -> Iterator[str]:
                 )
 
 
-def _choose(
-    models: str, source: Source, half_life: str | float | None
-) -> dict[str, Choice]:
+def _choose(models: str, source: Source, options: RankOptions) -> dict[str, Choice]:
     """Return the models; those without a half-life are compared as they are."""
-    from tiebreak import BradleyTerry
-    from tiebreak.pipeline.models import choose_model, compared_models, set_half_life
+    from tiebreak.pipeline.models import choose_model, compared_models
 
     asked = [" ".join(one.split()) for one in models.split(",") if one.strip()]
+    fading = options.model_settings
     chosen = {}
     for text in asked or compared_models(source):
-        name, *settings = text.split()
+        name, *words = text.split()
+        settings = read_settings(words)
+        if name == "bradley-terry":
+            settings |= fading
         try:
-            choice = choose_model(
-                name, source, read_settings(settings), by_name_too=True
-            )
+            chosen[text] = choose_model(name, source, settings, by_name_too=True)
         except ValueError as error:
-            said = str(error).replace("--model ", "--models ").replace("--set ", "")
-            raise ValueError(said) from None
-        if half_life is not None and isinstance(choice.model, BradleyTerry):
-            set_half_life(choice.model, half_life, source.data)
-        chosen[text] = choice
-    if half_life is not None and not any(
-        isinstance(choice.model, BradleyTerry) for choice in chosen.values()
-    ):
+            message = str(error).replace("--model ", "--models ").replace("--set ", "")
+            raise ValueError(message) from None
+    if fading and not any(one.name == "bradley-terry" for one in chosen.values()):
         raise ValueError(
             "--half-life is for bradley-terry, which is not compared; leave it out."
         )

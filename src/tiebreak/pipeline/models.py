@@ -31,9 +31,9 @@ from tiebreak.io.columns import closest
 from tiebreak.models.base import UtilityMixin
 from tiebreak.options import flag
 from tiebreak.pipeline.held_out import by_time, columns_for, draw_rows, order_folds
+from tiebreak.pipeline.leaderboard import last_step
 from tiebreak.pipeline.source import Source
 from tiebreak.ratings.strengths.bradley_terry import BradleyTerry
-from tiebreak.ratings.strengths.recency import read_half_life
 from tiebreak.selection.results import TuneResult
 
 Fold = tuple[NDArray[np.int64], NDArray[np.int64]]
@@ -150,10 +150,9 @@ def make_estimator(cls: Any, settings: Mapping[str, Any]) -> Any:
                 f"{model_name(cls)} has no parameter {name!r}; it has "
                 f"{', '.join(known)}.{closest(name, known)}"
             )
-    given = dict(settings)
-    if "unseen" in known:
-        given.setdefault("unseen", "prior")  # newcomers are predicted, too
-    return cls(**given)
+    # Newcomers are predicted, too.
+    defaults = {"unseen": "prior"} if "unseen" in known else {}
+    return cls(**(defaults | dict(settings)))
 
 
 def _build(cls: Any, data: Data, settings: Mapping[str, Any]) -> Any:
@@ -184,41 +183,31 @@ def choose_model(
     source: Source,
     settings: Mapping[str, Any] | None = None,
     *,
-    half_life: str | float | None = None,
-    ties: str | None = None,
     by_name_too: bool = False,
 ) -> Choice:
     """Return the model of a name, or the default one for ``"auto"``."""
-    data, settings, reason = source.data, dict(settings or {}), "as you asked."
-    own = dict(settings)
-    if "ties" in settings and ties not in (None, "drop"):
-        raise ValueError(
-            f"{flag('ties', ties)} says how ties are counted, and so does the setting "
-            "ties; leave one of the two out."
-        )
-    if "half_life" in settings:
-        half_life = settings.pop("half_life") if half_life is None else half_life
+    data, own, reason = source.data, dict(settings or {}), "as you asked."
+    settings = own
     if name == "auto":
-        name, reason, defaults = _choose_default(source, half_life)
-        settings = defaults | settings
+        name, reason, defaults = _choose_default(source, own)
+        settings = defaults | own
     cls = find_estimator(name)
     if source.files is not None:
         return _choose_linear(name, cls, settings, reason)
     if cls is None or not _fits(cls, source, by_name_too):
         raise ValueError(_refusal(name, cls, source, by_name_too))
-    if ties not in (None, "drop"):
-        if name not in ("bradley-terry", _JUDGES):
-            raise ValueError(
-                f"{flag('ties', ties)} is for items that have only names; leave it out."
-            )
-        settings["ties"] = ties
     model = _build(cls, data, settings)
+    if own.get("half_life") is not None and "period" not in getattr(
+        data, "columns", ()
+    ):
+        raise ValueError(
+            f"{flag('half_life')} needs to know when results took place; name the "
+            f"column by {flag('period')}, or leave {flag('half_life')} out."
+        )
     strengths = isinstance(model, BradleyTerry)
     if strengths and model.ties == "half":
         reason = reason.replace(_REASONS["names"], "items have only names.")
         reason += " A tie counts as half a win for each side."
-    if half_life is not None:
-        set_half_life(model, half_life, data)
     if isinstance(data, Comparisons) and "advantage" in data.columns:
         if "SequentialRating" in _families(cls):
             model.set_params(advantage=settings.get("advantage", "auto"))
@@ -247,7 +236,9 @@ def _choose_linear(
     return Choice(name, make_estimator(cls, settings), reason, settings)
 
 
-def _choose_default(source: Source, half_life: Any) -> tuple[str, str, dict[str, Any]]:
+def _choose_default(
+    source: Source, settings: Mapping[str, Any]
+) -> tuple[str, str, dict[str, Any]]:
     """Return the name of the default model, the reason for it, and its settings."""
     data = source.data
     if isinstance(data, Lists) and data.items is None:
@@ -260,7 +251,11 @@ def _choose_default(source: Source, half_life: Any) -> tuple[str, str, dict[str,
             return "logistic-compare", _REASONS["features"], {}
         return "logistic-compare", _REASONS["both"], {"identity": _IDENTITY}
     reason = _REASONS["names"]
-    if "period" in data.columns and source.sample is None and half_life is None:
+    if (
+        "period" in data.columns
+        and source.sample is None
+        and "half_life" not in settings
+    ):
         reason += (
             " It gives old and new results the same weight; with "
             f"{flag('half_life', 'auto')} old ones count less, and "
@@ -300,25 +295,6 @@ def _refusal(name: str, cls: type | None, source: Source, by_name_too: bool) -> 
         elif data.items is not None:
             reason = f"looks at names only; leave {flag('items')} out for it"
     return f"{name!r} {reason}. {choices}"
-
-
-def set_half_life(model: Any, half_life: str | float, data: Data) -> None:
-    """Set the half-life of a model, a number, a time or "auto"; refuse it elsewhere."""
-    if not isinstance(model, BradleyTerry):
-        raise ValueError(
-            f"{flag('half_life')} is for {flag('model', 'bradley-terry')}; leave it "
-            "out."
-        )
-    if not isinstance(data, Comparisons) or "period" not in data.columns:
-        raise ValueError(
-            f"{flag('half_life')} needs to know when results took place; name the "
-            f"column by {flag('period')}, or leave {flag('half_life')} out."
-        )
-    try:
-        model.set_params(half_life=float(half_life))
-    except ValueError:
-        model.set_params(half_life=half_life)
-    read_half_life(model.half_life)
 
 
 def say_half_life(model: Any, data: Data) -> str:
@@ -396,7 +372,7 @@ def grid_for(
 
 def inner_estimator(model: Any) -> Any:
     """Return the estimator inside of a pipeline and of ThresholdCompare."""
-    last = model.steps[-1][1] if isinstance(model, Pipeline) else model
+    last = last_step(model)
     return last.ranker if isinstance(last, tb.ThresholdCompare) else last
 
 
@@ -529,28 +505,28 @@ def _scoring(model: Any, y: NDArray[np.int8], folds: list[Fold]) -> str:
     return "log_loss" if all(seen) else "brier"
 
 
-def _plain_names(found: TuneResult, path: str) -> TuneResult:
+def _plain_names(result: TuneResult, path: str) -> TuneResult:
     if not path:
-        return found
-    plain = {key: key.removeprefix(path) for key in found.best_params_}
-    best = {plain[key]: value for key, value in found.best_params_.items()}
-    return replace(found, table=found.table.rename(plain), best_params_=best)
+        return result
+    plain = {key: key.removeprefix(path) for key in result.best_params_}
+    best = {plain[key]: value for key, value in result.best_params_.items()}
+    return replace(result, table=result.table.rename(plain), best_params_=best)
 
 
-def _say_choice(found: TuneResult, how: str) -> str:
-    best = _words(found.best_params_)
-    worst = found.table.sort("score", nulls_last=False).row(0, named=True)
-    bad = _words({key: worst[key] for key in found.best_params_})
-    metric = found.scoring.replace("_", " ")
+def _say_choice(result: TuneResult, how: str) -> str:
+    best = _words(result.best_params_)
+    worst = result.table.sort("score", nulls_last=False).row(0, named=True)
+    bad = _words({key: worst[key] for key in result.best_params_})
+    metric = result.scoring.replace("_", " ")
     expected = ""
-    if np.isfinite(found.corrected_score):
+    if np.isfinite(result.corrected_score):
         expected = (
             " The best of many looks better than it is: on new results expect "
-            f"{-found.corrected_score:.4f}."
+            f"{-result.corrected_score:.4f}."
         )
     return (
-        f"Tuning tried {len(found.table)} settings and chose {best}, by the {metric} "
-        f"when {how}: {-found.best_score_:.4f}; the worst, {bad}, has "
+        f"Tuning tried {len(result.table)} settings and chose {best}, by the {metric} "
+        f"when {how}: {-result.best_score_:.4f}; the worst, {bad}, has "
         f"{-worst['score']:.4f}.{expected}"
     )
 
@@ -559,11 +535,9 @@ def _words(params: dict[str, Any]) -> str:
     return ", ".join(f"{key} = {value:.4g}" for key, value in params.items())
 
 
-def _say_edges(found: TuneResult, grid: dict[str, tuple[float, ...]]) -> list[str]:
-    best, edges = (
-        found.best_params_,
-        {k: {min(v), max(v)} - {0} for k, v in grid.items()},
-    )
+def _say_edges(result: TuneResult, grid: dict[str, tuple[float, ...]]) -> list[str]:
+    edges = {key: {min(values), max(values)} - {0} for key, values in grid.items()}
+    best = result.best_params_
     ends = {key: value for key, value in best.items() if value in edges[key]}
-    said = f"No value beyond {_words(ends)} was tried; the best may lie there."
-    return [said] if ends else []
+    sentence = f"No value beyond {_words(ends)} was tried; the best may lie there."
+    return [sentence] if ends else []

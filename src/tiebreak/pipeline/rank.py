@@ -128,13 +128,7 @@ def rank_source(
             warnings.filterwarnings("ignore", _NEVER_MEET)
         if options.model != "judge-bradley-terry":
             source = _number_raters(source)
-        choice = choose_model(
-            options.model,
-            source,
-            options.settings,
-            half_life=options.half_life,
-            ties=options.ties,
-        )
+        choice = choose_model(options.model, source, options.model_settings)
         if options.tune:
             progress(f"tuning {choice.name}")
             tuned = tune_model(choice, source.by_row)
@@ -358,13 +352,7 @@ def rank_names(
             "The items of this file have no names, so they cannot be asked for by name."
         )
     named = replace(source, data=data)
-    choice = choose_model(
-        options.model,
-        named,
-        options.settings,
-        half_life=options.half_life,
-        ties=options.ties,
-    )
+    choice = choose_model(options.model, named, options.model_settings)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", _NEVER_MEET)
         fitted = fit_data(choice.model, named.data)
