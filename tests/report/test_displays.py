@@ -52,14 +52,6 @@ def test_a_leaderboard_without_intervals_has_none():
     assert "interval" not in display.ax_.get_xlabel()
 
 
-def test_given_axes_are_drawn_on():
-    figure = Figure()
-    axes = figure.add_subplot()
-    display = LeaderboardDisplay(board()).plot(axes)
-    assert display.ax_ is axes
-    assert display.figure_ is figure
-
-
 def test_dollars_are_no_mathematics():
     display = LeaderboardDisplay(board()).plot()
     assert "$" in labels(display.ax_.yaxis)
@@ -95,12 +87,6 @@ def test_an_outcome_that_nobody_thought_of_has_no_curve():
     assert [curve.outcome for curve in display.curves][1] == "tie"
     colors = {line.get_label(): line.get_color() for line in display.plot().ax_.lines}
     assert colors["tie"] != colors["left wins"] != colors["right wins"]
-
-
-@pytest.mark.parametrize("proba", [[[0.5, 0.5]], [[1.2, 0.0, 0.0]], [[np.nan, 0, 1]]])
-def test_calibration_refuses_other_probabilities(proba):
-    with pytest.raises(ValueError, match="proba"):
-        CalibrationDisplay.from_predictions([0], proba)
 
 
 def tuned(candidates, scores, scoring="error", best=None):
@@ -173,10 +159,6 @@ SOURCES = {
     ),
     "TuningDisplay": ((SEARCH, GRADES, GRADES[:, 0]), (), None),
 }
-
-
-def test_every_display_is_listed():
-    assert set(SOURCES) == {name for name in report.__all__ if "Display" in name}
 
 
 @pytest.mark.parametrize("name", SOURCES)
