@@ -73,17 +73,6 @@ def test_models_of_names(model, games):
             np.testing.assert_allclose(by_page(data, i, j, edge), expected, atol=1e-12)
 
 
-def test_deviations_matter(games):
-    model = Glicko().fit(*games)
-    data = compare_two(model)
-    known, little = (
-        data["doubts"][list(data["names"]).index("Ada")],
-        max(data["doubts"]),
-    )
-    assert little > 2 * known
-    assert list(data["names"])[int(np.argmax(data["doubts"]))] == "Eve"
-
-
 @pytest.mark.parametrize("link", ["davidson", "cumulative"])
 @pytest.mark.parametrize("identity", [None, 0.5])
 def test_models_of_features(rng, link, identity):

@@ -278,30 +278,6 @@ def test_a_model_that_names_no_more_but_knows_odds_says_so(rng):
     assert answer.compare is None
 
 
-def test_many_items_get_a_leaderboard_without_intervals(rng, monkeypatch):
-    monkeypatch.setattr("tiebreak.ratings.leaderboard.LARGEST_COVARIANCE", 5)
-    left = rng.integers(0, 6, 300)
-    pairs = Pairs(None, left, (left + rng.integers(1, 6, 300)) % 6)
-    y = rng.integers(-1, 2, 300).astype(np.int8)
-    known = Comparisons(pairs, y)
-    answer = rank_data(known, settings={"alpha": 0})
-    assert answer.leaderboard.table["lower"].is_null().all()
-    assert any("intervals of ratings and ranks" in text for text in answer.warnings)
-    assert answer.summary()[0].endswith("has the highest rating.")
-
-
-def test_programs_get_sums_and_not_every_row(matches, tmp_path):
-    done = CliRunner().invoke(
-        app, ["rank", str(matches), "--out", str(tmp_path / "out"), "--json"]
-    )
-    assert done.exit_code == 0, done.output
-    found = json.loads(done.output)
-    assert found["quality"]["rows"][0]["accuracy"] > 0.3
-    assert "proba" not in found["quality"]
-    assert len(done.output) < 60_000
-    assert found["history_note"].startswith("The results were cut by time")
-
-
 @pytest.fixture
 def tasted(rng):
     """Give wines of three features; the second decides, the last does not."""
