@@ -289,7 +289,7 @@ def argument_tries(rng: random.Random, folder: Path) -> Iterator[Try]:
         words = [name, *(rng.choice([*given, str(votes)]) for _ in places)]
         words[1:2] = [str(model if name in ("predict", "evaluate") else votes)]
         options = [p for p in group.commands[name].params if p.opts[0].startswith("--")]
-        options = [p for p in options if p.opts[0] not in ("--dask", "--help", "--out")]
+        options = [p for p in options if p.opts[0] not in ("--help", "--out")]
         for option in rng.sample(options, min(len(options), rng.randint(0, 3))):
             words.append(option.opts[0])
             if not getattr(option, "is_flag", False):

@@ -489,23 +489,6 @@ class RankOptions:
             reading, words=self.categories, numbers=tuple(dict.fromkeys(numbers))
         )
 
-    def refuse_partitions(self, reading: ReadOptions) -> None:
-        """Refuse what needs the rows of a folder, which are added up file by file."""
-        asked = [name for name in _OF_ROWS if getattr(self, name)]
-        asked += [
-            name for name in ("where", "drop_duplicates") if getattr(reading, name)
-        ]
-        if asked:
-            flags = ", ".join(map(flag, asked))
-            raise ValueError(
-                f"Comparisons of a folder, or with {flag('dask')}, are added up file "
-                f"by file, and {flags} would need the rows themselves; put them in "
-                "one file, or leave the option out."
-            )
-
-
-_OF_ROWS = ("by", "covariates", "position", "since", "until")
-
 
 def _listed(given: str | Sequence[str]) -> tuple[str, ...]:
     parts = given.split(",") if isinstance(given, str) else list(given)

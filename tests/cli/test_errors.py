@@ -87,7 +87,7 @@ def test_a_bad_file_is_one_line_and_nothing_is_written(processes, tmp_path, case
 def test_things_that_are_not_files(processes, tmp_path):
     os.mkfifo(tmp_path / "pipe")
     for path, word in (
-        (tmp_path, "directory"),
+        (tmp_path, "no Parquet or Arrow file in this folder"),
         (tmp_path / "none.csv", "no such file"),
         (tmp_path / "pipe", "not a regular file"),
         ("/dev/null", "not a regular file"),

@@ -188,7 +188,7 @@ def test_headers_that_are_none(refuse):
 
 
 def test_things_that_are_not_files(tmp_path):
-    with pytest.raises(FileError, match="this is a directory"):
+    with pytest.raises(FileError, match="no Parquet or Arrow file in this folder"):
         read_file(tmp_path)
     with pytest.raises(FileError, match="there is no such file"):
         read_file(tmp_path / "none.csv")

@@ -268,8 +268,6 @@ def test_what_cannot_be_compared(rng, tmp_path, written):
     (tmp_path / "elo.json").write_text(board)
     with pytest.raises(FileError, match="no intervals"):
         compare([path, tmp_path / "elo.json"])
-    with pytest.raises(FileError, match="two folders cannot be compared"):
-        compare([path, tmp_path])
     graded = tmp_path / "graded.csv"
     graded.write_text("query,grade,x\n1,2,3\n1,1,2\n")
     with pytest.raises(FileError, match="expected one comparison per row"):

@@ -271,16 +271,6 @@ def test_an_advantage_in_the_file_is_shown_without_asking(rng):
         tiebreak.rank(matches, position=True)
 
 
-def test_folders_refuse_what_needs_rows(rng, tmp_path):
-    (tmp_path / "votes").mkdir()
-    draw_votes(rng).write_parquet(tmp_path / "votes" / "a.parquet")
-    with pytest.raises(ValueError, match="by= would need the rows themselves"):
-        tiebreak.rank(tmp_path / "votes", by="language")
-    with pytest.raises(ValueError, match="where="):
-        tiebreak.rank(tmp_path / "votes", where="hard = 1")
-    assert tiebreak.rank(tmp_path / "votes", ties="half").table.height == 4
-
-
 @pytest.mark.extended
 def test_votes_on_language_models_on_the_scale_of_arenas(data_dir):
     votes = data_dir / "lm_arena_140k/battles.csv.gz"

@@ -265,7 +265,7 @@ def _read_table(path: Path) -> Items:
             path, "expected a folder, a table of items (CSV, TSV, JSON Lines, Parquet) "
             "or a .txt file with one item per line."
         )  # fmt: skip
-    table = Table(path, detected)
+    table = Table.of_file(path, detected)
     contents = {k: _find_column(table.columns, w) for k, w in _CONTENTS.items()}
     kind, content = next(((k, c) for k, c in contents.items() if c), ("text", None))
     prompt = _find_column(table.columns, _PROMPTS)

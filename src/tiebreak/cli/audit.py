@@ -62,15 +62,15 @@ def audit(
     from tiebreak.pipeline.audit import (
         audit_data,
         changed_votes,
-        read_votes,
         strength_options,
     )
+    from tiebreak.pipeline.read import read_source
 
     refuse_to_replace([file, reading.items], [votes])
     prepare_folder(out, [file, reading.items], options, force)
     with screen.steps() as steps:
         steps(f"reading {file.name}")
-        source = read_votes(file, reading, options)
+        source = read_source(file, reading, options)
         with interruptible():
             result = audit_data(
                 source,

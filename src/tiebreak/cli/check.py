@@ -3,31 +3,26 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
-
-from tiebreak.cli.command import Dask, Files, command
+from tiebreak.cli.command import Files, command
 from tiebreak.cli.console import Screen
 from tiebreak.options import RankOptions, ReadOptions
 
 
 @command("Examples: `tiebreak check votes.csv` · `tiebreak check votes.csv --json`")
-def check(file: Files, reading: ReadOptions, screen: Screen, dask: Dask = None) -> None:
+def check(file: Files, reading: ReadOptions, screen: Screen) -> None:
     """Say what a FILE, or a folder of files, can support, before anything is fitted."""
     from tiebreak.cli.files import read_files
 
     steps = screen.steps()
-    with ExitStack() as stack:
-        with steps:
-            source = stack.enter_context(
-                read_files(file, reading, RankOptions(), dask, steps)
-            )
-        screen.output().say(source.detected)  # before all that takes long to import
-        report = None
-        if source.named is not None:
-            from tiebreak.pipeline.held_out import check_data
+    with steps:
+        source = read_files(file, reading, RankOptions(), steps)
+    screen.output().say(source.detected)  # before all that takes long to import
+    report = None
+    if source.named is not None:
+        from tiebreak.pipeline.held_out import check_data
 
-            with steps:
-                steps("checking the data")
-                report = check_data(source)
+        with steps:
+            steps("checking the data")
+            report = check_data(source)
     checked = {} if report is None else report.to_dict()
     screen.show({"recognized": source.detected} | checked, [report] if report else [])

@@ -38,16 +38,6 @@ Force = Annotated[
     bool,
     Option("--force", help="Write beside other files in the folder.", hidden=True),
 ]
-Dask = Annotated[
-    str | None,
-    Option(
-        metavar="ADDRESS",
-        help="Let workers read the files: local starts one per core of this machine, "
-        "tcp://host:port asks a Dask scheduler that runs already.",
-        rich_help_panel="Many files, and clusters",
-        hidden=True,
-    ),
-]
 
 READING = tuple(one.name for one in fields(ReadOptions) if one.metadata["panel"])
 RANKING = tuple(one.name for one in fields(RankOptions))

@@ -11,7 +11,7 @@ from typing import Any
 
 from tiebreak.cli.signals import SIGNALED, say
 
-OURS, FILE, DATA, WRITE, CLUSTER, WORSE, INTERRUPTED = 1, 3, 4, 5, 6, 7, SIGNALED + 2
+OURS, FILE, DATA, WRITE, WORSE, INTERRUPTED = 1, 3, 4, 5, 7, SIGNALED + 2
 
 
 def guarded(command: Callable[..., None]) -> Callable[..., None]:
@@ -47,10 +47,7 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
 
 def _code_of(error: Exception) -> int:
     from tiebreak.io.result import FileError, WriteError
-    from tiebreak.outofcore import ClusterError
 
-    if isinstance(error, ClusterError):
-        return CLUSTER
     if isinstance(error, OSError | WriteError):
         return WRITE
     if isinstance(error, FileError):

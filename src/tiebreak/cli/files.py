@@ -4,9 +4,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from functools import partial
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,12 +12,10 @@ from tiebreak.data.atomic import atomic_folder, check_folder, refuse_to_replace
 from tiebreak.io.result import WriteError, first_of
 from tiebreak.options import RankOptions, ReadOptions
 from tiebreak.pipeline.read import read_source
-from tiebreak.pipeline.source import Source, is_partitioned
+from tiebreak.pipeline.source import Source
 
 if TYPE_CHECKING:
     import polars as pl
-
-    from tiebreak.outofcore import Step
 
 REPORT = "report.html"
 SKIPPED = "skipped.csv"  # rows that could not be read, if there are any
@@ -28,35 +24,15 @@ _BY_CATEGORY = "categories.csv"
 _OWN = (*_FILES, SKIPPED, _BY_CATEGORY)
 
 
-@contextmanager
 def read_files(
     files: list[Path],
     reading: ReadOptions,
     options: RankOptions,
-    where: str | None,
     steps: Callable[[str], None],
-) -> Iterator[Source]:
-    """Read files; what is done with many of them in the block is done where they are.
-
-    ``where`` is None, ``"local"`` for one worker per core, or the address of a
-    scheduler.
-    """
+) -> Source:
+    """Read one file, or several as one table."""
     source: Any = files[0] if len(files) == 1 else files
-    if where is None and not (len(files) == 1 and is_partitioned(files[0])):
-        yield read_source(source, reading, options, progress=steps)
-        return
-    from tiebreak.cli.cluster import connected
-    from tiebreak.outofcore import running
-
-    tell = partial(_tell, steps)
-    with connected(where, steps) as client, running(client=client, tell=tell):
-        yield read_source(
-            source, reading, options, partitioned=True, client=client, progress=steps
-        )
-
-
-def _tell(steps: Callable[[str], None], step: Step) -> None:
-    steps(f"fitting, step {step.number}, {step.gap:.0e} from the minimum")
+    return read_source(source, reading, options, progress=steps)
 
 
 def prepare_folder(
@@ -87,31 +63,29 @@ def _names(options: RankOptions) -> tuple[str, ...]:
 def write_result(result: Any, folder: Path) -> None:
     """Write the report, the leaderboard and the model, or none of them."""
     from tiebreak import save
-    from tiebreak.report.tables import csv_texts
+    from tiebreak.report.tables import csv_text
 
-    def write(tables: Iterable[pl.DataFrame], name: str) -> None:
+    def write(table: pl.DataFrame, name: str) -> None:
         # Not written by polars, whose errors of a full disk say too little.
         with (temporary / name).open("w", encoding="utf-8", newline="") as file:
-            file.writelines(csv_texts(tables))
+            file.write(csv_text(table))
 
     names, skipped = _names(result.options), result.source.skipped
     if skipped is not None:
         names = (*names, SKIPPED)
     with atomic_folder(folder, names) as temporary:
         if skipped is not None:
-            write([skipped], SKIPPED)
+            write(skipped, SKIPPED)
         result.report(temporary / REPORT)
-        write(result_tables(result), _FILES[1])
+        write(result_table(result), _FILES[1])
         save(result.model, temporary / _FILES[2])
         if _BY_CATEGORY in names:
-            write([result.leaderboard.by_category()], _BY_CATEGORY)
+            write(result.leaderboard.by_category(), _BY_CATEGORY)
     if _BY_CATEGORY not in names:
         (folder / _BY_CATEGORY).unlink(missing_ok=True)  # of an earlier question
 
 
-def result_tables(result: Any) -> Iterator[pl.DataFrame]:
-    """Give what is written as the leaderboard, in pieces."""
-    if result.source.files is not None:
-        yield from result.source.files.ranks(result.model)
-    else:
-        yield result.items if result.leaderboard is None else result.leaderboard.table
+def result_table(result: Any) -> pl.DataFrame:
+    """Return what is written as the leaderboard: items, or graded rows."""
+    table: pl.DataFrame = result.items
+    return table if result.leaderboard is None else result.leaderboard.table

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Option
 
-from tiebreak.cli.command import RANKING, Dask, Files, Force, command, path, typed
+from tiebreak.cli.command import RANKING, Files, Force, command, path, typed
 from tiebreak.cli.console import Screen, print_json, print_text
 from tiebreak.options import RankOptions, ReadOptions
 
@@ -40,8 +39,8 @@ def _read_plot(picture: Path | None) -> Path | None:
 @command(
     "Examples: `tiebreak rank matches.csv` · `tiebreak rank votes.parquet --out "
     "votes-report` · `tiebreak rank chess.csv --meaning score --model glicko` · "
-    "`tiebreak rank tastings.csv --items wines.csv` · `tiebreak rank votes/ --dask "
-    "local` · `tiebreak rank 'log/2024-*.parquet'`",
+    "`tiebreak rank tastings.csv --items wines.csv` · `tiebreak rank votes/` · "
+    "`tiebreak rank 'log/2024-*.parquet'`",
     ranking=RANKING,
 )
 def rank(
@@ -76,12 +75,11 @@ def rank(
         ),
     ] = None,
     force: Force = False,
-    dask: Dask = None,
 ) -> None:
     """Rank the items of a FILE of results, votes, grades or lists; write a report.
 
-    FILE may also be a folder of Parquet or Arrow files, or a pattern in quotes. They
-    are read one after the other, or by the workers of --dask, never all at once.
+    FILE may also be a folder of Parquet or Arrow files, or a pattern in quotes; they
+    are read as one table.
     """
     from tiebreak.cli.files import (
         REPORT,
@@ -102,16 +100,13 @@ def rank(
     refuse_to_replace([*file, reading.items], [plot])
     prepare_folder(folder, [*file, reading.items], options, force)
     steps, output = people.steps(), people.output()
-    with ExitStack() as stack:
-        with steps:
-            source = stack.enter_context(
-                read_files(file, reading, options, dask, steps)
-            )
-        output.say(source.detected)
-        # What was read is said before all that takes seconds to import.
-        from tiebreak.pipeline.rank import rank_source
+    with steps:
+        source = read_files(file, reading, options, steps)
+    output.say(source.detected)
+    # What was read is said before all that takes seconds to import.
+    from tiebreak.pipeline.rank import rank_source
 
-        stack.enter_context(steps)
+    with steps:
         result = rank_source(source, options, progress=steps)
         result = replace(result, command=typed())
         if plot is not None:
@@ -153,12 +148,12 @@ def _draw(result: RankResult, picture: Path) -> None:
 
 def _as_text(result: RankResult, form: str) -> str:
     """Write the leaderboard as a table of documents, or as CSV."""
-    from tiebreak.cli.files import result_tables
+    from tiebreak.cli.files import result_table
     from tiebreak.ratings.leaderboard_table import leaderboard_text
-    from tiebreak.report.tables import as_document, csv_texts
+    from tiebreak.report.tables import as_document, csv_text
 
     if form == "csv":
-        return "".join(csv_texts(result_tables(result)))
+        return csv_text(result_table(result))
     board, level = result.table, result.options.level
     if board is None:
         raise ValueError(

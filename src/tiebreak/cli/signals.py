@@ -11,7 +11,7 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any
@@ -27,8 +27,6 @@ ACTIVE = (
     "\ud800-\udfff]"
 )
 _ACTIVE = re.compile(f"(?P<pair>\u2068(?:(?!{ACTIVE}).)*\u2069)|{ACTIVE}")
-_advice: list[str] = []
-_cleanups: list[Callable[[], None]] = []
 
 
 def listen() -> None:
@@ -63,26 +61,6 @@ def _open_closed() -> None:
 
 
 @contextmanager
-def when_interrupted(advice: str) -> Iterator[None]:
-    """Add a sentence to the message if the program is interrupted in a block."""
-    _advice.append(advice)
-    try:
-        yield
-    finally:
-        _advice.pop()
-
-
-@contextmanager
-def when_stopped(action: Callable[[], None]) -> Iterator[None]:
-    """Call an action if the program is stopped by a signal in a block."""
-    _cleanups.append(action)
-    try:
-        yield
-    finally:
-        _cleanups.remove(action)
-
-
-@contextmanager
 def interruptible() -> Iterator[None]:
     """Let an interrupt be a KeyboardInterrupt in a block that keeps what it has."""
     before = signal.getsignal(signal.SIGINT)
@@ -98,15 +76,12 @@ def interruptible() -> Iterator[None]:
 
 def _stop(number: int, frame: FrameType | None) -> None:
     _stop_listening()
-    for cleanup in _cleanups:
-        with suppress(Exception):
-            cleanup()
     # What was never imported has left nothing unfinished.
     abandon = getattr(sys.modules.get("tiebreak.data.atomic"), "abandon", None)
     if abandon is not None:
         abandon()
     word = _WORDS[signal.Signals(number).name]
-    line = " ".join([f"{word}; nothing is left half written.", *_advice])
+    line = f"{word}; nothing is left half written."
     # The spinner hides the cursor, and its line is not ended. Not sys.stderr, which
     # may be in the middle of a line.
     clear = "\r\x1b[2K\x1b[?25h" if os.isatty(2) else ""

@@ -12,6 +12,7 @@ in its name.
 
 from __future__ import annotations
 
+import glob
 import json
 import os
 import re
@@ -26,6 +27,8 @@ import polars as pl
 from tiebreak.io.formats import FileFormat, open_bytes, text_lines
 from tiebreak.io.result import FileError, first_of, shorten
 
+# What is read of a folder.
+FILE_ENDINGS = (".parquet", ".pq", ".arrow", ".feather", ".ipc")
 _PLAIN = {str, int, float, bool, type(None)}
 _NESTED = (list, tuple, dict, set, frozenset, bytes, np.ndarray)
 
@@ -40,6 +43,32 @@ def is_path_list(source: Any) -> bool:
     return (
         isinstance(source, list | tuple) and bool(source) and all(map(is_path, source))
     )
+
+
+def list_files(path: Path) -> list[Path]:
+    """List what a path names: a file, those of a pattern, or of a folder of tables."""
+    try:
+        if path.is_dir():
+            inside = sorted(path.iterdir())
+        elif path.exists() or not set("*?[") & set(str(path)):
+            return [path]
+        else:
+            inside = [
+                Path(file) for file in sorted(glob.glob(str(path), recursive=True))
+            ]
+            if not inside:
+                raise FileError(path, "no file has such a name.")
+            return inside
+    except OSError as error:
+        raise FileError(path, f"cannot be read: {error.strerror or error}.") from None
+    files = [file for file in inside if file.suffix in FILE_ENDINGS]
+    if not files:
+        raise FileError(
+            path,
+            "there is no Parquet or Arrow file in this folder; for other files, or "
+            f"folders in it, write a pattern such as '{path}/**/*.csv'.",
+        )
+    return files
 
 
 def as_frame(source: Any) -> pl.DataFrame:

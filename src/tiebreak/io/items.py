@@ -368,7 +368,7 @@ def _read_items(
             f"this is a file in the format {detected.format}; a table of items must be "
             "CSV, TSV or Parquet.",
         )
-    table = Table(path, detected)
+    table = Table.of_file(path, detected)
     item = _find_item_column(table, compared, column)
     said: list[str] = []
     others = _without_numbering(table, item, wanted, said)

@@ -29,7 +29,7 @@ from tiebreak.io.columns import (
 )
 from tiebreak.io.comparisons import read_advantage, read_comparisons, read_sides
 from tiebreak.io.formats import STANDARD_INPUT, FileFormat, detect_format
-from tiebreak.io.frames import is_path, is_path_list
+from tiebreak.io.frames import is_path, is_path_list, list_files
 from tiebreak.io.grades import (
     no_features,
     read_graded,
@@ -56,7 +56,7 @@ from tiebreak.io.result import (
     plural,
     printable,
 )
-from tiebreak.io.table import JoinedTables, Table
+from tiebreak.io.table import Table, TableFile
 from tiebreak.options import flag, in_python
 
 # The formats that are no tables: what they hold, and how they are read.
@@ -82,9 +82,10 @@ def read_file(
     Parameters
     ----------
     source : str, path, list of paths or table
-        The file (``"-"`` is standard input), several tables of the same columns, or a
-        table in memory: a data frame of pandas or polars, an Arrow
-        table, a Hugging Face dataset, a dict of columns or a list of dicts.
+        The file (``"-"`` is standard input); a folder of Parquet or Arrow files, a
+        pattern or a list of files, tables of the same columns that are read as one; or
+        a table in memory: a data frame of pandas or polars, an Arrow table, a Hugging
+        Face dataset, a dict of columns or a list of dicts.
     options : ReadOptions, optional
         What the user says about it; everything else is detected.
     wanted : Wanted, optional
@@ -102,36 +103,55 @@ def read_file(
         If the file has more than one meaning.
     """
     options = ReadOptions() if options is None else options
-    if is_path_list(source):
-        result = _read_table(_join(source, options), options, wanted)
-        return _finish(result, options, wanted)
-    if not is_path(source):
+    if not is_path(source) and not is_path_list(source):
         with in_python():
             result = _read_table(Table.of(source), options, wanted)
             return _finish(result, options, wanted)
-    path = STANDARD_INPUT if str(source) == "-" else Path(source)
-    detected = detect_format(path, options.format, options.encoding)
-    if detected.is_table:
-        result = _read_table(Table(path, detected), options, wanted)
+    files = _detect_files(source, options)
+    if files[0][1].is_table:
+        result = _read_table(_open_table(source, files), options, wanted)
+        result.sentences[1:1] = _describe_unread(source, files)
     else:
-        result = _read_other(path, detected, options, wanted)
+        result = _read_other(*files[0], options, wanted)
     return _finish(result, options, wanted)
 
 
-def _join(sources: Sequence[Any], options: ReadOptions) -> Table:
-    """Open several files as one table."""
-    paths = [Path(source) for source in sources]
-    tables = []
+def _detect_files(source: Any, options: ReadOptions) -> list[tuple[Path, FileFormat]]:
+    """Detect how each file of a path, a folder, a pattern or a list is written."""
+    how = options.format, options.encoding
+    if str(source) == "-":
+        return [(STANDARD_INPUT, detect_format(STANDARD_INPUT, *how))]
+    sources = source if is_path_list(source) else [source]
+    paths = [path for one in sources for path in list_files(Path(one))]
+    files = []
     for path in paths:
-        detected = detect_format(path, options.format, options.encoding)
+        detected = detect_format(path, *how)
         if not detected.is_table and len(paths) > 1:
             raise FileError(
                 path,
                 f"this is a file in the format {detected.format}, which is read alone; "
                 "only tables can be read together.",
             )
-        tables.append(Table(path, detected))
-    return tables[0] if len(tables) == 1 else JoinedTables(tables)
+        files.append((path, detected))
+    return files
+
+
+def _open_table(source: Any, files: Sequence[tuple[Path, FileFormat]]) -> Table:
+    """Open one file, or several as one table."""
+    path = Path(source) if is_path(source) else None
+    return Table([TableFile(*file) for file in files], path)
+
+
+def _describe_unread(
+    source: Any, files: Sequence[tuple[Path, FileFormat]]
+) -> list[str]:
+    """Say what else is in a folder, except what other programs leave there."""
+    if not is_path(source) or not Path(source).is_dir():
+        return []
+    taken = {path.name for path, _ in files}
+    names = sorted(path.name for path in Path(source).iterdir())
+    others = [n for n in names if n not in taken and not n.startswith((".", "_"))]
+    return [f"Not read: {first_of(others, 5)}."] if others else []
 
 
 def _finish(
@@ -324,7 +344,7 @@ def read_unlabeled(
     Parameters
     ----------
     source : str, path or table
-        A table, in a file or in memory (see `read_file`), or a file of svmlight.
+        A table, in files or in memory (see `read_file`), or a file of svmlight.
     options : ReadOptions, optional
         What the user says about it. With ``items``, features come from that table.
     wanted : Wanted, optional
@@ -345,8 +365,8 @@ def read_unlabeled(
     options = ReadOptions() if options is None else options
     if not is_path(source):
         return _read_asked(Table.of(source), options, wanted)
-    path = STANDARD_INPUT if str(source) == "-" else Path(source)
-    detected = detect_format(path, options.format, options.encoding)
+    files = _detect_files(source, options)
+    path, detected = files[0]
     if detected.format == "svmlight" and wanted is not None and options.items is None:
         result = _read_other(path, detected, replace(options, kind=None), wanted)
         result.sentences.append("The grades are not looked at.")
@@ -358,7 +378,7 @@ def read_unlabeled(
             "be asked about; expected a table with two columns of names, such as left "
             "and right.",
         )
-    return _read_asked(Table(path, detected), options, wanted)
+    return _read_asked(_open_table(source, files), options, wanted)
 
 
 def _read_asked(

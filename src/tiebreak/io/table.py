@@ -218,8 +218,8 @@ def _say_similar(names: list[str]) -> list[str]:
     ]
 
 
-class Table:
-    """Named columns of a file, or of a frame in memory, checked and not yet read."""
+class TableFile:
+    """One file of a table, or a frame in memory: its columns, rows and lines."""
 
     def __init__(
         self, path: Path, detected: FileFormat, frame: pl.DataFrame | None = None
@@ -227,90 +227,52 @@ class Table:
         self.path = path
         self.detected = detected
         self.is_typed = detected.format not in ("csv", "tsv")
-        self.can_skip = False  # whether rows that cannot be read may be left out
-        self._dropped = np.empty(0, dtype=np.int64)  # records that were left out
+        self.columns: list[str] = []
+        self.types: dict[str, Any] = {}
         # Columns of lists or bytes; they are not among `columns`.
         self.skipped: list[str] = []
         self._lines: list[int] = []  # of the rows of JSON Lines
-        if not self.is_typed:
-            self._frame = self._scan_csv()
-        else:
-            self._frame = self._find_typed(self._scan() if frame is None else frame)
+        # Its columns are c0, c1, …, since polars reads some names as patterns.
+        self.frame = self._find_typed(frame) if self.is_typed else self._scan_csv()
         if len(self.columns) < 2:
             expected = "columns separated by a comma, a semicolon or a tab"
             if self.is_typed:
                 expected = "two at least" + " that hold no lists" * bool(self.skipped)
             raise self.error(
-                f"the {self._noun} has one column only ({shorten(self.columns[0])}); "
+                f"the {self.noun} has one column only ({shorten(self.columns[0])}); "
                 f"expected {expected}."
             )
-        self._check_form()
-        self._look_at_head()
-        if self.n_rows == 0:
-            raise self.error(f"the {self._noun} has a header and no rows.")
-
-    def _look_at_head(self) -> None:
-        head = self._collect([self._col(c) for c in self.columns], _HEAD)
-        self.head = self._without_blank(head)
-        self.head.columns = self.columns
-
-    def drop(self, faults: Sequence[tuple[str, NDArray[Any]]]) -> pl.DataFrame:
-        """Leave out rows with faults; return them, with their places and faults."""
-        reasons: dict[int, list[str]] = {}
-        for fault, rows in faults:
-            for row in rows.tolist():
-                reasons.setdefault(row, []).append(fault)
-        rows = np.array(sorted(reasons), dtype=np.int64)
-        frame = self._without_blank(self._collect([self._col(c) for c in self.columns]))
-        frame.columns = self.columns
-        said = ["; ".join(reasons[row]) for row in rows.tolist()]
-        placed = [pl.Series("place", self.places(rows)), pl.Series("reason", said)]
-        free = [c for c in self.columns if c not in ("place", "reason")]
-        skipped = pl.DataFrame(placed).hstack(frame[rows].select(free))
-        if len(rows) == self.n_rows:
-            raise self.error(
-                f"no row can be read: {first_of([*dict.fromkeys(said)], SHOWN)}."
-            )
-        self._dropped = np.union1d(self._dropped, self.numbers(rows))
-        self._look_at_head()
-        return skipped
-
-    @classmethod
-    def of(cls, source: Any) -> Table:
-        """Open a table that is in memory."""
-        frame = as_frame(source)
-        return cls(Path(type(source).__name__), FileFormat(MEMORY), frame)
+        self.n_records = self._count_records()
 
     def _scan(self) -> pl.LazyFrame | pl.DataFrame:
         if self.detected.format == "json":
             return read_json(self.path, self.detected)
         if self.detected.format == "jsonl":
-            found, self._lines = read_json_lines(self.path, self.detected)
-            return found
+            frame, self._lines = read_json_lines(self.path, self.detected)
+            return frame
         path = self._place
         if self.detected.format == "sqlite":
             return read_answers(path)
         try:
             if self.detected.format == "parquet":
-                frame = pl.scan_parquet(path, glob=False)
+                scan = pl.scan_parquet(path, glob=False)
             else:
                 # Which has no such switch, and takes brackets in a name for a pattern.
-                frame = pl.scan_ipc(glob.escape(str(path)))
-            frame.collect_schema()
+                scan = pl.scan_ipc(glob.escape(str(path)))
+            scan.collect_schema()
         except DAMAGED as error:
             reason = str(error).partition("\n")[0]
             raise self.error(
                 f"the {self.format_name} file is damaged or cut short ({reason}); get "
                 "it again, whole."
             ) from None
-        return frame
+        return scan
 
-    def _find_typed(self, frame: pl.LazyFrame | pl.DataFrame) -> pl.LazyFrame:
+    def _find_typed(self, frame: pl.DataFrame | None) -> pl.LazyFrame:
         """Take the columns with a type, and the fields of structures as columns."""
-        frame = frame.lazy()
-        schema = frame.collect_schema()
-        frame = frame.rename({name: f"t{i}" for i, name in enumerate(schema)})
-        self._types = {}
+        scan = (self._scan() if frame is None else frame).lazy()
+        schema = scan.collect_schema()
+        scan = scan.rename({name: f"t{i}" for i, name in enumerate(schema)})
         chosen: dict[str, pl.Expr] = {}
         waiting: list[tuple[str, pl.Expr, Any]] = [
             (name, pl.col(f"t{i}"), kind)
@@ -330,31 +292,22 @@ class Table:
             elif kind.is_nested() or kind in _UNREADABLE_TYPES or name in chosen:
                 self.skipped.append(name)
             else:
-                chosen[name], self._types[name] = value, kind
+                chosen[name], self.types[name] = value, kind
         self.columns = list(chosen)
         if not self.columns:
-            raise self.error(f"the {self._noun} has no columns of text or numbers.")
-        inner_names = self._inner(self.columns)
-        return frame.select([chosen[c].alias(inner_names[c]) for c in chosen])
+            raise self.error(f"the {self.noun} has no columns of text or numbers.")
+        return scan.select(v.alias(f"c{i}") for i, v in enumerate(chosen.values()))
 
     def _scan_csv(self) -> pl.LazyFrame:
         self.columns = self._header()
-        self._types = dict.fromkeys(self.columns, pl.String())
+        self.types = dict.fromkeys(self.columns, pl.String())
         return pl.scan_csv(
             self._place,
             separator=self.detected.separator,
             infer_schema=False,
-            new_columns=list(self._inner(self.columns).values()),
+            new_columns=[f"c{i}" for i in range(len(self.columns))],
             glob=False,
         )
-
-    def _inner(self, columns: list[str]) -> dict[str, str]:
-        """Name columns by number, since polars reads some names as patterns."""
-        self._inner_names = {name: f"c{i}" for i, name in enumerate(columns)}
-        return self._inner_names
-
-    def _col(self, column: str) -> pl.Expr:
-        return pl.col(self._inner_names[column])
 
     def _header(self) -> list[str]:
         _, record = next(self._records())
@@ -391,15 +344,17 @@ class Table:
             )
         return names
 
-    def _check_form(self) -> None:
-        """Read every field once and keep nothing, to see that all rows are whole."""
+    def _count_records(self) -> int:
+        """Count the records; of CSV, see that every one is whole."""
+        count = pl.len().alias("n")
+        if self.is_typed:
+            return int(self.collect(self.frame.select(count)).item())
         # Fields too many are an error of polars, but only when all columns are read.
         # Fields too few are read as missing values, in the last column too.
-        missing = [self._col(column).is_null().any() for column in self.columns]
-        found = self._collect([pl.len().alias("number of rows"), *missing])
-        self._n_records = int(found["number of rows"].item())
-        if not self.is_typed and found[self._inner_names[self.columns[-1]]].item():
+        form = self.collect(self.frame.select(count, pl.all().is_null().any()))
+        if form[f"c{len(self.columns) - 1}"].item():
             self._check_records()
+        return int(form["n"].item())
 
     def _check_records(self) -> None:
         """Refuse records with stray quotation marks, or of another length."""
@@ -432,13 +387,21 @@ class Table:
                 f"{first_of(ragged, SHOWN)}."
             )
 
-    def error(self, reason: str) -> FileError:
-        """Return the error that this table cannot be read or understood."""
-        return FileError(self.path, reason)
+    def collect(self, frame: pl.LazyFrame) -> pl.DataFrame:
+        """Collect columns; what polars says of a broken file is a `FileError`."""
+        try:
+            return frame.collect(engine="streaming")
+        except DAMAGED as error:
+            known = isinstance(error, Exception)
+            reason = str(error).partition("\n")[0] if known else "it has no such pages"
+        if not self.is_typed:
+            self._check_records()
+        what = f"{self.format_name} file" if self.is_typed else "table"
+        raise self.error(f"the {what} is damaged ({reason}).")
 
-    def question(self, reason: str) -> NeedsAnswer:
-        """Return the error that this table has more than one meaning."""
-        return NeedsAnswer(self.path, reason)
+    def error(self, reason: str) -> FileError:
+        """Return the error that this file cannot be read or understood."""
+        return FileError(self.path, reason)
 
     @property
     def _place(self) -> Path:
@@ -447,7 +410,8 @@ class Table:
         return self.path.absolute() if copy is None else copy.place
 
     @property
-    def _noun(self) -> str:
+    def noun(self) -> str:
+        """What this is, for messages."""
         return "table" if self.detected.format == MEMORY else "file"
 
     @property
@@ -455,13 +419,8 @@ class Table:
         """The format as people write it, such as CSV."""
         return _NAMES[self.detected.format]
 
-    @property
-    def n_rows(self) -> int:
-        """Number of rows, without blank lines."""
-        return self._n_records - len(self._absent)
-
     @cached_property
-    def _blank(self) -> NDArray[np.int64]:
+    def blank(self) -> NDArray[np.int64]:
         """The numbers of the records that are blank lines, ascending."""
         if self.is_typed or not self.detected.blank:
             return np.empty(0, dtype=np.int64)
@@ -469,139 +428,23 @@ class Table:
         rows = [row for row, (_, record) in records if not record.strip()]
         return np.asarray(rows, dtype=np.int64)
 
-    @property
-    def _absent(self) -> NDArray[np.int64]:
-        """The records that are no rows: blank lines, and what was left out."""
-        return np.union1d(self._blank, self._dropped)
-
-    def numbers(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the numbers of the records of rows."""
-        if not len(absent := self._absent):
-            return rows
-        kept = np.setdiff1d(np.arange(self._n_records, dtype=np.int64), absent)
-        return kept[rows]
-
-    def keep(self, rows: NDArray[np.bool_]) -> None:
-        """Read from now on only these rows, of those that are read by now."""
-        gone = self.numbers(np.flatnonzero(~rows))
-        self._dropped = np.union1d(self._dropped, gone)
-        self._look_at_head()
-
-    def frame(self, columns: Sequence[str]) -> pl.DataFrame:
-        """Give columns as they stand in the file, by their names."""
-        wanted = [self._col(column) for column in columns]
-        found = self._without_blank(self._collect(wanted))
-        found.columns = list(columns)
-        return found
-
-    def fingerprint(self) -> NDArray[np.uint64]:
-        """Give equal rows of this and other tables equal numbers, shape (n,)."""
-        found = self.frame(sorted(self.columns)).select(pl.all().cast(pl.String))
-        return found.hash_rows(seed=0).to_numpy()
-
-    def places(self, rows: NDArray[np.int64]) -> list[str]:
-        """Name rows: the first is "line 2", or "row 1" in Parquet, 0 in memory."""
-        records = self.numbers(rows)
+    def places(self, records: NDArray[np.int64]) -> list[str]:
+        """Name records: the first is "line 2", or "row 1" in Parquet, 0 in memory."""
+        numbers = records.tolist()
         if self.is_typed:
             if self._lines:
-                return [f"line {self._lines[row]}" for row in records.tolist()]
+                return [f"line {self._lines[row]}" for row in numbers]
             first = 0 if self.detected.format == MEMORY else 1
-            return [f"row {row + first}" for row in records.tolist()]
+            return [f"row {row + first}" for row in numbers]
         if not self.detected.quoted:
-            return [f"line {record + 2}" for record in records.tolist()]
-        wanted, found = set(records.tolist()), {}
+            return [f"line {record + 2}" for record in numbers]
+        wanted, lines = set(numbers), {}
         for record, (line, _) in enumerate(self._records(), start=-1):
             if record in wanted:
-                found[record] = line
-                if len(found) == len(wanted):
+                lines[record] = line
+                if len(lines) == len(wanted):
                     break
-        return [f"line {found[record]}" for record in records.tolist()]
-
-    def list_places(
-        self, rows: NDArray[Any], values: Sequence[Any] | None = None
-    ) -> str:
-        """Name the places of the first five rows, with values, and count the others."""
-        parts = self.places(np.asarray(rows[:SHOWN], dtype=np.int64))
-        if values is not None:
-            shown = zip(parts, values, strict=False)
-            parts = [f"{part} ({shorten(value)})" for part, value in shown]
-        more = len(rows) - len(parts)
-        return ", ".join(parts) + (f" and {more:,} more" if more else "")
-
-    def describe(self) -> list[str]:
-        """Say how the table is written, how long it is, and what is not read of it."""
-        written = self.detected.written
-        how = f" ({', '.join(written)})" if written else ""
-        start = f"{self.format_name}{how} with {plural(self.n_rows, 'row')}."
-        return [start, *self.describe_skipped()]
-
-    def describe_skipped(self) -> list[str]:
-        """Say which columns are not read, if any."""
-        if not self.skipped:
-            return []
-        listed = first_of([*map(shorten, self.skipped)])
-        return [f"Left out, because of lists or bytes in them: {listed}."]
-
-    def list_columns(self) -> str:
-        """Say which columns there are."""
-        return f"The columns are: {first_of([*map(shorten, self.columns)], 20)}."
-
-    def values(self, column: str, rows: NDArray[np.int64]) -> list[Any]:
-        """Return the values of the first few rows, as they stand in the file."""
-        frame = self._without_blank(self._collect([self._col(column)]))
-        return frame.to_series().gather(rows[:SHOWN]).to_list()
-
-    def read(
-        self,
-        text: Sequence[str] = (),
-        numbers: Sequence[str] = (),
-        raw: Sequence[str] = (),
-    ) -> Columns:
-        """Read columns as text, as numbers, and as text that is not numbered."""
-        text, numbers = list(dict.fromkeys(text)), list(dict.fromkeys(numbers))
-        wanted = [
-            self._as_text(c).cast(pl.Categorical).alias(f"text {i}")
-            for i, c in enumerate(text)
-        ]
-        wanted += [self._as_text(c).alias(f"raw {i}") for i, c in enumerate(raw)]
-        for i, column in enumerate(numbers):
-            value, bad = self._as_number(column)
-            wanted += [value.alias(f"number {i}"), bad.alias(f"bad {i}")]
-        # Of thousands of columns each is taken in no time, and let go after that.
-        found = self._without_blank(self._collect(wanted)).get_columns()[::-1]
-        result = Columns(self)
-        for column in text:
-            result.text[column] = number_text(found.pop())
-        for column in raw:
-            result.raw[column] = found.pop()
-        for column in numbers:
-            result.numbers[column] = found.pop().to_numpy()
-            result.bad[column] = np.flatnonzero(found.pop().to_numpy())
-        return result
-
-    def _as_text(self, column: str) -> pl.Expr:
-        value, kind = self._col(column), self._types[column]
-        if kind.is_float():
-            # Numbers that are names are whole: 7.0 is called 7.
-            whole = value.cast(pl.Int64, strict=False)
-            names = whole.cast(pl.String), value.cast(pl.String)
-            value = pl.when(whole == value).then(names[0]).otherwise(names[1])
-        elif kind != pl.String:
-            value = value.cast(pl.String)
-        empty = value.str.strip_chars() == ""
-        return pl.when(empty).then(None).otherwise(value)
-
-    def _as_number(self, column: str) -> tuple[pl.Expr, pl.Expr]:
-        value = self._col(column)
-        given = value.is_not_null()
-        if self._types[column] in _TEXT_TYPES:
-            value = value.cast(pl.String).str.strip_chars()
-            if self.detected.separator == ";":
-                value = value.str.replace(r"^([-+]?\d*),(\d+)$", "$1.$2")
-            given = value.is_not_null() & (value != "")
-        number = value.cast(pl.Float64, strict=False)
-        bad = given & ~number.is_finite().fill_null(False)
-        return number.fill_null(math.nan), bad
+        return [f"line {lines[record]}" for record in numbers]
 
     def _records(self) -> Iterator[tuple[int, bytes]]:
         """Give the first line (from 1) and the bytes of every record, header first."""
@@ -617,108 +460,283 @@ class Table:
             if parts:
                 yield start, b"".join(parts)
 
-    def _without_blank(self, frame: pl.DataFrame) -> pl.DataFrame:
-        if not len(absent := self._absent):
+
+class Table:
+    """Named columns of one file or several, or of a frame, checked and not yet read."""
+
+    def __init__(self, files: Sequence[TableFile], path: Path | None = None) -> None:
+        # ``path`` stands for several files in messages.
+        first = files[0]
+        for file in files[1:]:
+            _refuse_other_table(file, first)
+        self.files, self.detected, self.is_typed = files, first.detected, first.is_typed
+        self.path = first.path
+        if len(files) > 1:
+            others = plural(len(files) - 1, "other file")
+            self.path = path or Path(f"{first.path.name} and {others}")
+        self.can_skip = False  # whether rows that cannot be read may be left out
+        self.columns = first.columns
+        self.skipped = list(dict.fromkeys(c for file in files for c in file.skipped))
+        self._inner_names = {name: f"c{i}" for i, name in enumerate(self.columns)}
+        self._frame = first.frame if len(files) == 1 else self._join()
+        types = self._frame.collect_schema().dtypes()
+        self._types = dict(zip(self.columns, types, strict=True))
+        self._starts = np.cumsum([0, *(file.n_records for file in files)])
+        # The records that are no rows: blank lines, and what is left out.
+        blank = zip(files, self._starts, strict=False)
+        self._absent = np.concatenate([file.blank + start for file, start in blank])
+        if self.n_rows == 0:
+            what = f"the {first.noun} has a header and no rows."
+            if len(files) > 1:
+                what = f"there are no rows in {plural(len(files), 'file')}."
+            raise self.error(what)
+        self._look_at_head()
+
+    @classmethod
+    def of(cls, source: Any) -> Table:
+        """Open a table that is in memory."""
+        path, detected = Path(type(source).__name__), FileFormat(MEMORY)
+        return cls([TableFile(path, detected, as_frame(source))])
+
+    @classmethod
+    def of_file(cls, path: Path, detected: FileFormat) -> Table:
+        """Open the table of one file."""
+        return cls([TableFile(path, detected)])
+
+    def _join(self) -> pl.LazyFrame:
+        """Return the rows of all files, one below the other, in the same types."""
+        mixed = {c for c in self.columns if _is_mixed([f.types[c] for f in self.files])}
+        frames = []
+        for file in self.files:
+            place = {name: pl.col(f"c{i}") for i, name in enumerate(file.columns)}
+            frames.append(
+                file.frame.select(
+                    (_as_text(place[c], file.types[c]) if c in mixed else place[c])
+                    .alias(self._inner_names[c])
+                    for c in self.columns
+                )
+            )  # fmt: skip
+        return pl.concat(frames, how="vertical_relaxed")
+
+    def _look_at_head(self) -> None:
+        head = self._collect([self._col(c) for c in self.columns], _HEAD)
+        self.head = self._without_absent(head)
+        self.head.columns = self.columns
+
+    def drop(self, faults: Sequence[tuple[str, NDArray[Any]]]) -> pl.DataFrame:
+        """Leave out rows with faults; return them, with their places and faults."""
+        reasons: dict[int, list[str]] = {}
+        for fault, rows in faults:
+            for row in rows.tolist():
+                reasons.setdefault(row, []).append(fault)
+        rows = np.array(sorted(reasons), dtype=np.int64)
+        why = ["; ".join(reasons[row]) for row in rows.tolist()]
+        placed = [pl.Series("place", self.places(rows)), pl.Series("reason", why)]
+        free = [c for c in self.columns if c not in ("place", "reason")]
+        skipped = pl.DataFrame(placed).hstack(self.frame(free)[rows])
+        if len(rows) == self.n_rows:
+            raise self.error(
+                f"no row can be read: {first_of([*dict.fromkeys(why)], SHOWN)}."
+            )
+        kept = np.ones(self.n_rows, dtype=bool)
+        kept[rows] = False
+        self.keep(kept)
+        return skipped
+
+    def _col(self, column: str) -> pl.Expr:
+        return pl.col(self._inner_names[column])
+
+    def error(self, reason: str) -> FileError:
+        """Return the error that this table cannot be read or understood."""
+        return FileError(self.path, reason)
+
+    def question(self, reason: str) -> NeedsAnswer:
+        """Return the error that this table has more than one meaning."""
+        return NeedsAnswer(self.path, reason)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows, without blank lines and what was left out."""
+        return int(self._starts[-1]) - len(self._absent)
+
+    def numbers(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the numbers of the records of rows."""
+        if not len(self._absent):
+            return rows
+        kept = np.setdiff1d(np.arange(self._starts[-1]), self._absent)
+        return kept[rows]
+
+    def keep(self, rows: NDArray[np.bool_]) -> None:
+        """Read from now on only these rows, of those that are read by now."""
+        left_out = self.numbers(np.flatnonzero(~rows))
+        self._absent = np.union1d(self._absent, left_out)
+        self._look_at_head()
+
+    def frame(self, columns: Sequence[str]) -> pl.DataFrame:
+        """Give columns as they stand in the file, by their names."""
+        frame = self._without_absent(self._collect([self._col(c) for c in columns]))
+        frame.columns = list(columns)
+        return frame
+
+    def fingerprint(self) -> NDArray[np.uint64]:
+        """Give equal rows of this and other tables equal numbers, shape (n,)."""
+        texts = self.frame(sorted(self.columns)).select(pl.all().cast(pl.String))
+        return texts.hash_rows(seed=0).to_numpy()
+
+    def places(self, rows: NDArray[np.int64]) -> list[str]:
+        """Name rows by line or number, of several files with the name of theirs."""
+        records = self.numbers(rows)
+        if len(self.files) == 1:
+            return self.files[0].places(records)
+        names = [file.path.name for file in self.files]
+        if find_repeated(names):
+            names = [str(file.path) for file in self.files]
+        owner = np.searchsorted(self._starts, records, side="right") - 1
+        places = np.empty(len(records), dtype=object)
+        for number in np.unique(owner):
+            mine = owner == number
+            inside = self.files[number].places(records[mine] - self._starts[number])
+            places[mine] = [f"{names[number]} {place}" for place in inside]
+        return list(places)
+
+    def list_places(
+        self, rows: NDArray[Any], values: Sequence[Any] | None = None
+    ) -> str:
+        """Name the places of the first five rows, with values, and count the others."""
+        parts = self.places(np.asarray(rows[:SHOWN], dtype=np.int64))
+        if values is not None:
+            shown = zip(parts, values, strict=False)
+            parts = [f"{part} ({shorten(value)})" for part, value in shown]
+        more = len(rows) - len(parts)
+        return ", ".join(parts) + (f" and {more:,} more" if more else "")
+
+    def describe(self) -> list[str]:
+        """Say how the table is written, how long it is, and what is not read of it."""
+        written, rows = self.detected.written, plural(self.n_rows, "row")
+        how = f" ({', '.join(written)})" if written else ""
+        sentences = [f"{self.files[0].format_name}{how} with {rows}."]
+        if len(self.files) > 1:
+            formats = " and ".join(sorted({file.format_name for file in self.files}))
+            files = plural(len(self.files), f"{formats} file")
+            sentences = [f"{files} with {rows} in all."]
+        return sentences + self.describe_skipped()
+
+    def describe_skipped(self) -> list[str]:
+        """Say which columns are not read, if any."""
+        if not self.skipped:
+            return []
+        listed = first_of([*map(shorten, self.skipped)])
+        return [f"Left out, because of lists or bytes in them: {listed}."]
+
+    def list_columns(self) -> str:
+        """Say which columns there are."""
+        return f"The columns are: {first_of([*map(shorten, self.columns)], 20)}."
+
+    def values(self, column: str, rows: NDArray[np.int64]) -> list[Any]:
+        """Return the values of the first few rows, as they stand in the file."""
+        return self.frame([column]).to_series().gather(rows[:SHOWN]).to_list()
+
+    def read(
+        self,
+        text: Sequence[str] = (),
+        numbers: Sequence[str] = (),
+        raw: Sequence[str] = (),
+    ) -> Columns:
+        """Read columns as text, as numbers, and as text that is not numbered."""
+        text, numbers = list(dict.fromkeys(text)), list(dict.fromkeys(numbers))
+        wanted = [
+            _as_text(self._col(c), self._types[c])
+            .cast(pl.Categorical)
+            .alias(f"text {i}")
+            for i, c in enumerate(text)
+        ]
+        wanted += [
+            _as_text(self._col(c), self._types[c]).alias(f"raw {i}")
+            for i, c in enumerate(raw)
+        ]
+        for i, column in enumerate(numbers):
+            value, bad = self._as_number(column)
+            wanted += [value.alias(f"number {i}"), bad.alias(f"bad {i}")]
+        # Of thousands of columns each is taken in no time, and let go after that.
+        found = self._without_absent(self._collect(wanted)).get_columns()[::-1]
+        result = Columns(self)
+        for column in text:
+            result.text[column] = number_text(found.pop())
+        for column in raw:
+            result.raw[column] = found.pop()
+        for column in numbers:
+            result.numbers[column] = found.pop().to_numpy()
+            result.bad[column] = np.flatnonzero(found.pop().to_numpy())
+        return result
+
+    def _as_number(self, column: str) -> tuple[pl.Expr, pl.Expr]:
+        value = self._col(column)
+        given = value.is_not_null()
+        if self._types[column] in _TEXT_TYPES:
+            value = value.cast(pl.String).str.strip_chars()
+            if self.detected.separator == ";":
+                value = value.str.replace(r"^([-+]?\d*),(\d+)$", "$1.$2")
+            given = value.is_not_null() & (value != "")
+        number = value.cast(pl.Float64, strict=False)
+        bad = given & ~number.is_finite().fill_null(False)
+        return number.fill_null(math.nan), bad
+
+    def _without_absent(self, frame: pl.DataFrame) -> pl.DataFrame:
+        if not len(self._absent):
             return frame
         kept = np.ones(frame.height, dtype=bool)
-        kept[absent[absent < frame.height]] = False
+        kept[self._absent[self._absent < frame.height]] = False
         return frame.filter(pl.Series(kept))
 
     def _collect(self, wanted: list[pl.Expr], first: int | None = None) -> pl.DataFrame:
         frame = self._frame if first is None else self._frame.head(first)
+        if len(self.files) == 1:
+            return self.files[0].collect(frame.select(wanted))
         try:
             return frame.select(wanted).collect(engine="streaming")
         except DAMAGED as error:
-            known = isinstance(error, Exception)
-            reason = str(error).partition("\n")[0] if known else "it has no such pages"
-        if not self.is_typed:
-            self._check_records()
-        what = f"{self.format_name} file" if self.is_typed else "table"
-        raise self.error(f"the {what} is damaged ({reason}).")
+            for file in self.files:  # that which is broken says so
+                file.collect(file.frame)
+            reason = str(error).partition("\n")[0]
+            raise self.error(f"the files cannot be read together ({reason}).") from None
 
 
-class JoinedTables(Table):
-    """Tables of several files, one below the other; rows are named with their file."""
-
-    def __init__(self, tables: list[Table]) -> None:
-        first = tables[0]
-        for table in tables[1:]:
-            _refuse_other_table(table, first)
-        self._tables = tables
-        names = [table.path.name for table in tables]
-        self.path = Path(f"{names[0]} and {plural(len(names) - 1, 'other file')}")
-        self.detected, self.is_typed = first.detected, first.is_typed
-        self.can_skip, self._dropped = False, np.empty(0, dtype=np.int64)
-        self.columns = first.columns
-        self.skipped = list(dict.fromkeys(c for t in tables for c in t.skipped))
-        self._types = dict(first._types)
-        for column in self.columns:
-            if len({table._types[column] for table in tables}) > 1:
-                self._types[column] = pl.String()
-        self._inner(self.columns)
-        self._frame = pl.concat([self._aligned(table) for table in tables])
-        self._n_records = sum(table.n_rows for table in tables)
-        self._look_at_head()
-
-    def _aligned(self, table: Table) -> pl.LazyFrame:
-        """Return the rows of a table in the common columns and types."""
-        frame = table._frame
-        if len(blank := table._blank):
-            kept = ~pl.int_range(pl.len()).is_in(blank.tolist())
-            frame = frame.filter(kept)
-        wanted = []
-        for column in self.columns:
-            differs = self._types[column] != table._types[column]
-            value = table._as_text(column) if differs else table._col(column)
-            wanted.append(value.alias(self._inner_names[column]))
-        return frame.select(wanted)
-
-    @cached_property
-    def _blank(self) -> NDArray[np.int64]:
-        return np.empty(0, dtype=np.int64)
-
-    def places(self, rows: NDArray[np.int64]) -> list[str]:
-        """Name rows by their file and their place in it."""
-        records = self.numbers(rows)
-        ends = np.cumsum([table.n_rows for table in self._tables])
-        places: list[str] = []
-        for record in records.tolist():
-            number = int(np.searchsorted(ends, record, side="right"))
-            table = self._tables[number]
-            within = record - int(ends[number]) + table.n_rows
-            [place] = table.places(np.array([within], dtype=np.int64))
-            places.append(f"{table.path.name} {place}")
-        return places
-
-    def _check_records(self) -> None:
-        for table in self._tables:
-            table._check_records()
-
-    def describe(self) -> list[str]:
-        """Say how many files there are, of what format, and how long they are."""
-        files = plural(len(self._tables), f"{self.format_name} file")
-        start = f"{files} with {plural(self.n_rows, 'row')} in all."
-        return [start, *self.describe_skipped()]
+def _is_mixed(types: list[Any]) -> bool:
+    """Say whether a column has several types that are not all of numbers."""
+    kinds = {kind for kind in types if kind != pl.Null}
+    return len(kinds) > 1 and not all(kind.is_numeric() for kind in kinds)
 
 
-def _refuse_other_table(table: Table, first: Table) -> None:
-    """Refuse a table that cannot stand below another one."""
-    missing = [shorten(c) for c in first.columns if c not in set(table.columns)]
-    more = [shorten(c) for c in table.columns if c not in set(first.columns)]
+def _as_text(value: pl.Expr, kind: Any) -> pl.Expr:
+    """Return a column of some type as text; blank text is null."""
+    if kind.is_float():
+        # Numbers that are names are whole: 7.0 is called 7.
+        whole = value.cast(pl.Int64, strict=False)
+        names = whole.cast(pl.String), value.cast(pl.String)
+        value = pl.when(whole == value).then(names[0]).otherwise(names[1])
+    elif kind != pl.String:
+        value = value.cast(pl.String)
+    empty = value.str.strip_chars() == ""
+    return pl.when(empty).then(None).otherwise(value)
+
+
+def _refuse_other_table(file: TableFile, first: TableFile) -> None:
+    """Refuse a file that cannot stand below another one."""
+    missing = [shorten(c) for c in first.columns if c not in set(file.columns)]
+    more = [shorten(c) for c in file.columns if c not in set(first.columns)]
     if missing or more:
-        said = [f"it has no {first_of(missing)}"] if missing else []
-        said += [f"it has {first_of(more)} besides"] if more else []
-        raise table.error(
-            f"other columns than in {first.path}: {', and '.join(said)}. Files that "
-            "are read together must have the same columns."
+        differences = [f"it has no {first_of(missing)}"] if missing else []
+        differences += [f"it has {first_of(more)} besides"] if more else []
+        raise file.error(
+            f"other columns than in {first.path}: {', and '.join(differences)}. Files "
+            "that are read together must have the same columns."
         )
-    ways = [(t.detected.format, t.detected.separator) for t in (table, first)]
+    ways = [(one.is_typed, one.detected.separator) for one in (file, first)]
     if ways[0] != ways[1]:
-        kinds = table.format_name, first.format_name
-        how = f"{kinds[0]}, and {first.path} is {kinds[1]}"
-        if kinds[0] == kinds[1]:
+        how = f"{file.format_name}, and {first.path} is {first.format_name}"
+        if file.format_name == first.format_name:
             how = f"separated by another character than {first.path}"
-        raise table.error(
+        raise file.error(
             f"it is {how}. Files that are read together must be written in one way."
         )
 

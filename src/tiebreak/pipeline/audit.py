@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from tiebreak.data import is_pairs
-from tiebreak.io import ReadOptions, neutralize_formulas
+from tiebreak.io import neutralize_formulas
 from tiebreak.options import RankOptions, flag, in_python
 from tiebreak.pipeline.read import read_source, split_options
 from tiebreak.pipeline.source import Source
@@ -83,19 +83,8 @@ def audit(
     with in_python():
         reading, rank_options = split_options(options)
         strengths = strength_options(rank_options)
-        read = read_votes(source, reading, rank_options)
+        read = read_source(source, reading, rank_options)
         return audit_data(read, **asked, **strengths)
-
-
-def read_votes(source: Any, reading: ReadOptions, options: RankOptions) -> Source:
-    """Read the comparisons that are asked for, row by row."""
-    read = read_source(source, reading, options)
-    if read.files is not None or read.sample is not None:
-        raise ValueError(
-            "An audit needs the votes row by row, and this is a folder of files. Put "
-            "all rows in one file."
-        )
-    return read
 
 
 def strength_options(options: RankOptions) -> dict[str, Any]:

@@ -29,7 +29,7 @@ from tiebreak.io.result import plural
 from tiebreak.options import TIES, RankOptions, flag
 from tiebreak.pipeline.rank import rank_names
 from tiebreak.pipeline.saved_model import load_model
-from tiebreak.pipeline.source import Source, is_partitioned
+from tiebreak.pipeline.source import Source
 from tiebreak.ratings.changes import (
     Rated,
     find_changes,
@@ -135,10 +135,6 @@ def _read(path: Path, reading: ReadOptions, level: float) -> _Run:
     """Read a file of results, or what was made of one."""
     if path.is_dir() and (path / _MODEL).exists():
         path = path / _MODEL
-    if is_partitioned(path):
-        raise FileError(
-            path, "two folders cannot be compared; expected files, or their results."
-        )
     if path.suffix == Path(_MODEL).suffix:
         model = load_model(path).model
         if not hasattr(model, "strength_"):

@@ -61,15 +61,10 @@ def draw_rows(data: Comparisons) -> Comparisons:
     """Return comparisons drawn at random, if there are more than an estimate needs."""
     # They are always the same ones, in their order.
     n = len(data)
-    return data if n <= ENOUGH_ROWS else data.take(draw_numbers(n))
-
-
-def draw_numbers(n_rows: int) -> NDArray[np.int64]:
-    """Return row numbers drawn at random, ascending; all if they are few enough."""
-    if n_rows <= ENOUGH_ROWS:
-        return np.arange(n_rows)
-    rows = np.random.default_rng(0).choice(n_rows, ENOUGH_ROWS, replace=False)
-    return np.sort(rows)
+    if n <= ENOUGH_ROWS:
+        return data
+    rows = np.random.default_rng(0).choice(n, ENOUGH_ROWS, replace=False)
+    return data.take(np.sort(rows))
 
 
 def by_time(data: Data) -> bool:
@@ -248,18 +243,10 @@ def predict_held_out(models: dict[str, Any], data: Comparisons) -> ForwardResult
         return evaluate_folds(models, pairs, y, cv=folds, **given)
 
 
-# These findings name rows by number, and counts have no rows.
-_OF_ROWS = ("unsorted", "weightless")
-
-
 def check_data(source: Source, without: Sequence[str] = ()) -> PairsReport:
     """Return what `check_pairs` finds, without some columns, in items with names."""
-    named = replace(source, data=source.whole).named
+    named = source.named
     assert named is not None
     (pairs, y), columns = named.arguments()
     columns = {name: c for name, c in columns.items() if name not in without}
-    report = check_pairs(pairs, y, **columns, sided=source.sided)
-    if source.sample is None or source.whole is source.sample:
-        return report
-    findings = tuple(f for f in report.findings if f.code not in _OF_ROWS)
-    return replace(report, n_rows=source.n_rows, repeated_rows=None, findings=findings)
+    return check_pairs(pairs, y, **columns, sided=source.sided)

@@ -107,8 +107,8 @@ def _fits(cls: Any, source: Source, by_name_too: bool = False) -> bool:
         if data.items is not None and (data.names is None or not by_name_too):
             return False
         if name == _JUDGES:
-            return "rater" in data.columns and source.sample is None
-        return source.sample is None or issubclass(cls, BradleyTerry)
+            return "rater" in data.columns
+        return True
     return data.items is not None and kind == "pairs"
 
 
@@ -192,8 +192,6 @@ def choose_model(
         name, reason, defaults = _choose_default(source, own)
         settings = defaults | own
     cls = find_estimator(name)
-    if source.files is not None:
-        return _choose_linear(name, cls, settings, reason)
     if cls is None or not _fits(cls, source, by_name_too):
         raise ValueError(_refusal(name, cls, source, by_name_too))
     model = _build(cls, data, settings)
@@ -218,24 +216,6 @@ def choose_model(
     return Choice(name, model, reason, own)
 
 
-# Linear models of graded items, which are fitted where the files are.
-_LINEAR: dict[str, Any] = {"kernel": "linear", "loss": "squared_hinge"}
-_PARTITIONED = {"rank-svm": _LINEAR, "rank-rls": {"kernel": "linear"}}
-
-
-def _choose_linear(
-    name: str, cls: Any, settings: Mapping[str, Any], reason: str
-) -> Choice:
-    if name not in _PARTITIONED:
-        raise ValueError(
-            f"{name!r} is not fitted on graded items in partitions. Choose "
-            f"{flag('model')} from {', '.join(['auto', *_PARTITIONED])}; for other "
-            f"models put all rows in one file, and leave {flag('dask')} out."
-        )
-    settings = {**_PARTITIONED[name], **settings}
-    return Choice(name, make_estimator(cls, settings), reason, settings)
-
-
 def _choose_default(
     source: Source, settings: Mapping[str, Any]
 ) -> tuple[str, str, dict[str, Any]]:
@@ -244,18 +224,14 @@ def _choose_default(
     if isinstance(data, Lists) and data.items is None:
         return "plackett-luce", _REASONS["lists"], {}
     if not isinstance(data, Comparisons):
-        reason = _REASONS["grades" if source.files is None else "files"]
-        return "rank-svm", reason, _LINEAR
+        linear = {"kernel": "linear", "loss": "squared_hinge"}
+        return "rank-svm", _REASONS["grades"], linear
     if data.items is not None:
         if data.names is None:
             return "logistic-compare", _REASONS["features"], {}
         return "logistic-compare", _REASONS["both"], {"identity": _IDENTITY}
     reason = _REASONS["names"]
-    if (
-        "period" in data.columns
-        and source.sample is None
-        and "half_life" not in settings
-    ):
+    if "period" in data.columns and "half_life" not in settings:
         reason += (
             " It gives old and new results the same weight; with "
             f"{flag('half_life', 'auto')} old ones count less, and "
@@ -274,7 +250,6 @@ _REASONS = {
     ),
     "lists": "items have only names, and it learns from whole lists, ties included.",
     "grades": "items have features, and it learns to put them in the right order.",
-    "files": "items are graded, and it is fitted where the files are read.",
 }
 
 

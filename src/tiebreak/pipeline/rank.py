@@ -16,11 +16,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 from sklearn.base import clone
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from tiebreak import BradleyTerry, Leaderboard
-from tiebreak.data import Comparisons, Data, Grades, OnItems
+from tiebreak.data import Comparisons, Data, Grades
 from tiebreak.data.columns import factorize
 from tiebreak.io.result import first_of, shorten
 from tiebreak.options import (
@@ -131,13 +129,10 @@ def rank_source(
         choice = choose_model(options.model, source, options.model_settings)
         if options.tune:
             progress(f"tuning {choice.name}")
-            tuned = tune_model(choice, source.by_row)
+            tuned = tune_model(choice, source.data)
             choice = replace(choice, model=tuned.model)
         progress(f"fitting {choice.name}")
-        if source.files is None:
-            fitted = fit_data(choice.model, source.data, source.labels)
-        else:
-            fitted = source.files.fit(choice.model)
+        fitted = fit_data(choice.model, source.data, source.labels)
         choice = replace(choice, reason=choice.reason + say_half_life(fitted, data))
         progress("rating the items")
         if data.items is not None:
@@ -167,11 +162,6 @@ _NEVER_MEET = ".*comparable only by the penalty alpha"
 
 def _refuse_options(source: Source, options: RankOptions) -> None:
     """Refuse what the data have no place for."""
-    if options.tune and source.files is not None:
-        raise ValueError(
-            f"{flag('tune')} is not for graded items in partitions; leave it out, or "
-            "put all rows in one file."
-        )
     for name in ("by", "covariates", "position"):
         if getattr(options, name) and source.data.items is not None:
             raise ValueError(
@@ -310,7 +300,7 @@ def _evaluate(
     choice: Choice, source: Source, sentences: list[str]
 ) -> ForwardResult | OrderQuality | None:
     """Return the quality of a model on held-out rows; if there is none, say why."""
-    data, models = source.by_row, {choice.name: choice.model}
+    data, models = source.data, {choice.name: choice.model}
     halved = getattr(choice.model, "ties", None) == "half"
     if halved and isinstance(data, Comparisons) and not data.y.all():
         data = data.take(np.flatnonzero(data.y))
@@ -321,15 +311,6 @@ def _evaluate(
     try:
         if isinstance(data, Comparisons):
             return predict_held_out(models, data)
-        if source.files is not None:
-            models = {
-                choice.name: make_pipeline(OnItems(StandardScaler()), choice.model)
-            }
-            if len(data) < (n_rows := sum(source.files.n_rows)):
-                sentences.append(
-                    f"Held-out quality was measured on {len(data):,} rows, in queries "
-                    f"drawn at random; the model was fitted on all {n_rows:,}."
-                )
         return order_held_out(models, data)
     except ValueError as error:
         sentences.append(f"Held-out quality is not known: {error}")

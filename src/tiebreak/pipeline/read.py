@@ -22,8 +22,7 @@ from tiebreak.io.columns import closest
 from tiebreak.io.frames import is_path
 from tiebreak.io.result import ReadOptions, ReadResult, plural
 from tiebreak.options import Covariate, RankOptions, flag
-from tiebreak.pipeline.partitions import list_partitions, read_partitions
-from tiebreak.pipeline.source import Source, is_partitioned
+from tiebreak.pipeline.source import Source
 
 Progress = Callable[[str], None]
 Flags = NDArray[np.bool_]
@@ -252,23 +251,13 @@ def read_source(
     reading: ReadOptions,
     options: RankOptions,
     *,
-    partitioned: bool = False,
-    client: Any = None,
     progress: Progress = silent,
 ) -> Source:
     """Return the data of a table, a file or many, with the rows that are selected."""
-    title = options.title or ("table" if not is_path(data) else str(data))
+    title = options.title or "table"
     if is_path(data):
         path = Path(data)
         title = options.title or readable_title(path)
-        if partitioned or is_partitioned(path):
-            if is_partitioned(path):
-                list_partitions(path)
-            options.refuse_partitions(reading)
-            source = read_partitions(path, reading, progress, client)
-            if source.files is not None:
-                _refuse_for_items(source.data, options)
-            return replace(source, title=title)
         progress(f"reading {path.name}")
     read = in_time(read_file(data, options.with_columns(reading)))
     return select_rows(read, options, title)

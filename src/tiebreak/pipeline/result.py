@@ -193,7 +193,7 @@ class RankResult:
         """Ratings over time, where time is known, and what a point is."""
         if self.leaderboard is None:
             return None, ""
-        return ratings_over_time(self.model, self.leaderboard.table, self.source.whole)
+        return ratings_over_time(self.model, self.leaderboard.table, self.source.data)
 
     @cached_property
     def disagreements(self) -> pl.DataFrame | None:
@@ -548,7 +548,7 @@ def say_methods(result: RankResult) -> str:
 
 
 def _say_data(result: RankResult) -> str:
-    data, checks = result.source.whole, result.checks
+    data, checks = result.source.data, result.checks
     if isinstance(data, Lists):
         return plural(len(data), "ranked list")
     if isinstance(data, Grades):
@@ -692,7 +692,7 @@ def draw_plane(model: Any, data: Data) -> bytes | None:
 
 def compare_judges(source: Source, level: float) -> dict[str, Any] | None:
     """Return what the report says of judges; None without judges, or with too many."""
-    whole = source.whole
+    whole = source.data
     if not isinstance(whole, Comparisons) or not source.sided:
         return None
     named, rater = whole.by_name(), whole.columns.get("rater")

@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The data of a file as the commands use them, row by row or added up."""
+"""The data of a file as the commands use them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -13,9 +11,6 @@ from numpy.typing import NDArray
 
 from tiebreak.data import Comparisons, Data, Lists, Pairs
 from tiebreak.data.validation import pairs_within_groups
-
-if TYPE_CHECKING:
-    from tiebreak.pipeline.partitions import GradedFiles
 
 _MOST_PAIRS = 2_000_000
 
@@ -32,21 +27,6 @@ class Source:
     categories: dict[str, NDArray[np.int64]] = field(default_factory=dict)  # their rows
     labels: tuple[str, ...] = ()  # of the covariates, which are ``columns["context"]``
     deviations: tuple[float, ...] = ()  # by which they were divided
-    # Of many files `data` holds equal comparisons added up, or a sample of graded rows.
-    sample: Comparisons | None = None  # comparisons row by row, all or enough of them
-    n_rows: int = 0  # comparisons in all files
-    files: GradedFiles | None = None  # where graded rows are
-
-    @property
-    def by_row(self) -> Data:
-        """The data row by row, all or enough of them to measure quality."""
-        return self.data if self.sample is None else self.sample
-
-    @property
-    def whole(self) -> Data:
-        """All data, row by row if they are few enough."""
-        complete = self.sample is not None and len(self.sample) == self.n_rows
-        return self.by_row if complete else self.data
 
     @property
     def n_items(self) -> int:
@@ -78,13 +58,3 @@ def compare_lists(lists: Lists) -> Comparisons:
     pairs = Pairs(orders.items, *sides, names=names)
     weight = None if lists.weight is None else lists.weight[compared.group]
     return Comparisons(pairs, compared.y, weight, {"rater": compared.group})
-
-
-def is_partitioned(path: Path) -> bool:
-    """Return whether a path is a folder, or a pattern and no file."""
-    try:
-        return path.is_dir() or (
-            bool(set("*?[") & set(str(path))) and not path.exists()
-        )
-    except OSError:  # for the reader of files to say
-        return False

@@ -6,7 +6,7 @@ from __future__ import annotations
 import datetime
 import math
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -141,12 +141,9 @@ def _escape_latex(character: re.Match[str]) -> str:
     return _LATEX_WORDS.get(character[0], "\\" + character[0])
 
 
-def csv_texts(tables: Iterable[pl.DataFrame]) -> Iterator[str]:
-    """Write tables of the same columns one below the other, formulas neutralized."""
-    for number, table in enumerate(tables):
-        text = [name for name, kind in table.schema.items() if kind == pl.String]
-        safe = table.with_columns([neutralize_formulas(table[t]) for t in text])
-        yield safe.write_csv(include_header=number == 0)
+def csv_text(table: pl.DataFrame) -> str:
+    """Write a table as CSV, formulas neutralized."""
+    return table.with_columns(neutralize_formulas(c) for c in table).write_csv()
 
 
 def text_table(
