@@ -136,7 +136,6 @@ def test_graded_rows_of_two_features(ranked, tmp_path, rng):
     assert sections(page) == ["weights", "quality", "checks", "made"]
     assert "Of two items of a held-out query" in page
     assert "What matters most" in first_screen(page)
-    assert "Level curves" in words(page, "weights")
     assert "&lt;b&gt;" in page
     assert "It rates items by 2 features" in " ".join(printed.split())
     # Every row of the file once, query by query as they appear, best first.
@@ -274,7 +273,6 @@ def test_a_model_that_names_no_more_but_knows_odds_says_so(rng):
     answer = rank_data(known, "x")
     said = " ".join(answer.summary())
     assert "predicts better how likely each outcome is" in said
-    assert answer.level_curves is None
     assert answer.compare is None
 
 

@@ -45,7 +45,7 @@ def board_of(columns):
 def result_of(title, table=None, *, summary=(), **parts):
     """Make what a page reads of a RankResult; without parts it has none."""
     nothing = ("checks", "effects", "moves", "matrix", "compare", "weights", "quality")
-    nothing += ("disagreements", "level_curves", "tuning", "audit")
+    nothing += ("disagreements", "tuning", "audit")
     texts = ("command", "date", "fingerprint", "methods", "citation")
     content = dict.fromkeys((*nothing, "judges")) | dict.fromkeys(texts, "")
     content |= {"warnings": [], "tuning_notes": [], "recognized": [], "versions": {}}

@@ -197,13 +197,6 @@ def test_quality_is_a_table_in_which_missing_numbers_are_dashes(plain_page):
     assert '<td class="number">–</td>' in plain_page
 
 
-def test_level_curves_are_part_of_the_page(plain_board):
-    page = render_report(result_of("Curves", plain_board, level_curves=b"\x89PNG"))
-    assert sections(page) == ["leaderboard", "weights", "made"]
-    assert "<h3>Level curves</h3>" in page
-    assert 'alt="Level curves" src="data:image/png;base64,iVBORw=="' in page
-
-
 def with_findings(data, *findings, **more):
     findings = tuple(Finding(level, "code", text) for level, text in findings)
     checks = replace(data.checks, findings=findings)

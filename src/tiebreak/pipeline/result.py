@@ -9,16 +9,13 @@ from __future__ import annotations
 
 import datetime
 import hashlib
-import io
 import math
 import os
 import platform
-import warnings
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.metadata import version
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -29,16 +26,14 @@ from rich.table import Table
 from rich.text import Text
 
 from tiebreak import BradleyTerry, Leaderboard, __version__, ratings
-from tiebreak.data import Comparisons, Data, Grades, ItemTable, Lists, Pairs
+from tiebreak.data import Comparisons, Data, Grades, Lists
 from tiebreak.data.columns import factorize
-from tiebreak.data.markup import isolate, results_html
-from tiebreak.data.validation import pairs_within_groups
+from tiebreak.data.markup import isolate, results_html, results_text
 from tiebreak.io.result import plural, printable
 from tiebreak.options import RankOptions
 from tiebreak.pipeline.held_out import OrderQuality
 from tiebreak.pipeline.leaderboard import (
     find_disagreements,
-    item_utilities,
     last_step,
 )
 from tiebreak.pipeline.models import Choice
@@ -46,14 +41,13 @@ from tiebreak.pipeline.source import Source
 from tiebreak.ratings.checks.pairs_report import PairsReport, count_text
 from tiebreak.ratings.leaderboard import RatingScale, ResultsMatrix
 from tiebreak.ratings.leaderboard_table import draw_leaderboard
-from tiebreak.report import draw_level_curves, write_report
+from tiebreak.report import write_report
 from tiebreak.report.history import rate_spans
 from tiebreak.report.tables import p_text, plain, text_table
 from tiebreak.selection.results import ForwardResult, TuneResult
 
 _DRAWN = 20  # items in the chart of ratings over time
 _CONSIDERED = 2 * _DRAWN  # the best, of which those with enough results are drawn
-_PAIRS_IN_PLANE = 60  # more would hide each other
 _CLEAR_GAIN = 0.05
 _SHOWN_WEIGHTS = _SHOWN_MOVES = _SHOWN_OF_CATEGORY = 10
 _NARROW = 100  # columns: without the picture of intervals
@@ -201,11 +195,6 @@ class RankResult:
         return find_disagreements(self.model, self.data)
 
     @cached_property
-    def level_curves(self) -> bytes | None:
-        """The utility of exactly two features as a picture (PNG)."""
-        return draw_plane(self.model, self.data)
-
-    @cached_property
     def judges(self) -> dict[str, Any] | None:
         """How well judges agree; None without judges, or with too many."""
         return compare_judges(self.source, self.options.level)
@@ -251,7 +240,7 @@ class RankResult:
         write_report(self, path)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything but the picture as plain values, ready for JSON.
+        """Return everything as plain values, ready for JSON.
 
         Returns
         -------
@@ -297,9 +286,7 @@ class RankResult:
             yield Text(printable(part)) if isinstance(part, str) else part
 
     def __str__(self) -> str:
-        file = io.StringIO()
-        Console(file=file, width=100, color_system=None).print(self)
-        return "\n".join(line.rstrip() for line in file.getvalue().splitlines())
+        return results_text(self, _NARROW)
 
     def __repr__(self) -> str:
         items = plural(self.source.n_items, "item")
@@ -654,40 +641,6 @@ def ratings_over_time(
         dates = pl.Series("period", np.unique(period))
         history = history.with_columns(dates.gather(history["period"]))
     return history, "The ratings after every period."
-
-
-def draw_plane(model: Any, data: Data) -> bytes | None:
-    """Return level curves as PNG, if items have exactly two features."""
-    if data.items is None or data.items.n_features != 2 or isinstance(data, Lists):
-        return None
-    if isinstance(data, Comparisons):
-        pairs, y = data.pairs, data.y
-    else:
-        some = pairs_within_groups(data.group, data.y, limit=_PAIRS_IN_PLANE)
-        pairs, y = Pairs(data.items, some.left, some.right), some.y
-    import matplotlib
-
-    names = pairs.table.feature_names
-    learned = SimpleNamespace(
-        utility=lambda points: item_utilities(model, ItemTable(points, names)),
-        threshold_=getattr(last_step(model), "threshold_", None),
-    )
-    file = io.BytesIO()
-    with (
-        matplotlib.rc_context({"text.parse_math": False}),
-        warnings.catch_warnings(),
-    ):
-        warnings.filterwarnings("ignore", message=".*[Gg]lyph.*")
-        figure = draw_level_curves(
-            {"what was learned": learned},
-            pairs,
-            y,
-            resolution=81,
-            most_pairs=_PAIRS_IN_PLANE,
-            title="what was compared",
-        )
-        figure.savefig(file, format="png", metadata={"Software": None})
-    return file.getvalue()
 
 
 def compare_judges(source: Source, level: float) -> dict[str, Any] | None:

@@ -264,13 +264,6 @@ class CalibrationDisplay(Display):
         truth = outcome_vector(y, "y")
         weight = check_weights(sample_weight, len(truth))
         table = np.asarray(proba, dtype=np.float64)
-        inside = (table >= 0) & (table <= 1)
-        if table.shape != (len(truth), 3) or not inside.all():
-            raise ValueError(
-                f"proba must contain {len(truth)} rows of three probabilities, those "
-                f"of left, tie and right; got the shape {table.shape}, "
-                f"{(~inside).sum()} values of it outside 0 to 1."
-            )
         return cls(calibration_curves(truth, table, weight, n_bins, 0.0)).plot(ax)
 
     def _size(self) -> tuple[float, float]:

@@ -46,8 +46,6 @@ def draw_level_curves(
     utility: Utility | None = None,
     threshold: float = 1.0,
     resolution: int = 121,
-    most_pairs: int | None = None,
-    title: str = "training pairs",
 ) -> Figure:
     """Draw training pairs and the level curves that models learned from them.
 
@@ -75,10 +73,6 @@ def draw_level_curves(
         without `utility`.
     resolution : int, default=121
         Points of the grid in each direction.
-    most_pairs : int, optional
-        Draw at most so many of the pairs, always the same random ones.
-    title : str, default="training pairs"
-        What stands above the pairs.
 
     Returns
     -------
@@ -92,13 +86,13 @@ def draw_level_curves(
 
     labels = compared.feature_names or ("feature 1", "feature 2")
     figure, axes = _panels(1 + len(models), grid, labels)
-    shown, outcomes, note = _sample(compared, outcomes, most_pairs)
+    note = ""
     if utility is not None:
         where, note = _levels(_evaluate(utility, items), threshold)
         _draw_curves(axes[0], grid, utility, where, _TRUE_LINE)
         note = f"grey, true utility: {note}"
-    _draw_pairs(axes[0], np.asarray(shown), outcomes)
-    _title(axes[0], title, note)
+    _draw_pairs(axes[0], np.asarray(compared), outcomes)
+    _title(axes[0], "training pairs", note)
     for axis, (name, model) in zip(axes[1:], models.items(), strict=True):
         learned, threshold_ = _with_names(model), getattr(model, "threshold_", None)
         where, note = _levels(_evaluate(learned, items), threshold_)
@@ -119,16 +113,6 @@ def _plane(pairs: Pairs) -> np.ndarray:
             f"features, got {len(pairs)} of {got}."
         )
     return pairs.compact().table.dense()
-
-
-def _sample(
-    pairs: Pairs, outcomes: np.ndarray, most: int | None
-) -> tuple[Pairs, np.ndarray, str]:
-    """Choose the pairs to draw, and say how many of them."""
-    if most is None or len(pairs) <= most:
-        return pairs, outcomes, ""
-    rows = np.sort(np.random.default_rng(0).choice(len(pairs), most, replace=False))
-    return pairs[rows], outcomes[rows], f"{most:,} of {len(pairs):,}, chosen at random"
 
 
 def _with_names(model: Any) -> Utility:

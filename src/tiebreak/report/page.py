@@ -280,11 +280,9 @@ def _history(result: Any) -> View:
 
 
 def _weights(result: Any) -> View:
-    curves = result.level_curves
     view = {
         "weights": charts.weights_chart(result.weights) if result.weights else None,
         "disagreements": result.disagreements,
-        "curves": None if curves is None else base64.b64encode(curves).decode(),
     }
     return (
         view if any(part is not None and len(part) for part in view.values()) else None
@@ -359,22 +357,7 @@ def _checks(result: Any) -> View:
         for level, message in entries
         for head, _, rest in [str(message).partition(". ")]
     ]
-    return {"findings": findings, "facts": [] if checks is None else _facts(checks)}
-
-
-def _facts(checks: Any) -> list[tuple[str, str]]:
-    """Say what the data are."""
-    total, n = checks.n_comparisons, checks.n_items
-    facts = [("Comparisons", count_text(total))] if total else []
-    facts.append(("Items", f"{n:,}"))
-    if total:
-        counts = (("Left won", checks.left), ("Ties", checks.tie))
-        for label, count in (*counts, ("Right won", checks.right)):
-            facts.append((label, f"{count_text(count)} ({percent(count / total)})"))
-    if n > 1:
-        possible = f"{checks.n_pairs:,} of {n * (n - 1) // 2:,} possible"
-        facts.append(("Different pairs", possible))
-    return facts
+    return {"findings": findings, "facts": [] if checks is None else checks.facts()}
 
 
 SECTIONS = {
