@@ -227,9 +227,8 @@ class ReadOptions:
     def __post_init__(self) -> None:
         if self.item_column is not None and self.items is None:
             raise ValueError(
-                f"{flag('item_column')} names {self.item_column!r} in a table of "
-                f"items, but there is none; name its file with {flag('items')}. A "
-                f"column of FILE itself is named with {flag('item')}."
+                f"{flag('item_column')} is of a table of items; name its file with "
+                f"{flag('items')}, or a column of FILE itself with {flag('item')}."
             )
         for name, allowed in CHOICES.items():
             value = getattr(self, name)
@@ -264,8 +263,7 @@ class ReadOptions:
             if not sign or outcome not in OUTCOMES or not value:
                 raise ValueError(
                     f"{flag('outcome_words')} must be like left=1,tie=0.5,right=0, "
-                    f"with {', '.join(OUTCOMES)} before the equals signs, got "
-                    f"{part!r}."
+                    f"of {', '.join(OUTCOMES)}; got {part!r}."
                 )
             if declared.setdefault(value, outcome) != outcome:
                 raise ValueError(
@@ -286,8 +284,8 @@ class ReadOptions:
         found = re.fullmatch(r" *(-?\d{1,9}) *\.\. *(-?\d{1,9}) *", self.likert)
         if found is None or found[1] == found[2]:
             raise ValueError(
-                f"{flag('likert')} must be the two ends of a scale, such as 1..7, the "
-                f"one that says that left is better first, got {self.likert!r}."
+                f"{flag('likert')} must be the two ends of a scale, that of left "
+                f"first, such as 1..7; got {self.likert!r}."
             )
         return int(found[1]), int(found[2])
 
@@ -317,9 +315,8 @@ class Covariate:
             log, parts = True, parts[1:]
         if not all(parts) or len(parts) > 2:
             raise ValueError(
-                f"{flag('covariates')} got {text!r}; expected a column, left_column:"
-                "right_column for their difference, or log:left_column:right_column "
-                "for that of their logarithms."
+                f"{flag('covariates')} got {text!r}; expected a column, left:right for "
+                "a difference of two, or log:left:right for that of their logarithms."
             )
         return cls(tuple(parts), log)
 
