@@ -113,7 +113,7 @@ def ask(
         table = None if items is None else read_features(items, names)
         listening = open_socket(host, port)
         store = Store(database)
-        numbers, said = store.enter(listed.items, accept_changes=accept_changes)
+        numbers, notes = store.enter(listed.items, accept_changes=accept_changes)
         people = [name.strip() for name in raters.split(",") if name.strip()]
         may_join = people == ["any"]
         for name in [] if may_join else people or [_user()]:
@@ -128,7 +128,7 @@ def ask(
     output.say(
         [
             *listed.sentences,
-            *said,
+            *notes,
             f"{plural(len(names), 'item')} · {plural(store.n_answers, 'answer')} so "
             f"far in {database}",
         ]

@@ -152,12 +152,12 @@ def find_disagreements(model: Any, data: Data) -> pl.DataFrame | None:
     if data.items is None:
         return None
     proba = model.predict_proba(data.pairs)
-    given = proba[np.arange(len(data.y)), data.y.astype(np.int64) + 1]
+    probability = proba[np.arange(len(data.y)), data.y.astype(np.int64) + 1]
     words = np.array(["left", "tie", "right"])
     names = data.names
     if names is None:
         names = np.array([f"row {i + 1}" for i in range(data.pairs.n_items)])
-    least = np.argsort(given, kind="stable")
+    least = np.argsort(probability, kind="stable")
     # One example of the same two items is enough.
     both = np.stack([data.pairs.left[least], data.pairs.right[least]], axis=1)
     rows = least[np.sort(np.unique(both, axis=0, return_index=True)[1])][:_SHOWN]
@@ -166,7 +166,7 @@ def find_disagreements(model: Any, data: Data) -> pl.DataFrame | None:
         "right": [str(names[i]) for i in data.pairs.right[rows]],
         "said": words[data.y[rows] + 1].tolist(),
         "predicted": words[proba[rows].argmax(axis=1)].tolist(),
-        "probability": given[rows],
+        "probability": probability[rows],
     }
     table = pl.DataFrame(columns)
     return table.filter(pl.col("said") != pl.col("predicted"))

@@ -63,8 +63,8 @@ CLASSES: dict[str, str] = {_kebab(name): name for name in dir(tb) if name[0].isu
 
 def find_estimator(name: str) -> Any:
     """Return the public estimator of a name; None if there is none."""
-    found = getattr(tb, CLASSES[name]) if name in CLASSES else None
-    return found if _kind_of(found) is not None else None
+    cls = getattr(tb, CLASSES[name]) if name in CLASSES else None
+    return cls if _kind_of(cls) is not None else None
 
 
 def _kind_of(cls: Any) -> Literal["names", "pairs", "grades"] | None:

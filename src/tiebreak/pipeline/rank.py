@@ -90,8 +90,8 @@ def rank(data: Any, **options: Any) -> RankResult:
     ['Ada', 'Bo', 'Cy']
     """
     with in_python():
-        reading, asked = split_options(options)
-        return rank_source(read_source(data, reading, asked), asked)
+        reading, ranking = split_options(options)
+        return rank_source(read_source(data, reading, ranking), ranking)
 
 
 _TEXT = cleandoc(str(rank.__doc__)).replace("OPTIONS", describe_options(RankOptions))
@@ -329,9 +329,7 @@ def rank_names(
         )
     data = None if isinstance(source.data, Grades) else source.data.by_name()
     if data is None:
-        raise ValueError(
-            "The items of this file have no names, so they cannot be asked for by name."
-        )
+        raise ValueError("The items of this file have no names, so none can be named.")
     named = replace(source, data=data)
     choice = choose_model(options.model, named, options.model_settings)
     with warnings.catch_warnings():

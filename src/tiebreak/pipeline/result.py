@@ -81,7 +81,7 @@ class RankResult:
         What the data can support, see :func:`~tiebreak.check_pairs`; None without
         names.
     leaderboard : Leaderboard or None
-        Of items that have only names, with ``categories`` if asked for.
+        Of items that have only names, with its ``categories``.
     weights : list of (str, float) or None
         Features and their weights, the largest first.
     quality : ForwardResult, OrderQuality or None
@@ -104,7 +104,7 @@ class RankResult:
         What to know about each category: who won or lost everything in it, or why it
         has no leaderboard.
     options : RankOptions
-        What was asked for.
+        The options of the ranking.
     audit : dict or None
         The result of ``tiebreak audit --json``, which the report shows.
     command, date : str
@@ -348,17 +348,17 @@ def _effects(effects: pl.DataFrame, level: float) -> Table:
 
 def about_effects(effects: pl.DataFrame, options: RankOptions) -> list[str]:
     """Say what the effects of position and covariates mean."""
-    said = []
+    sentences = []
     for row in effects.filter(pl.col("effect") == "advantage").iter_rows(named=True):
         what = "Being shown first" if options.position else "The advantage"
         interval = f"{row['lower']:+.0f} … {row['upper']:+.0f}"
-        said.append(f"{what} is worth {row['points']:+.0f} points ({interval}).")
+        sentences.append(f"{what} is worth {row['points']:+.0f} points ({interval}).")
     if effects["standard_deviation"].is_not_null().any():
-        said.append(
+        sentences.append(
             "An effect is the rating points that a side gains by one standard "
             "deviation more of it (per). Ratings are those of items equal in it."
         )
-    return said
+    return sentences
 
 
 def _moves(moves: pl.DataFrame) -> Iterator[Any]:
@@ -385,26 +385,26 @@ def _moves(moves: pl.DataFrame) -> Iterator[Any]:
 
 def about_items(result: RankResult) -> list[str]:
     """Say who is best, or what the features say."""
-    table, data, said = result.table, result.data, []
+    table, data, sentences = result.table, result.data, []
     if table is not None:
         findings = () if result.checks is None else result.checks.findings
         problems = {each.code for each in findings if each.level == "problem"}
-        said.append(who_is_best(table, result.options.level, problems))
+        sentences.append(who_is_best(table, result.options.level, problems))
         unseen = 0 if data.items is None else len(data.items) - len(data.touched())
         if unseen:
-            said.append(
+            sentences.append(
                 f"{plural(unseen, 'item')} {'was' if unseen == 1 else 'were'} never "
                 "compared, and rated by features alone."
             )
     elif data.items is not None:
-        said.append(
+        sentences.append(
             f"It rates items by {plural(data.items.n_features, 'feature')}, so also "
             "items that nobody has graded yet."
         )
     if result.weights:
         strongest = ", ".join(name for name, _ in result.weights[:3])
-        said.append(f"What matters most: {strongest}.")
-    return said
+        sentences.append(f"What matters most: {strongest}.")
+    return sentences
 
 
 def who_is_best(
@@ -460,31 +460,31 @@ def about_quality(result: RankResult) -> list[str]:
     if isinstance(result.quality, OrderQuality):
         return result.quality.heading()
     ours, base = result.quality.table.rows(named=True)[:2]
-    said = [
+    sentences = [
         f"It predicted {ours['accuracy']:.0%} of held-out results; always saying "
         f"the most common outcome is right in {base['accuracy']:.0%}."
     ]
     gain = ours["accuracy"] - base["accuracy"]
     if ours["log_loss"] is None:
-        return said
+        return sentences
     if ours["log_loss"] < base["log_loss"]:
         if gain <= 0:
-            said.append(
+            sentences.append(
                 "That is not more often, but it predicts better how likely each "
                 "outcome is."
             )
     elif gain > _CLEAR_GAIN:
         what_to_try = "" if result.tuning else "; tuning makes them more careful"
-        said.append(
+        sentences.append(
             "Its probabilities are too sure, and worse than knowing how often each "
             f"outcome occurs{what_to_try}."
         )
     else:
-        said.append(
+        sentences.append(
             "Its probabilities are no better than knowing how often each outcome "
             "occurs: there are too few results to learn from."
         )
-    return said
+    return sentences
 
 
 _MODELS = {
@@ -509,7 +509,7 @@ def say_methods(result: RankResult) -> str:
     options, model, table = result.options, result.model, result.table
     name = result.choice.name
     n_items = len(table) if table is not None else result.source.n_items
-    said = [
+    sentences = [
         f"We ranked {plural(n_items, 'item')} from {_say_data(result)} with "
         f"{_MODELS.get(name, name)}"
         f"{' and of each item' * hasattr(last_step(model), 'item_effect_')}"
@@ -517,21 +517,21 @@ def say_methods(result: RankResult) -> str:
         *result.notes,
     ]
     if result.leaderboard is not None and hasattr(model, "strength_"):
-        said.append("A difference of 400 rating points means odds of ten to one.")
-        said.append(
+        sentences.append("A difference of 400 rating points means odds of ten to one.")
+        sentences.append(
             f"Intervals of ratings have {100 * options.level:g} % confidence each; "
             "what is said of ranks and groups has it for all items at once."
         )
     if result.effects is not None:
         effects = ", ".join(result.effects["effect"].to_list())
-        said.append(f"The model takes into account: {effects}.")
+        sentences.append(f"The model takes into account: {effects}.")
     if result.quality is not None:
-        said += result.quality.heading()
+        sentences += result.quality.heading()
     if isinstance(result.quality, ForwardResult):
         share = result.quality.table["accuracy"][0]
-        said.append(f"It predicted {100 * share:.1f} % of outcomes.")
-    said.append(f"Computed with tiebreak {__version__}.")
-    return " ".join(said)
+        sentences.append(f"It predicted {100 * share:.1f} % of outcomes.")
+    sentences.append(f"Computed with tiebreak {__version__}.")
+    return " ".join(sentences)
 
 
 def _say_data(result: RankResult) -> str:

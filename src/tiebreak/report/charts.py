@@ -273,13 +273,13 @@ def calibration_curves(
                 joined[-1] = joined[-1] + row
             elif row[0]:
                 joined.append(row)
-        n, said, was = np.reshape(joined, (-1, 3)).T
+        n, predicted, was = np.reshape(joined, (-1, 3)).T
         share = was / n
         middle = (share + _Z**2 / (2 * n)) / (1 + _Z**2 / n)
         reach = _Z * np.sqrt(share * (1 - share) / n + (_Z / (2 * n)) ** 2)
         reach /= 1 + _Z**2 / n
         ends = np.maximum(middle - reach, 0.0), np.minimum(middle + reach, 1.0)
-        curves.append(CalibrationCurve(name, said / n, share, n, *ends))
+        curves.append(CalibrationCurve(name, predicted / n, share, n, *ends))
     return curves
 
 

@@ -315,7 +315,7 @@ class TuningDisplay(Display):
     Parameters
     ----------
     result : TuneResult
-        What a search on a grid found.
+        The scores of a search on a grid.
 
     Attributes
     ----------
@@ -332,8 +332,8 @@ class TuningDisplay(Display):
     >>> from tiebreak.datasets import make_norms
     >>> from tiebreak.report import TuningDisplay
     >>> data = make_norms(60, random_state=0)
-    >>> found = tune(SVMCompare(), data.pairs, data.y, {"C": [1.0, 10.0]}, cv=2)
-    >>> display = TuningDisplay(found)
+    >>> result = tune(SVMCompare(), data.pairs, data.y, {"C": [1.0, 10.0]}, cv=2)
+    >>> display = TuningDisplay(result)
     >>> display.settings, display.metric
     (['C'], 'wrong outcomes')
     """
