@@ -23,10 +23,10 @@ from tiebreak import (
     RankingPursuit,
     RankSVM,
     SVMCompare,
+    outofcore,
 )
-from tiebreak.outofcore import PartitionedTable, running
-from tiebreak.outofcore.cluster import open_partitions
 from tiebreak.outofcore.objectives import GradedPartition, SummedObjective
+from tiebreak.outofcore.partitions import open_partitions
 
 __all__ = ["CASES", "start_cluster", "time_passes"]
 
@@ -42,11 +42,8 @@ def partitions_overhead() -> Iterator[Row]:
         whole, fitted = _time(lambda: _model().fit(X, y, qid=qid))  # noqa: B023
         with _files(n, n_parts=4) as folder:
             times = {"this process": _time(lambda: _fit(folder))}
-            with (
-                start_cluster(n_workers=2) as client,
-                running(client=client, keep=True),
-            ):
-                times["two workers"] = _time(lambda: _fit(folder))
+            with start_cluster(n_workers=2) as client:
+                times["two workers"] = _time(lambda: _fit(folder, client))
         for place, (seconds, model) in times.items():
             _compare(model, fitted)
             note = f"{seconds:.2f} s against {whole:.2f} s"
@@ -62,15 +59,11 @@ def partitions_workers() -> Iterator[Row]:
     passes, fits, models, busiest = {}, {}, {}, {}
     with _files(2_000_000, n_parts=8) as folder:
         for n_workers in (1, 2, 4):
-            with (
-                start_cluster(n_workers=n_workers) as client,
-                running(client=client, keep=True),
-            ):
-                fits[n_workers], models[n_workers] = _time(lambda: _fit(folder))
-                passes[n_workers] = sum(time_passes(folder))
-                busiest[n_workers] = min(
-                    _busiest(client, lambda: _fit(folder)) for _ in range(3)
-                )
+            with start_cluster(n_workers=n_workers) as client:
+                work = partial(_fit, folder, client)
+                fits[n_workers], models[n_workers] = _time(work)
+                passes[n_workers] = sum(time_passes(folder, client))
+                busiest[n_workers] = min(_busiest(client, work) for _ in range(3))
     gain = sum(busiest[1]) / sum(busiest[2])
     one, two = (f"{a:.1f} + {b:.1f} s" for a, b in (busiest[1], busiest[2]))
     yield Row(
@@ -157,12 +150,11 @@ def _fits() -> Iterator[tuple[str, Callable[[], Any]]]:
         yield f"PlackettLuce, {n:,} lists", partial(PlackettLuce(0.1).fit, orders)
 
 
-def time_passes(folder: str) -> tuple[float, float]:
+def time_passes(folder: str, client: Any) -> tuple[float, float]:
     """Median seconds of a value with its gradient, and of a Hessian product."""
-    parts = open_partitions(
-        PartitionedTable(folder), GradedPartition, y="grade", qid="query"
-    )
-    p = parts.each(_n_features)[0][0]
+    table, roles = outofcore.PartitionedTable(folder), {"y": "grade", "qid": "query"}
+    parts = open_partitions(table, GradedPartition, client=client, keep=True, **roles)
+    p = parts.each(_n_features)[0]
     objective = SummedObjective(parts, np.ones(p))
     objective.expand(np.zeros(p))
     values, products = [], []
@@ -174,12 +166,11 @@ def time_passes(folder: str) -> tuple[float, float]:
         objective.hessian_product(x)
         values.append(middle - start)
         products.append(time.perf_counter() - middle)
-    parts.close()
     return float(np.median(values)), float(np.median(products))
 
 
-def _n_features(part: GradedPartition) -> tuple[int]:
-    return (part.facts.n_features,)
+def _n_features(part: GradedPartition) -> int:
+    return part.facts.n_features
 
 
 def partitions_memory() -> Iterator[Row]:
@@ -193,11 +184,9 @@ def partitions_memory() -> Iterator[Row]:
             table = _table(X, y, qid + number * rows)
             table.write_ipc(path, compression="uncompressed")
             total += X.nbytes
-        with (
-            start_cluster(n_workers=1, memory=limit) as client,
-            running(client=client, keep=False),
-        ):
-            seconds, model = _time(lambda: _fit(folder), warm=False)
+        with start_cluster(n_workers=1, memory=limit) as client:
+            work = partial(_fit, folder, client, keep=False)
+            seconds, model = _time(work, warm=False)
             most = max(client.run(_peak_memory).values())
     note = (
         f"{total / 1e9:.1f} GB of features, a limit of {limit / 1e9:.1f} GB, "
@@ -225,8 +214,10 @@ def _model() -> RankSVM:
     return RankSVM(C=1e-3, kernel="linear", loss="squared_hinge")
 
 
-def _fit(folder: str) -> RankSVM:
-    return _model().fit(folder, "grade", qid="query")
+def _fit(folder: str, client: Any = None, keep: bool = True) -> RankSVM:
+    return outofcore.fit(
+        _model(), folder, "grade", qid="query", client=client, keep=keep
+    )
 
 
 def _make(

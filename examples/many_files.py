@@ -2,8 +2,8 @@
 """Rank documents that lie in many files, with and without a cluster.
 
 A month of search logs is a folder of Parquet files, one per day, and a query may occur
-on several days. They are brought together by query, fitted where they are, and judged
-where they are. With Dask installed the same happens on two worker processes.
+on several days. They are brought together by query and fitted where they are. With Dask
+installed the same happens on two worker processes.
 
     python examples/many_files.py [FOLDER]
 """
@@ -19,7 +19,8 @@ import numpy as np
 import polars as pl
 
 from tiebreak import RankSVM
-from tiebreak.outofcore import PartitionedTable, evaluate, repartition, running
+from tiebreak.metrics import ndcg, swapped_pairs
+from tiebreak.outofcore import PartitionedTable, fit
 
 FEATURES = ["words", "clicks", "age"]
 
@@ -38,32 +39,43 @@ def write_days(folder: Path, n_days: int = 6, n_rows: int = 3000) -> None:
         frame.write_parquet(folder / f"day{day}.parquet")
 
 
-def fit_and_judge(folder: Path) -> tuple[RankSVM, dict[str, float]]:
-    """Fit on the files of a folder; share of swapped pairs and NDCG on them."""
+def bring_together(days: Path, folder: Path, n_files: int = 4) -> None:
+    """Write files that each hold all rows of their queries."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for number in range(n_files):
+        rows = pl.scan_parquet(days / "*.parquet").filter(
+            pl.col("query").hash() % n_files == number
+        )
+        rows.sink_ipc(folder / f"{number}.arrow")
+
+
+def fit_files(folder: Path, client: object = None) -> RankSVM:
+    """Fit on the files of a folder, in this process or on a cluster."""
     table = PartitionedTable(folder, features=FEATURES)
     model = RankSVM(kernel="linear", loss="squared_hinge")
-    model.fit(table, "grade", qid="query")
-    names = ["swapped_pairs", "ndcg"]
-    return model, evaluate(model, table, "grade", qid="query", metrics=names)
+    return fit(model, table, "grade", qid="query", client=client, keep=True)
 
 
 def main(folder: Path) -> dict[str, float]:
-    """Write, repartition, fit and evaluate; return the results."""
+    """Write, bring together, fit and evaluate; return the results."""
     write_days(folder / "days")
     try:
-        fit_and_judge(folder / "days")
+        fit_files(folder / "days")
     except ValueError as error:
         print(str(error).split(".")[0].split(": group")[0])
-    files = repartition(folder / "days", folder / "queries", qid="query", n_parts=4)
-    model, judged = fit_and_judge(folder / "queries")
-    print(f"{len(files)} files, {model.n_pairs_:,} pairs")
+    bring_together(folder / "days", folder / "queries")
+    model = fit_files(folder / "queries")
+    print(f"{model.n_pairs_:,} pairs")
     print("weights:", dict(zip(FEATURES, model.coef_.round(2).tolist(), strict=True)))
-    print("swapped pairs {swapped_pairs:.3f}, NDCG {ndcg:.3f}".format(**judged))
+    rows = pl.read_parquet(folder / "days" / "*.parquet")
+    graded = rows["grade"], model.utility(rows[FEATURES]), rows["query"]
+    results = {"swapped_pairs": swapped_pairs(*graded), "ndcg": ndcg(*graded)}
+    print("swapped pairs {swapped_pairs:.3f}, NDCG {ndcg:.3f}".format(**results))
     try:
         from distributed import Client, LocalCluster
     except ImportError:
         print("without Dask: that was all")
-        return judged
+        return results
     with (
         LocalCluster(
             n_workers=2,
@@ -72,12 +84,11 @@ def main(folder: Path) -> dict[str, float]:
             silence_logs=logging.CRITICAL,
         ) as cluster,
         Client(cluster, set_as_default=False) as client,
-        running(client=client),
     ):
-        there, _ = fit_and_judge(folder / "queries")
+        there = fit_files(folder / "queries", client)
     same = np.allclose(there.coef_, model.coef_, rtol=1e-3)
     print("on two workers:", "the same weights" if same else "other weights")
-    return judged | {"same": float(same)}
+    return results | {"same": float(same)}
 
 
 if __name__ == "__main__":

@@ -10,19 +10,19 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from benchmarks.scale_cases import start_cluster, time_passes
-from tiebreak.outofcore import running
 
 
 def main() -> None:
     """Print one line per setting."""
     print("workers     rows  features  files   value+gradient  Hessian product")
     for n_workers in (1, 2, 4):
-        with start_cluster(n_workers) as client, running(client=client, keep=True):
+        with start_cluster(n_workers) as client:
             for n, p, k in (
                 (2_000, 20, 8),
                 (500_000, 20, 8),
@@ -30,7 +30,7 @@ def main() -> None:
                 (500_000, 20, 64),
                 (1_000_000, 20, 8),
             ):
-                value, product = measure(n, p, k)
+                value, product = measure(n, p, k, client)
                 print(
                     f"{n_workers:7d} {n:8d} {p:9d} {k:6d} {1e3 * value:13.1f} ms "
                     f"{1e3 * product:13.1f} ms",
@@ -38,7 +38,7 @@ def main() -> None:
                 )
 
 
-def measure(n: int, p: int, k: int) -> tuple[float, float]:
+def measure(n: int, p: int, k: int, client: Any) -> tuple[float, float]:
     """Median seconds of both kinds of pass."""
     rng = np.random.default_rng(0)
     with tempfile.TemporaryDirectory() as folder:
@@ -51,7 +51,7 @@ def measure(n: int, p: int, k: int) -> tuple[float, float]:
                 query=pl.Series(np.arange(rows) // 20 + number * rows),
             )
             frame.write_parquet(Path(folder) / f"{number}.parquet")
-        return time_passes(folder)
+        return time_passes(folder, client)
 
 
 if __name__ == "__main__":

@@ -144,7 +144,6 @@ SINGLE_IMPORTERS = {
             "versus",
         )
     },
-    "tiebreak.cli.cluster": "all that imports distributed, which is an extra",
     "tiebreak.ask.beliefs": "what is known so far, apart from what to ask next",
     "tiebreak.ask.organizer": "what the organizer sees, apart from how it is served",
     "tiebreak.ask.server": "all that imports Starlette and uvicorn, which are an extra",
@@ -153,7 +152,7 @@ SINGLE_IMPORTERS = {
     "tiebreak.models.l1.problem": _LARGE,
     "tiebreak.models.l1.risks": _LARGE,
     "tiebreak.models.logistic.problem": _LARGE,
-    "tiebreak.outofcore.fits": "imports models, which its importer must not load",
+    "tiebreak.outofcore.objectives": _LARGE,
     "tiebreak.robustness.choices": "the list of choices, to be read and extended alone",
     "tiebreak.persistence.checks": "what makes model files safe, to be read alone",
     "tiebreak.pipeline.diff": "the work of a command, without its words",

@@ -71,10 +71,6 @@ class Compared(Rows):
     def pairs(self) -> Pairs:
         return Pairs(self.items, self.left, self.right, names=self.names)
 
-    @property
-    def named(self) -> Pairs:
-        return Pairs(None, self.names[self.left], self.names[self.right])
-
     def frame(self, rows) -> pl.DataFrame:
         return pl.DataFrame(
             {

@@ -32,38 +32,29 @@ from tiebreak.outofcore.partitions import LocalPartitions
 seeds = st.integers(0, 2**32 - 1)
 
 
-def graded_parts(data, owner, per_group):
-    def columns(number):
-        rows = np.flatnonzero(owner == number)
-        return lambda: {
-            "X": data.X[rows],
-            "y": data.y[rows],
-            "qid": data.qid[rows],
-            "weight": data.weight[rows],
-        }
+def open_rows(columns, owner, build, keep=True):
+    """Cut columns into partitions, by the number of each row's partition."""
 
-    n = int(owner.max()) + 1
-    readers = [columns(number) for number in range(n)]
-    labels = [str(number) for number in range(n)]
-    return LocalPartitions(
-        readers, labels, partial(GradedPartition, per_group=per_group)
-    )
+    def reader(number):
+        rows = np.flatnonzero(owner == number)
+        cut = {name: column[rows] for name, column in columns.items()}
+        return lambda: {"label": str(number), **cut}
+
+    numbers = range(int(owner.max()) + 1)
+    return LocalPartitions([*map(reader, numbers)], [*map(str, numbers)], build, keep)
+
+
+def graded_parts(data, owner, per_group, keep=True):
+    columns = {"X": data.X, "y": data.y, "qid": data.qid, "weight": data.weight}
+    build = partial(GradedPartition, per_group=per_group)
+    return open_rows(columns, owner, build, keep)
 
 
 def compared_parts(data, owner, kind, **options):
-    def columns(number):
-        rows = np.flatnonzero(owner == number)
-        return lambda: {
-            "left": data.names[data.left[rows]],
-            "right": data.names[data.right[rows]],
-            "y": data.y[rows],
-            "weight": data.weight[rows],
-        }
-
-    n = int(owner.max()) + 1
-    build = partial(kind, items=data.pairs.items, names=data.names, **options)
-    readers = [columns(number) for number in range(n)]
-    return LocalPartitions(readers, [str(k) for k in range(n)], build)
+    names = data.names
+    columns = {"left": names[data.left], "right": names[data.right]}
+    build = partial(kind, items=data.pairs.items, names=names, **options)
+    return open_rows({**columns, "y": data.y, "weight": data.weight}, owner, build)
 
 
 def assert_same(ours, theirs, rng):
@@ -99,22 +90,16 @@ def test_comparisons_cut_anywhere(seed, n_parts, ties):
     parts = compared_parts(
         data, rng.integers(0, n_parts, len(data.y)), ListedPartition, ties=ties
     )
-    better, worse, weight = [], [], []
-    for left, right, y, w in zip(
-        data.left, data.right, data.y, data.weight, strict=True
-    ):
+    listed = []
+    rows = zip(data.left, data.right, data.y, data.weight, strict=True)
+    for left, right, y, w in rows:
         if y:
             ends = (right, left) if y > 0 else (left, right)
-            listed = [(*ends, w * (2 if ties == "both" else 1))]
-        else:
-            listed = [(left, right, w), (right, left, w)] if ties == "both" else []
-        for b, c, amount in listed:
-            better.append(b)
-            worse.append(c)
-            weight.append(amount)
-    loss = ListedSquaredHinge(
-        np.array(better), np.array(worse), np.array(weight), len(data.items)
-    )
+            listed.append((*ends, w * (2 if ties == "both" else 1)))
+        elif ties == "both":
+            listed += [(left, right, w), (right, left, w)]
+    better, worse, weight = map(np.array, zip(*listed, strict=True))
+    loss = ListedSquaredHinge(better, worse, weight, len(data.items))
     whole = LinearObjective(data.items, loss, 1.3)
     assert_same(SummedObjective(parts, np.ones(data.items.shape[1]), 1.3), whole, rng)
 
@@ -153,13 +138,14 @@ def test_likelihood_cut_anywhere(seed, n_parts, link):
 
 def test_a_part_that_was_built_anew_goes_to_the_point_first(rng):
     data = make_graded(rng)
-    parts = graded_parts(data, np.zeros(len(data.y), int), "sum")
-    objective = SummedObjective(parts, np.ones(data.X.shape[1]))
+    products = []
     x, v = rng.normal(size=(2, data.X.shape[1]))
-    objective.expand(x)
-    there = objective.hessian_product(v)
-    parts.close()  # the part is gone, and with it where it was
-    np.testing.assert_array_equal(objective.hessian_product(v), there)
+    for keep in (True, False):
+        parts = graded_parts(data, np.zeros(len(data.y), int), "sum", keep)
+        objective = SummedObjective(parts, np.ones(data.X.shape[1]))
+        objective.expand(x)
+        products.append(objective.hessian_product(v))
+    np.testing.assert_array_equal(*products)
 
 
 def test_a_sample_of_everything_has_the_hessian_itself(rng):
@@ -169,7 +155,9 @@ def test_a_sample_of_everything_has_the_hessian_itself(rng):
     x = rng.normal(size=graded.X.shape[1])
     objective = SummedObjective(parts, np.zeros(len(x)))
     objective.expand(x)
-    np.testing.assert_allclose(objective.hessian(), sample.hessian(x), atol=1e-9)
+    np.testing.assert_allclose(
+        objective.hessian(), sample.work(x, method="hessian")[0], atol=1e-9
+    )
     owner = rng.integers(0, 3, len(compared.y))
     for kind, whole in (
         (ListedPartition, SampledPairs),
@@ -179,7 +167,9 @@ def test_a_sample_of_everything_has_the_hessian_itself(rng):
         taken = whole(parts.each(kind.take, 1.0))
         objective = SummedObjective(parts, np.zeros(len(x)))
         objective.expand(x)
-        np.testing.assert_allclose(objective.hessian(), taken.hessian(x), atol=1e-9)
+        np.testing.assert_allclose(
+            objective.hessian(), taken.work(x, method="hessian")[0], atol=1e-9
+        )
 
 
 def test_a_preconditioner_of_a_sample_saves_products(rng):

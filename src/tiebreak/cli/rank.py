@@ -76,11 +76,7 @@ def rank(
     ] = None,
     force: Force = False,
 ) -> None:
-    """Rank the items of a FILE of results, votes, grades or lists; write a report.
-
-    FILE may also be a folder of Parquet or Arrow files, or a pattern in quotes; they
-    are read as one table.
-    """
+    """Rank the items of a FILE of results, votes, grades or lists; write a report."""
     from tiebreak.cli.files import (
         REPORT,
         SKIPPED,

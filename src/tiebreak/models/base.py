@@ -36,7 +36,6 @@ from tiebreak.data.columns import blocks
 from tiebreak.data.messages import DataWarning, FitWarning, warn_user
 from tiebreak.data.outcome import OUTCOMES, decode_outcomes
 from tiebreak.data.parameters import Values
-from tiebreak.data.partitioned import as_partitioned
 from tiebreak.data.validation import check_features
 from tiebreak.metrics import comparison_accuracy, swapped_pairs
 from tiebreak.metrics.metric_inputs import as_outcomes, outcome_vector
@@ -317,9 +316,6 @@ class UtilityMixin:
         float between 0 and 1, higher is better
         """
         check_is_fitted(self)
-        if (partitions := as_partitioned(X)) is not None:
-            columns = {"y": y, "qid": qid, "sample_weight": sample_weight}
-            return partitions.score_model(self, **columns)
         if is_pairs(X):
             pairs = as_pairs(X)
             if y is None:
@@ -366,11 +362,10 @@ class UtilityMixin:
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "n_features_in_") or hasattr(self, "items_")
 
-    def _keep(self, fitted: dict[str, Any] | None) -> Self:
-        """Replace what an earlier fit left by these attributes; None: keep all."""
-        if fitted is not None:
-            self._forget()
-            self.__dict__.update(fitted)
+    def _keep(self, fitted: dict[str, Any]) -> Self:
+        """Replace what an earlier fit left by these attributes."""
+        self._forget()
+        self.__dict__.update(fitted)
         return self
 
     def _forget(self) -> Self:

@@ -7,7 +7,6 @@ of grades to the bundle method. Both give a relative duality gap.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -86,14 +85,11 @@ def check_solution(model: Any, solution: PrimalSolution, learned: bool) -> None:
 
 
 def minimize_smooth(
-    model: Any,
-    objective: StronglyConvex,
-    start: Floats,
-    watch: Callable[[Floats, float, float, int], None] | None = None,
+    model: Any, objective: StronglyConvex, start: Floats
 ) -> NewtonSolution:
     """Minimize with at least one step, for the ``tol`` and ``max_iter`` of a model."""
     solution = minimize_truncated(
-        objective, start, tol=model.tol, max_iter=model.max_iter, watch=watch
+        objective, start, tol=model.tol, max_iter=model.max_iter
     )
     if solution.converged and not solution.x.any():
         # For a small C zero is within the tolerance, but it puts nothing in order.

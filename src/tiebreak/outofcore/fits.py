@@ -1,28 +1,23 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How models are fitted on data in partitions.
 
-`fit_model` chooses by the class of the model. Items that have only names need one pass:
-equal comparisons are added up where they are, and the model is fitted here, on their
-weights. A linear model of features is minimized by the same Newton method as in memory,
-on a sum over partitions; least squares need one pass for the normal equations. Every
-function returns the fitted attributes, which the model itself keeps.
+A linear model of features is minimized by the same Newton method as in memory, on a sum
+over partitions; least squares need one pass for the normal equations.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from contextlib import closing
-from dataclasses import dataclass
-from functools import partial, singledispatch
+from collections.abc import Callable
+from functools import partial
 from operator import attrgetter
 from typing import Any
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
-from tiebreak.data import Pairs, check_weights
+from tiebreak.data import check_weights
+from tiebreak.data.columns import factorize
 from tiebreak.data.messages import DataWarning, warn_user
 from tiebreak.data.outcome import OUTCOMES, warn_both_bad, warn_no_left
 from tiebreak.data.parameters import check_parameters
@@ -43,84 +38,184 @@ from tiebreak.models.problem import (
     refuse_only_ties,
     warn_idle_groups,
 )
-from tiebreak.outofcore.cluster import open_partitions
 from tiebreak.outofcore.objectives import (
     ComparedSquares,
-    CountedPartition,
     GradedPartition,
     GradedSquares,
     LikelihoodPartition,
     ListedPartition,
+    PartitionFacts,
     PartitionObjective,
     SampledLikelihood,
     SampledPairs,
     SummedObjective,
-    add_equal,
     join_samples,
 )
-from tiebreak.outofcore.partitions import (
-    PartitionFacts,
-    Partitions,
-    check_consistent,
-    check_groups,
-    watch_steps,
-)
+from tiebreak.outofcore.partitions import Partitions, open_partitions
 from tiebreak.outofcore.sources import PartitionedPairs, PartitionedTable
-from tiebreak.ratings import BradleyTerry
 from tiebreak.solvers import NewtonSolution, minimize_newton
 from tiebreak.solvers.ridge import RidgeSystem
+
+Floats = NDArray[np.float64]
 
 # Rows that are brought here for the preconditioner: so many, or some per variable.
 _SAMPLE, _PER_VARIABLE, _LARGEST_SAMPLE = 8000, 8, 16_000
 
-Data = PartitionedTable | PartitionedPairs
+
+def fit(
+    model: Any,
+    X: Any,
+    y: str,
+    *,
+    qid: str | None = None,
+    sample_weight: str | None = None,
+    client: Any = None,
+    keep: bool = False,
+) -> Any:
+    """Fit a linear model on data in partitions, where they are.
+
+    Parameters
+    ----------
+    model : RankSVM, RankRLS or LogisticCompare
+        With the linear kernel; `RankSVM` with the squared hinge.
+    X : PartitionedTable, PartitionedPairs, or what PartitionedTable takes
+        Graded items, each group in one partition, or comparisons.
+    y, qid, sample_weight : str
+        Columns of grades or outcomes, groups, and weights, as in ``fit`` of the model.
+    client : distributed.Client, optional
+        The cluster that does the work; it must see files under the same names.
+        Default: this process, one partition after the other.
+    keep : bool, default=False
+        Whether partitions, once read and checked, stay in memory, here or on the
+        workers. Otherwise every pass reads them again.
+
+    Returns
+    -------
+    The model
+        Fitted as on all rows together, within its tolerance. It has no ``support_``,
+        which would be as large as the data.
+
+    Examples
+    --------
+    >>> import numpy as np, polars as pl, tempfile
+    >>> from tiebreak import RankSVM
+    >>> from tiebreak.outofcore import fit
+    >>> folder = tempfile.mkdtemp()
+    >>> for day in range(3):
+    ...     x = np.arange(4.0) - day
+    ...     rows = pl.DataFrame({"x": x, "grade": x > 0, "query": day})
+    ...     rows.write_parquet(f"{folder}/{day}.parquet")
+    >>> model = RankSVM(kernel="linear", loss="squared_hinge")
+    >>> fit(model, folder, "grade", qid="query").n_pairs_
+    10
+    """
+    check_parameters(model)
+    is_pairs = isinstance(X, PartitionedPairs)
+    data = X if is_pairs or isinstance(X, PartitionedTable) else PartitionedTable(X)
+    build, solve = _choose(model, data)
+    roles = {"y": y, "weight": sample_weight}
+    if not is_pairs:
+        roles["qid"] = qid
+    parts = open_partitions(data, build, client=client, keep=keep, **roles)
+    summary = Summary(parts)
+    if is_pairs:
+        summary.warn_of_comparisons()
+    else:
+        summary.refuse_straddling_groups()
+    fitted = summary.features | solve(model, parts, summary)
+    if not is_pairs:
+        fitted["fitted_with_qid_"] = qid is not None
+    return model._keep(fitted)
 
 
-@singledispatch
-def fit_model(model: Any, data: Data, **columns: Any) -> dict[str, Any] | None:
-    """Return the fitted attributes of a model, learned where the data are."""
-    # None if the model was fitted here, on comparisons that were added up there.
-    raise TypeError(
-        f"{type(model).__name__} cannot be fitted on data in partitions; expected "
-        "RankSVM, RankRLS, LogisticCompare or BradleyTerry. Try a sample of the rows."
-    )
-
-
-@fit_model.register
-def _fit_strengths(
-    model: BradleyTerry,
-    data: Data,
-    context: Any = None,
-    sample_weight: Any = None,
-    **columns: Any,
-) -> None:
-    if context is not None:
-        raise ValueError(
-            "context has no meaning for data in partitions, where equal comparisons "
-            "are added up; expected None. advantage and rater are names of columns."
+def _choose(model: Any, data: Any) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """Return what builds a partition, and what solves, for a model and its data."""
+    is_pairs = isinstance(data, PartitionedPairs)
+    kind: Callable[..., Any]
+    options: dict[str, Any] = {}
+    if isinstance(model, LogisticCompare):
+        if not is_pairs:
+            raise TypeError(
+                f"LogisticCompare learns from comparisons, got {data!r}; expected "
+                "PartitionedPairs."
+            )
+        _check_linear(model, identity=None)
+        kind, solve, options = (
+            LikelihoodPartition,
+            _solve_likelihood,
+            {"link": model.link},
         )
-    pairs, outcome, weight, others = add_up(data, weight=sample_weight, **columns)
-    model.fit(pairs, outcome, sample_weight=weight, **others)
+    elif isinstance(model, RankRLS):
+        _check_linear(model)
+        kind, solve = (
+            ComparedSquares if is_pairs else GradedSquares,
+            _solve_squares,
+        )
+    elif isinstance(model, RankSVM):
+        _check_linear(model, loss="squared_hinge", pairs_per_item=None)
+        kind, solve = GradedPartition, _solve_graded
+        if is_pairs:
+            kind, solve, options = ListedPartition, _solve_listed, {"ties": model.ties}
+    else:
+        raise TypeError(
+            f"{type(model).__name__} cannot be fitted on data in partitions; expected "
+            "RankSVM, RankRLS or LogisticCompare."
+        )
+    if is_pairs:
+        options |= {"items": data.items, "names": data.names}
+    else:
+        options["per_group"] = model.per_group
+    return partial(kind, **options), solve
 
 
-@dataclass(frozen=True, eq=False)
-class PartitionSummary:
-    """What the partitions hold together."""
+def _check_linear(model: Any, **needed: Any) -> None:
+    """Refuse parameters that have no meaning for data in partitions."""
+    name = type(model).__name__
+    if not (isinstance(model.kernel, str) and model.kernel == "linear"):
+        raise ValueError(
+            f"{name} got kernel={model.kernel!r}; on data in partitions it is "
+            "'linear', of features that NystroemMap may have made: "
+            "PartitionedTable(source).map(features.transform)."
+        )
+    for parameter, value in needed.items():
+        if (got := getattr(model, parameter)) != value:
+            raise ValueError(
+                f"{name} got {parameter}={got!r}; on data in partitions it is "
+                f"{parameter}={value!r}."
+            )
 
-    facts: Sequence[PartitionFacts]  # one for each partition
-    first: PartitionFacts  # the first one with rows
-    totals: NDArray[np.float64]  # weights of left, tie and right, of comparisons
-    n_selves: int  # comparisons of an item with itself
-    n_both_bad: int
 
-    @property
-    def n_rows(self) -> int:
-        """Number of rows of all partitions."""
-        return self.sum("n_rows")
+class Summary:
+    """What the partitions hold together, after a check that they have one form."""
+
+    def __init__(self, parts: Partitions) -> None:
+        self.labels = parts.labels
+        self.facts: list[PartitionFacts] = parts.each(attrgetter("facts"))
+        filled = [k for k, fact in enumerate(self.facts) if fact.n_rows]
+        if not filled:
+            raise ValueError(f"There are no rows in {len(self.labels)} partition(s).")
+        self.first = first = self.facts[filled[0]]
+        for number in filled[1:]:
+            other = self.facts[number]
+            same = other.n_features == first.n_features
+            if not same or other.feature_names != first.feature_names:
+                raise ValueError(
+                    f"{self.labels[number]} has other features than "
+                    f"{self.labels[filled[0]]}: {_describe(other)} instead of "
+                    f"{_describe(first)}."
+                )
+        self.n_rows: int = self.sum("n_rows")
+        self.totals: Floats = np.sum([fact.totals for fact in self.facts], axis=0)
 
     def sum(self, count: str) -> Any:
         """Return the sum of a count of `PartitionFacts` over all partitions."""
         return sum(getattr(fact, count) for fact in self.facts)
+
+    @property
+    def sample_share(self) -> float:
+        """The fraction of rows that makes a preconditioner good enough."""
+        wanted = max(_SAMPLE, _PER_VARIABLE * self.first.n_features)
+        return min(wanted, _LARGEST_SAMPLE) / self.n_rows
 
     @property
     def features(self) -> dict[str, Any]:
@@ -131,127 +226,81 @@ class PartitionSummary:
             features["feature_names_in_"] = names
         return features
 
-
-def summarize(parts: Partitions) -> PartitionSummary:
-    """Return what all partitions hold, after a check that they fit together."""
-    answers = zip(*parts.each(_summary_of), strict=True)
-    facts, totals, n_selves, n_both_bad = answers
-    first, total = check_consistent(facts, parts.labels), np.sum(totals, axis=0)
-    return PartitionSummary(facts, first, total, sum(n_selves), sum(n_both_bad))
-
-
-def _summary_of(part: Any) -> tuple[Any, ...]:
-    counts = (getattr(part, name, 0) for name in ("totals", "n_selves", "n_both_bad"))
-    return part.facts, *counts
-
-
-def warn_of_comparisons(summary: PartitionSummary) -> None:
-    """Warn of what is odd about comparisons; refuse weights that are all zero."""
-    left, tie, right = summary.totals
-    if not summary.totals.any():
-        check_weights(np.zeros(1), 1)
-    if left == 0 and tie and right:
-        warn_no_left()
-    if summary.n_both_bad:
-        warn_both_bad(summary.n_both_bad, summary.n_rows)
-    if summary.n_selves:
-        warn_user(
-            f"{summary.n_selves} comparison(s) are of an item with itself; such a tie "
-            "carries no information about utilities.",
-            DataWarning,
-        )
-
-
-def check_linear(model: Any, **needed: Any) -> None:
-    """Refuse parameters that have no meaning for data in partitions."""
-    check_parameters(model)
-    name = type(model).__name__
-    if not (isinstance(model.kernel, str) and model.kernel == "linear"):
+    def refuse_straddling_groups(self) -> None:
+        """Refuse groups that lie in more than one partition."""
+        names = [
+            np.zeros(0) if f.group_names is None else f.group_names for f in self.facts
+        ]
+        owner = np.repeat(np.arange(len(names)), [len(part) for part in names])
+        codes, distinct = factorize(np.concatenate([n for n in names if len(n)]))
+        if len(distinct) == len(codes):
+            return
+        [several] = np.nonzero(np.bincount(codes) > 1)
+        one, two = owner[codes == several[0]][:2]
         raise ValueError(
-            f"{name} got kernel={model.kernel!r}; on data in partitions the kernel is "
-            "'linear'. For others let NystroemMap make features first: "
-            "features = NystroemMap(kernel).fit(sample), then "
-            "fit(PartitionedTable(source).map(features.transform), ...)."
+            f"{len(several)} group(s) lie in more than one partition: group "
+            f"{str(distinct[several[0]])!r} is in {self.labels[one]} and in "
+            f"{self.labels[two]}. Items of a group are compared with each other, and "
+            "without qid all rows are one group: sort the rows by group, and cut them "
+            "between groups."
         )
-    for parameter, value in needed.items():
-        if (got := getattr(model, parameter)) != value:
-            raise ValueError(
-                f"{name} got {parameter}={got!r}; on data in partitions it is "
-                f"{parameter}={value!r}."
+
+    def warn_of_comparisons(self) -> None:
+        """Warn of what is odd about comparisons; refuse weights that are all zero."""
+        left, tie, right = self.totals
+        if not self.totals.any():
+            check_weights(np.zeros(1), 1)
+        if left == 0 and tie and right:
+            warn_no_left()
+        if n_both_bad := self.sum("n_both_bad"):
+            warn_both_bad(n_both_bad, self.n_rows)
+        if n_selves := self.sum("n_selves"):
+            warn_user(
+                f"{n_selves} comparison(s) are of an item with itself; such a tie "
+                "carries no information about utilities.",
+                DataWarning,
             )
 
 
-def build_compared(kind: Callable[..., Any], data: Data, **options: Any) -> Any:
-    """Return a class of partitions of comparisons, with the items if there are any."""
-    if isinstance(data, PartitionedPairs):
-        options |= {"items": data.items, "names": data.names}
-    return partial(kind, **options)
+def _describe(fact: PartitionFacts) -> str:
+    if fact.feature_names is None:
+        return f"{fact.n_features} columns"
+    return ", ".join(fact.feature_names)
 
 
-def fit_named(model: Any, data: Data, y: Any, sample_weight: Any) -> bool:
-    """Fit a model here if items have only names; return whether that is so."""
-    if not isinstance(data, PartitionedPairs) or data.items is not None:
-        return False
-    pairs, outcome, weight, _ = add_up(data, y=y, weight=sample_weight)
-    model.fit(pairs, outcome, sample_weight=weight)
-    return True
-
-
-def add_up(
-    data: Data, **roles: Any
-) -> tuple[Pairs, NDArray[np.int8], NDArray[np.float64], dict[str, NDArray[Any]]]:
-    """Return pairs, outcomes, weights and other columns; equal comparisons added up."""
-    # One pass: the sum over comparisons is a sum over the few that differ, with
-    # weights.
-    if not isinstance(data, PartitionedPairs):
-        raise TypeError(
-            "Expected comparisons in partitions: PartitionedPairs(source, left, "
-            f"right), with the names of the two columns of items; got {data!r}."
-        )
-    with closing(open_partitions(data, CountedPartition, **roles)) as parts:
-        warn_of_comparisons(summarize(parts))
-        tables = [t for t in parts.each(attrgetter("table")) if t is not None]
-    added = add_equal(pl.concat(tables, how="vertical_relaxed"))
-    pairs = Pairs(None, added["left"], added["right"])
-    others = {c.name: c.to_numpy() for c in added.drop("left", "right").iter_columns()}
-    return pairs, others.pop("y"), others.pop("weight"), others
-
-
-def sample_share(summary: PartitionSummary) -> float:
-    """Return the fraction of rows that makes a preconditioner good enough."""
-    wanted = max(_SAMPLE, _PER_VARIABLE * summary.first.n_features)
-    return min(wanted, _LARGEST_SAMPLE) / summary.n_rows
-
-
-@fit_model.register
-def _fit_logistic(
-    model: LogisticCompare, data: Data, y: Any = None, sample_weight: Any = None
-) -> dict[str, Any] | None:
-    if not data.is_pairs:
-        given = data if isinstance(data.source, str) else data.source
-        raise TypeError(
-            f"LogisticCompare learns from comparisons; got {type(given).__name__}. "
-            "Expected Pairs(items, left, right), PartitionedPairs(source, left, "
-            "right), or an array, also of Dask, of shape (n, 2, n_features)."
-        )
-    if fit_named(model, data, y, sample_weight):
-        return None
-    check_linear(model, identity=None)
-    build = build_compared(LikelihoodPartition, data, link=model.link)
-    opened = open_partitions(data, build, y=y, weight=sample_weight)
-    with closing(opened) as parts:
-        summary = summarize(parts)
-        warn_of_comparisons(summary)
-        solution, coef, t = _solve_likelihood(model, parts, summary)
-    if not summary.totals[[0, 2]].any():
+def _solve_likelihood(
+    model: Any, parts: Partitions, summary: Summary
+) -> dict[str, Any]:
+    share = float(summary.totals[1] / summary.totals.sum())
+    q, link = summary.first.n_features, LINKS[model.link]
+    if share == 1.0:
         warn_one_kind(np.zeros(1, dtype=np.int8))
+        solution, t = NewtonSolution(np.zeros(q), 0.0, 0.0, 0, True), math.inf
+    else:
+        # With no ties at all the tie parameter is no variable.
+        start, ridge = np.zeros(q), np.full(q, 2.0 * float(model.alpha))
+        if share:
+            start, ridge = np.append(start, link.start(share)), np.append(ridge, 0.0)
+        taken = parts.each(LikelihoodPartition.take, summary.sample_share)
+        sample = SampledLikelihood(taken, model.link)
+        scale = float(summary.totals.sum()) / sample.total
+        objective = SummedObjective(parts, ridge, sample=sample, share=scale)
+        solution = minimize_newton(
+            objective,
+            start,
+            tol=model.tol,
+            max_iter=int(model.max_iter),
+            min_iter=1,
+            dense=False,
+            precondition=objective.preconditioner,
+        )
+        t = float(solution.x[-1]) if share else link.start(0.0)
     if not solution.converged:
         warn_gap(model, solution.n_iter, solution.gap)
     return {
-        **summary.features,
-        **tie_attributes(LINKS[model.link], t),
+        **tie_attributes(link, t),
         "classes_": OUTCOMES.copy(),
-        "coef_": coef,
+        "coef_": solution.x[:q],
         "objective_": solution.value,
         "gap_": solution.gap,
         "n_iter_": solution.n_iter,
@@ -259,160 +308,81 @@ def _fit_logistic(
     }
 
 
-def _solve_likelihood(
-    model: Any, parts: Partitions, summary: PartitionSummary
-) -> tuple[NewtonSolution, np.ndarray, float]:
-    share = float(summary.totals[1] / summary.totals.sum())
-    q, link = summary.first.n_features, LINKS[model.link]
-    if share == 1.0:
-        nothing = np.zeros(q)
-        return NewtonSolution(nothing, 0.0, 0.0, 0, True), nothing, math.inf
-    # With no ties at all the tie parameter is no variable.
-    start, ridge = np.zeros(q), np.full(q, 2.0 * float(model.alpha))
-    if share:
-        start, ridge = np.append(start, link.start(share)), np.append(ridge, 0.0)
-    taken = parts.each(LikelihoodPartition.take, sample_share(summary))
-    sample = SampledLikelihood(taken, model.link)
-    scale = float(summary.totals.sum()) / sample.total
-    objective = SummedObjective(parts, ridge, sample=sample, share=scale)
-    solution = minimize_newton(
-        objective,
-        start,
-        tol=model.tol,
-        max_iter=int(model.max_iter),
-        min_iter=1,
-        dense=False,
-        precondition=objective.preconditioner,
-        watch=watch_steps(),
-    )
-    t = float(solution.x[-1]) if share else link.start(0.0)
-    return solution, solution.x[:q], t
-
-
-@fit_model.register
-def _fit_squares(
-    model: RankRLS,
-    data: Data,
-    y: Any = None,
-    qid: Any = None,
-    sample_weight: Any = None,
-) -> dict[str, Any] | None:
-    if fit_named(model, data, y, sample_weight):
-        return None
-    check_linear(model)
-    roles = {"y": y, "weight": sample_weight}
-    if data.is_pairs:
-        build = build_compared(ComparedSquares, data)
-    else:
-        build = partial(GradedSquares, per_group=model.per_group)
-        roles["qid"] = qid
-    with closing(open_partitions(data, build, **roles)) as parts:
-        summary = summarize(parts)
-        if summary.first.n_features > LARGEST:
-            raise ValueError(
-                f"RankRLS on data in partitions forms a matrix of its "
-                f"{summary.first.n_features} features; expected at most {LARGEST}. Try "
-                "RankSVM(kernel='linear', loss='squared_hinge')."
-            )
-        if data.is_pairs:
-            warn_of_comparisons(summary)
-        else:
-            check_groups(summary.facts, parts)
-        sums = parts.sum(_sums_of, summary.first.n_features)
-    H, h, square, size, n_different = sums
+def _solve_squares(
+    model: RankRLS, parts: Partitions, summary: Summary
+) -> dict[str, Any]:
+    if (n_features := summary.first.n_features) > LARGEST:
+        raise ValueError(
+            f"RankRLS on data in partitions forms a matrix of its {n_features} "
+            f"features; expected at most {LARGEST}. Try RankSVM(kernel='linear', "
+            "loss='squared_hinge')."
+        )
+    H, h, square, size, n_different = parts.sum(attrgetter("sums"))
     n_groups = summary.sum("n_groups")
     if n_different == 0:
-        if data.is_pairs:
+        if not n_groups:
             refuse_only_ties(model, summary.n_rows)
         refuse_no_pairs(summary.n_rows, n_groups)
     warn_single_items(summary.sum("n_idle_groups"), n_groups)
-    fit = _solve_squares(H, h, square, size, float(model.alpha))
-    assert fit.x is not None
-    fitted = summary.features | fit.fitted(model)
-    fitted |= {"coef_": fit.x, "objective_": fit.value}
-    fitted["n_pairs_"] = summary.sum("n_pairs")
-    if not data.is_pairs:
-        fitted["fitted_with_qid_"] = qid is not None
-    return fitted
-
-
-def _sums_of(part: Any, n_features: int) -> tuple[Any, ...]:
-    nothing = np.zeros(n_features)
-    return part.sums or (np.zeros((n_features, n_features)), nothing, 0.0, nothing, 0)
-
-
-def _solve_squares(
-    H: np.ndarray, h: np.ndarray, square: float, size: np.ndarray, alpha: float
-) -> LeastSquaresFit:
     # What rounding leaves of features that are constant inside groups is no signal.
     constant = H.diagonal() <= CONSTANT**2 * size
     H[constant], H[:, constant], h[constant] = 0.0, 0.0, 0.0
+    alpha = float(model.alpha)
     with one_blas_thread():
         solution = RidgeSystem(H, h).solve(alpha)
         x = solution.x
         value = max(square - float(x @ (2.0 * h - H @ x)), 0.0) + alpha * float(x @ x)
     gap, n_iter = solution.residual / (alpha * value), solution.n_iter
     how = solution.method, solution.n_dropped, not x.any()
-    return LeastSquaresFit(x, np.zeros(0), value, gap, n_iter, *how)
+    fit = LeastSquaresFit(x, np.zeros(0), value, gap, n_iter, *how)
+    n_pairs = summary.sum("n_pairs")
+    return {**fit.fitted(model), "coef_": x, "objective_": value, "n_pairs_": n_pairs}
 
 
-@fit_model.register
-def _fit_svm(
-    model: RankSVM,
-    data: Data,
-    y: Any = None,
-    qid: Any = None,
-    sample_weight: Any = None,
-) -> dict[str, Any] | None:
-    if fit_named(model, data, y, sample_weight):
-        return None
-    check_linear(model, loss="squared_hinge", pairs_per_item=None)
-    if data.is_pairs:
-        return _fit_compared(model, data, y, sample_weight)
-    build = partial(GradedPartition, per_group=model.per_group)
-    parts = open_partitions(data, build, y=y, qid=qid, weight=sample_weight)
-    summary = summarize(parts)
-    check_groups(summary.facts, parts)
+def _solve_graded(
+    model: RankSVM, parts: Partitions, summary: Summary
+) -> dict[str, Any]:
     n_pairs, n_groups = summary.sum("n_pairs"), summary.sum("n_groups")
     if n_pairs == 0:
         refuse_no_pairs(summary.n_rows, n_groups)
-    total = summary.sum("total")
     warn_idle_groups(summary.sum("n_idle_groups"), n_groups)
-    taken = parts.each(GradedPartition.take, sample_share(summary))
+    taken = parts.each(GradedPartition.take, summary.sample_share)
     sample = join_samples(taken, model.per_group)
-    fitted = _solve_hinges(model, parts, summary, sample, total / sample.tree.total)
-    return {**fitted, "n_pairs_": n_pairs, "fitted_with_qid_": qid is not None}
+    share = summary.sum("total") / sample.tree.total
+    fitted = _solve_hinges(model, parts, summary, sample, share)
+    return {**fitted, "n_pairs_": n_pairs}
 
 
-def _fit_compared(
-    model: RankSVM, data: Data, y: Any, sample_weight: Any
+def _solve_listed(
+    model: RankSVM, parts: Partitions, summary: Summary
 ) -> dict[str, Any]:
-    build = build_compared(ListedPartition, data, ties=model.ties)
-    parts = open_partitions(data, build, y=y, weight=sample_weight)
-    summary = summarize(parts)
-    warn_of_comparisons(summary)
-    if model.ties == "ignore" and not summary.totals[[0, 2]].any():
+    decided = summary.totals[0] + summary.totals[2]
+    if model.ties == "ignore" and not decided:
         refuse_only_ties(model, summary.n_rows)
-    double = 2.0 if model.ties == "both" else 1.0
-    total = double * (summary.totals.sum() - (model.ties != "both") * summary.totals[1])
-    sample = SampledPairs(parts.each(ListedPartition.take, sample_share(summary)))
+    total = 2.0 * summary.totals.sum() if model.ties == "both" else decided
+    sample = SampledPairs(parts.each(ListedPartition.take, summary.sample_share))
     return _solve_hinges(model, parts, summary, sample, total / sample.total)
 
 
 def _solve_hinges(
     model: RankSVM,
     parts: Partitions,
-    summary: PartitionSummary,
+    summary: Summary,
     sample: PartitionObjective,
     share: float,
 ) -> dict[str, Any]:
     q, C = summary.first.n_features, float(model.C)
     objective = SummedObjective(parts, np.ones(q), C, sample=sample, share=share)
-    silent = np.errstate(over="ignore", invalid="ignore")
-    with closing(parts), silent, one_blas_thread():
-        found = minimize_smooth(model, objective, np.zeros(q), watch_steps())
-    gap, learned = found.gap, bool(found.x.any())
-    result = found.x, found.value, gap, found.n_iter, gap <= model.tol
-    solution = PrimalSolution(*result, np.zeros(0), "newton")
-    check_solution(model, solution, learned)
-    return {**summary.features, **solution.fitted(), "coef_": found.x}
+    with np.errstate(over="ignore", invalid="ignore"), one_blas_thread():
+        best = minimize_smooth(model, objective, np.zeros(q))
+    solution = PrimalSolution(
+        best.x,
+        best.value,
+        best.gap,
+        best.n_iter,
+        best.gap <= model.tol,
+        np.zeros(0),
+        "newton",
+    )
+    check_solution(model, solution, bool(best.x.any()))
+    return {**solution.fitted(), "coef_": best.x}

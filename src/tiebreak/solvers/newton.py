@@ -40,7 +40,6 @@ __all__ = [
 
 Vector = NDArray[np.float64]
 Operator = Callable[[Vector], Vector]
-Watch = Callable[[Vector, float, float, int], None]
 
 _ARMIJO = 1e-4
 _MAX_HALVINGS = 60
@@ -136,7 +135,6 @@ def minimize_newton(
     min_iter: int = 0,
     dense: bool | None = None,
     precondition: Callable[[], Operator] | None = None,
-    watch: Watch | None = None,
 ) -> NewtonSolution:
     """Minimize a smooth convex function.
 
@@ -156,8 +154,6 @@ def minimize_newton(
     precondition : callable, optional
         Gives r to M⁻¹ r for conjugate gradients, M near the Hessian at the last
         expanded point. Default: the diagonal.
-    watch : callable, optional
-        Is told x, f(x), the gap and the number of steps after each.
 
     Returns
     -------
@@ -180,8 +176,6 @@ def minimize_newton(
                     gap = _gap(gradient, -solve(gradient), value)
                     if gap <= min(0.01 * gap_before, 0.5 * tol**2):
                         solved = True
-                        if watch is not None:
-                            watch(x, value, gap, n_iter)
                         break
                 solve = _factor_dense(objective.hessian())
                 step = -solve(gradient)
@@ -197,8 +191,6 @@ def minimize_newton(
         # has met the rounding of the gradient.
         rounded = gap <= _ROUNDING and gap >= 0.25 * gap_before
         solved = gap <= tol**2 or rounded
-        if watch is not None:
-            watch(x, value, gap, n_iter)
         if not math.isfinite(gap) or n_iter == max_iter:
             break
         last = solved and n_iter >= min_iter
@@ -254,7 +246,6 @@ def minimize_truncated(
     *,
     tol: float = 1e-3,
     max_iter: int = 100,
-    watch: Watch | None = None,
 ) -> NewtonSolution:
     """Minimize a smooth, strongly convex function of many variables.
 
@@ -266,8 +257,6 @@ def minimize_truncated(
         Where to start.
     tol, max_iter : float, default=1e-3, and int, default=100
         Bound on the relative gap, and largest number of Newton steps.
-    watch : callable, optional
-        Is told x, f(x), the gap and the number of steps after each.
 
     Returns
     -------
@@ -299,8 +288,6 @@ def minimize_truncated(
     while True:
         size = max(abs(value), np.finfo(float).tiny)
         gap = relative_gap(length**2 / (2.0 * objective.convexity), size)
-        if watch is not None:
-            watch(x, value, gap, n_iter)
         if gap <= tol or n_iter == max_iter or not math.isfinite(gap):
             break
         enough = _AIM * math.sqrt(2.0 * objective.convexity * size * tol)

@@ -12,7 +12,6 @@ from sklearn.base import BaseEstimator, clone
 
 from tiebreak.data import Grades, is_pairs, read_data
 from tiebreak.data.parameters import COUNT, POSITIVE, check_parameters, one_of
-from tiebreak.data.partitioned import as_partitioned
 from tiebreak.data.threads import one_blas_thread
 from tiebreak.kernels.functions import Gamma, Kernel
 from tiebreak.losses import GroupLaplacian
@@ -148,16 +147,12 @@ class RankRLS(KernelUtility, BaseEstimator):
         Parameters
         ----------
         X, y, qid, sample_weight
-            As in ``RankSVM.fit``, also in partitions.
+            As in ``RankSVM.fit``.
 
         Returns
         -------
         Self
         """
-        if (parts := as_partitioned(X)) is not None:
-            check_parameters(self)
-            columns = {"y": y, "qid": qid, "sample_weight": sample_weight}
-            return self._keep(parts.fit_model(self, **columns))
         problem = self._read(X, y, qid, sample_weight)
         return self._keep(self._solve(problem, problem.form()))
 

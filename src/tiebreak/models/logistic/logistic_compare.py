@@ -34,7 +34,6 @@ from tiebreak.data.items import feature_attributes
 from tiebreak.data.messages import list_rows
 from tiebreak.data.outcome import OUTCOMES
 from tiebreak.data.parameters import COUNT, POSITIVE, check_parameters, one_of
-from tiebreak.data.partitioned import as_partitioned
 from tiebreak.data.threads import one_blas_thread
 from tiebreak.data.validation import check_features
 from tiebreak.kernels.functions import Gamma, Kernel
@@ -227,13 +226,12 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : Pairs or array-like of shape (n, 2, n_features)
-            Comparisons, also in partitions (:mod:`tiebreak.outofcore`); then y and
-            sample_weight are names of columns.
+            Comparisons.
         y
             As in ``SVMCompare.fit``.
         advantage, context : array-like of shape (n,) and (n, q), optional
-            Covariates in favor of left, not for partitions: an advantage is 1 at home
-            or first, 0 on neutral ground, -1 if right has it. What they do is learned.
+            Covariates in favor of left: an advantage is 1 at home or first, 0 on
+            neutral ground, -1 if right has it. What they do is learned.
         sample_weight
             As in ``SVMCompare.fit``.
 
@@ -241,16 +239,6 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
         -------
         Self
         """
-        if (partitions := as_partitioned(X)) is not None:
-            check_parameters(self)
-            if advantage is not None or context is not None:
-                raise ValueError(
-                    "LogisticCompare learns from advantage and context only with all "
-                    "comparisons in memory, and these are in partitions. Take a sample "
-                    "of the rows, or BradleyTerry for items without features."
-                )
-            columns = {"y": y, "sample_weight": sample_weight}
-            return self._keep(partitions.fit_model(self, **columns))
         check_parameters(self)
         n_rows = len(X := as_pairs(X))
         data = read_comparisons(X, y, sample_weight, decode=True)

@@ -17,7 +17,6 @@ from sklearn.utils import check_random_state
 from tiebreak.data import Comparisons, Grades, Pairs, read_data
 from tiebreak.data.jit import njit
 from tiebreak.data.parameters import COUNT, POSITIVE, check_parameters, one_of
-from tiebreak.data.partitioned import as_partitioned
 from tiebreak.kernels.functions import Gamma, Kernel
 from tiebreak.losses import GradeHinge, GradeSquaredHinge, GradeTree, ListedSquaredHinge
 from tiebreak.models.kernel_utility import KernelUtility
@@ -171,9 +170,7 @@ class RankSVM(KernelUtility, BaseEstimator):
         Parameters
         ----------
         X : Pairs, array-like of shape (n, 2, n_features), items or Orders
-            Dispatch is by type: Pairs and 3-D arrays are comparisons. Or data in
-            partitions (:mod:`tiebreak.outofcore`); then y, qid and sample_weight are
-            names of columns, and there is no ``support_``.
+            Dispatch is by type: Pairs and 3-D arrays are comparisons.
         y : array-like of shape (n,), optional
             Outcomes -1, 0, +1 of comparisons, or grades of items; none for Orders.
         qid : array-like of shape (n,), optional
@@ -186,10 +183,6 @@ class RankSVM(KernelUtility, BaseEstimator):
         -------
         Self
         """
-        if (partitions := as_partitioned(X)) is not None:
-            check_parameters(self)
-            columns = {"y": y, "qid": qid, "sample_weight": sample_weight}
-            return self._keep(partitions.fit_model(self, **columns))
         return self._keep(self._solve(self._read(X, y, qid, sample_weight))[0])
 
     path = duals.path

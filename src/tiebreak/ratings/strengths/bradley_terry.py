@@ -25,7 +25,6 @@ from tiebreak.data.comparison_graph import (
 )
 from tiebreak.data.messages import DataWarning, warn_user
 from tiebreak.data.parameters import check_parameters, one_of
-from tiebreak.data.partitioned import as_partitioned
 from tiebreak.losses import (
     LINKS,
     ComparisonObjective,
@@ -221,8 +220,7 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         Parameters
         ----------
         X : Pairs
-            Comparisons of items known by name, ``Pairs(None, left, right)``, also in
-            partitions (:mod:`tiebreak.outofcore`); then the others name columns.
+            Comparisons of items known by name, ``Pairs(None, left, right)``.
         y : array-like of shape (n,)
             Outcomes -1 (left), 0 (tie), +1 (right).
         period : array-like of shape (n,), optional
@@ -241,12 +239,6 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         BradleyTerry
         """
         check_parameters(self)
-        if (parts := as_partitioned(X)) is not None:
-            columns = {"advantage": advantage, "context": context, "rater": rater}
-            columns |= {"y": y, "sample_weight": sample_weight}
-            if self.half_life is not None:
-                columns["period"] = period
-            return self._keep(parts.fit_model(self, **columns))
         results = check_results(X, y, sample_weight, "BradleyTerry")
         n_items = len(results.names)
         covariates, names = check_row_covariates(advantage, context, results.n_rows)
