@@ -27,8 +27,8 @@ path = partial(Option, readable=False)
 
 _FORMATS = (
     "CSV, TSV, JSON, JSON Lines, Parquet, Arrow, svmlight with qid, PrefLib or lists, "
-    "also packed (.gz, .bz2, .xz, .zst); - is standard input. Or a folder of Parquet or "
-    "Arrow files, or a pattern in quotes, read as one table."
+    "also packed (.gz, .bz2, .xz, .zst); - is standard input. Or a folder of Parquet "
+    "or Arrow files, or a pattern in quotes, read as one table."
 )
 _SEVERAL = " Several tables of the same columns are read as one."
 File = Annotated[Path, place(help=_FORMATS, metavar="FILE", show_default=False)]

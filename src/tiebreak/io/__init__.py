@@ -10,7 +10,7 @@ holds what users say, what they get, and the errors.
 
 A new file format takes three steps: add its name to `tiebreak.options`, detect
 its first bytes or lines in ``detect_format``, and read it. A format with named columns
-is opened in ``Table``. For any other, write ``read_<format>(path, detected)``, which
+is opened in ``TableFile``. For any other, write ``read_<format>(path, detected)``, which
 returns a `ReadResult`, in the room of its kind, and list it in ``_OTHERS`` of `read`.
 """
 

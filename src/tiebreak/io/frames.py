@@ -124,8 +124,8 @@ def _of_columns(source: Mapping[Any, Any]) -> pl.DataFrame:
                for value in source.values()]  # fmt: skip
     lengths = {len(values): name for name, values in zip(names, columns, strict=True)}
     if len(lengths) > 1:
-        said = ", ".join(f"{name!r} has {count:,}" for count, name in lengths.items())
-        raise ValueError(f"All columns of a table must be as long: {said} values.")
+        counts = ", ".join(f"{name!r} has {count:,}" for count, name in lengths.items())
+        raise ValueError(f"All columns of a table must be as long: {counts} values.")
     return _side_by_side(zip(names, columns, strict=True))
 
 
@@ -204,17 +204,17 @@ def _as_series(name: str, values: Any) -> pl.Series:
             with suppress(OverflowError, pl.exceptions.PolarsError):
                 series = pl.Series(name, values)
                 return series.fill_nan(None) if kinds == {float} else series
-    found = [None if _is_missing(value) else value for value in values]
-    if any(isinstance(value, _NESTED) for value in found):
-        return pl.Series(name, found, dtype=pl.Object)
-    kinds = {bool if isinstance(v, bool | np.bool_) else type(v) for v in found}
+    known = [None if _is_missing(value) else value for value in values]
+    if any(isinstance(value, _NESTED) for value in known):
+        return pl.Series(name, known, dtype=pl.Object)
+    kinds = {bool if isinstance(v, bool | np.bool_) else type(v) for v in known}
     kinds.discard(type(None))
     if len(kinds) <= 1 or kinds <= {int, float}:
         with suppress(TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
-            series = pl.Series(name, found, strict=len(kinds) == 1)
+            series = pl.Series(name, known, strict=len(kinds) == 1)
             if series.dtype != pl.Object:
                 return series
-    texts = [None if value is None else str(value) for value in found]
+    texts = [None if value is None else str(value) for value in known]
     return pl.Series(name, texts, dtype=pl.String)
 
 
@@ -256,15 +256,15 @@ def read_json(path: Path, detected: FileFormat) -> pl.DataFrame:
     try:
         if text.lstrip()[:1] == "[":
             return of_records(_array(path, text))
-        found = json.loads(text)
+        content = json.loads(text)
     except json.JSONDecodeError as error:
         at = f"line {error.lineno}, column {error.colno}"
         raise _json_error(path, at, error) from None
     except RecursionError:
         raise FileError(path, _DEEP) from None
-    if not isinstance(found, dict):
-        raise FileError(path, f"this is {_kind(found)}; {_EXPECTED}")
-    return _of_object(path, found)
+    if not isinstance(content, dict):
+        raise FileError(path, f"this is {_kind(content)}; {_EXPECTED}")
+    return _of_object(path, content)
 
 
 _EXPECTED = "expected an array of objects, one for each row."
@@ -291,9 +291,9 @@ def _array(path: Path, text: str) -> Iterator[Mapping[str, Any]]:
     decoder = json.JSONDecoder()
 
     def skip(place: int) -> int:
-        found = _BLANKS.match(text, place)
-        assert found is not None
-        return found.end()
+        blanks = _BLANKS.match(text, place)
+        assert blanks is not None
+        return blanks.end()
 
     place, row = skip(skip(0) + 1), 0
     closed = text[place : place + 1] == "]"
@@ -315,9 +315,9 @@ def _array(path: Path, text: str) -> Iterator[Mapping[str, Any]]:
         raise json.JSONDecodeError("extra data", text, place)
 
 
-def _of_object(path: Path, found: dict[str, Any]) -> pl.DataFrame:
+def _of_object(path: Path, content: dict[str, Any]) -> pl.DataFrame:
     """Return the table that one object holds."""
-    names, rows = found.get("columns"), found.get("data")
+    names, rows = content.get("columns"), content.get("data")
     if isinstance(names, list) and isinstance(rows, list):
         header = [str(name) for name in names]
         if repeated := find_repeated(header):
@@ -328,26 +328,26 @@ def _of_object(path: Path, found: dict[str, Any]) -> pl.DataFrame:
                     path, f"row {number} of data is not a list of {len(header)} values."
                 )
         return of_records(dict(zip(header, row, strict=True)) for row in rows)
-    tables = [name for name, value in found.items() if _is_records(value)]
+    tables = [name for name, value in content.items() if _is_records(value)]
     if len(tables) == 1:
-        return of_records(found[tables[0]])
+        return of_records(content[tables[0]])
     if len(tables) > 1:
         raise FileError(
             path, f"this holds {len(tables)} tables ({first_of(tables)}); keep one."
         )
-    values = list(found.values())
+    values = list(content.values())
     if values and all(isinstance(value, list) for value in values):
         if len({len(value) for value in values}) > 1:
             raise FileError(path, "its columns are not equally long.")
-        return _side_by_side(found.items())
+        return _side_by_side(content.items())
     if values and all(isinstance(value, dict) for value in values):
         inner = list(values[0])
         if all(list(value) == inner for value in values) and all(
             map(str.isdigit, inner)
         ):
-            return _side_by_side((n, list(v.values())) for n, v in found.items())
+            return _side_by_side((n, list(v.values())) for n, v in content.items())
         return of_records(values)
-    kept = first_of([shorten(name) for name in found], 5)
+    kept = first_of([shorten(name) for name in content], 5)
     raise FileError(path, f"this is an object with {kept}; {_EXPECTED}")
 
 

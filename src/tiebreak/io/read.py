@@ -187,10 +187,10 @@ def _read_other(
     }
     of_columns |= {flag("drop_duplicates"): options.drop_duplicates}
     of_columns |= {flag("covariates"): options.numbers}
-    if asked := [option for option, value in of_columns.items() if value]:
+    if refused := [option for option, value in of_columns.items() if value]:
         raise FileError(
             path,
-            f"{' and '.join(asked)} can be asked of a table with columns, and this is "
+            f"{' and '.join(refused)} need a table with columns, and this is "
             f"a file in the format {detected.format}.",
         )
     result = read(path, detected)
@@ -248,15 +248,15 @@ def _say_skipped(skipped: pl.DataFrame) -> str:
     kinds: dict[str, list[str]] = {}
     for place, reason in skipped.select("place", "reason").rows():
         kinds.setdefault(reason, []).append(place)
-    said = "; ".join(f"{why}: {first_of(where, 5)}" for why, where in kinds.items())
+    reasons = "; ".join(f"{why}: {first_of(where, 5)}" for why, where in kinds.items())
     they = "it" if skipped.height == 1 else "they"
     count = plural(skipped.height, "row")
-    return f"{count} skipped, because {they} cannot be read. {said}."
+    return f"{count} skipped, because {they} cannot be read. {reasons}."
 
 
 def _choose_rows(table: Table, options: ReadOptions) -> list[str]:
     """Leave out the rows that the user does not want, and say how many."""
-    said = []
+    sentences = []
     if options.where is not None:
         true = _evaluate(table, options.where)
         unknown = int(true.null_count())
@@ -265,49 +265,51 @@ def _choose_rows(table: Table, options: ReadOptions) -> list[str]:
             raise table.error(f"{flag('where', options.where)} is true of no row.")
         missing = f" ({unknown:,} of them lack a value)" if unknown else ""
         count = plural(int((~kept).sum()), "row")
-        said.append(f"{flag('where', options.where)} left out {count}{missing}.")
+        sentences.append(f"{flag('where', options.where)} left out {count}{missing}.")
         table.keep(kept)
     if options.drop_duplicates:
         new = table.frame(table.columns).select(pl.struct(pl.all()).is_first_distinct())
         kept = new.to_series().to_numpy()
         count = plural(int((~kept).sum()), "row")
-        said.append(
+        sentences.append(
             f"{flag('drop_duplicates')} left out {count} that repeat an earlier one."
         )
         table.keep(kept)
-    return said
+    return sentences
 
 
 def _evaluate(table: Table, text: str) -> pl.Series:
     """Give what a condition says of each row: true, false or null."""
     example = "expected a condition such as turns > 1 or language = 'en'"
-    asked = flag("where", text)
+    option = flag("where", text)
     if ";" in _SQL_QUOTED.sub("", text):
         # Which polars up to 1.39 ends at, and leaves out the rest.
-        raise table.error(f"{asked} is not understood (it has a ;); {example}.")
+        raise table.error(f"{option} is not understood (it has a ;); {example}.")
     try:
         condition = pl.sql_expr(text)
         names = list(dict.fromkeys(condition.meta.root_names()))
     except pl.exceptions.PolarsError as error:
         reason = str(error).partition("\n")[0]
-        raise table.error(f"{asked} is not understood ({reason}); {example}.") from None
+        raise table.error(
+            f"{option} is not understood ({reason}); {example}."
+        ) from None
     if not names:
-        raise table.error(f"{asked} names no column; {example}.")
-    frame = table.frame([named_column(table, name, asked) for name in names])
+        raise table.error(f"{option} names no column; {example}.")
+    frame = table.frame([named_column(table, name, option) for name in names])
     frame.columns = names
     plain = frame.select(_as_plain_text(column) for column in frame)
     trouble = ""
     # Numbers are compared as numbers, unless a word is among what is asked for.
     for tried in (plain.select(_as_numbers(column) for column in plain), plain):
         try:
-            found = tried.select(condition.alias("kept")).to_series()
+            is_true = tried.select(condition.alias("kept")).to_series()
         except pl.exceptions.PolarsError as error:
             trouble = trouble or str(error).partition("\n")[0]
             continue
-        if found.dtype == pl.Boolean and len(found) == len(frame):
-            return found
+        if is_true.dtype == pl.Boolean and len(is_true) == len(frame):
+            return is_true
         trouble = trouble or "it is not true or false for every row"
-    raise table.error(f"{asked} cannot be used ({trouble}); {example}.")
+    raise table.error(f"{option} cannot be used ({trouble}); {example}.")
 
 
 def _as_plain_text(column: pl.Series) -> pl.Series:
@@ -404,35 +406,35 @@ def _read_asked(
 
 
 def _find_sides(roles: Roles) -> Sides | None:
-    found = roles.sides()
-    if len(found) > 1:
+    ways = roles.sides()
+    if len(ways) > 1:
         listed = "; or ".join(
-            f"{flag('left', s.left)} {flag('right', s.right)}" for s in found
+            f"{flag('left', s.left)} {flag('right', s.right)}" for s in ways
         )
         raise roles.table.question(
-            f"the two items can be read in {len(found)} ways. Choose one by its "
+            f"the two items can be read in {len(ways)} ways. Choose one by its "
             f"options: {listed}."
         )
-    return found[0] if found else None
+    return ways[0] if ways else None
 
 
 def _read_sides(roles: Roles, sides: Sides) -> ReadResult:
     """Read pairs of names, one for each row."""
     table, names = roles.table, [sides.left, sides.right]
-    found = {"left": sides.left, "right": sides.right}
+    chosen = {"left": sides.left, "right": sides.right}
     for role in ("advantage", "neutral"):
-        if (column := roles.find(role, found)) is not None:
-            found[role] = column
+        if (column := roles.find(role, chosen)) is not None:
+            chosen[role] = column
     neutral, advantage = (
-        [found[r]] if r in found else [] for r in ("neutral", "advantage")
+        [chosen[r]] if r in chosen else [] for r in ("neutral", "advantage")
     )
     columns = table.read(text=[*names, *neutral], numbers=advantage)
     sentences = [f"{sides.left} and {sides.right} are the two items of each row."]
     left, right = read_sides(columns, names, sentences)
-    favored = read_advantage(columns, found, sides.family, sentences)
+    favored = read_advantage(columns, chosen, sides.family, sentences)
     columns.refuse_broken()
     pairs = Pairs(None, left.array(), right.array())
-    sentences += _describe_ignored(table, found, _OUTCOMES)
+    sentences += _describe_ignored(table, chosen, _OUTCOMES)
     n_pairs, n_items = plural(len(pairs), "pair"), plural(pairs.n_items, "item")
     sentences.append(f"{n_pairs} of {n_items}.")
     data = Comparisons(pairs, np.empty(0, dtype=np.int8), columns=favored)
@@ -445,13 +447,13 @@ def _read_items(roles: Roles, wanted: Wanted | None) -> ReadResult:
     taken: set[str] = set()
     if wanted is not None and wanted.names is not None:
         taken = {place.column for place in find_wanted(table.columns, wanted.names)}
-    found: dict[str, str] = {}
+    by_role: dict[str, str] = {}
     for role, words in (("query", "query"), ("item", "name")):
         likely = find_columns(words, table.columns)
-        free = (c for c in likely if c not in {*taken, *found.values()})
+        free = (c for c in likely if c not in {*taken, *by_role.values()})
         if (column := roles.given.get(role) or next(free, None)) is not None:
-            found[role] = column
-    query, item = found.get("query"), found.get("item")
+            by_role[role] = column
+    query, item = by_role.get("query"), by_role.get("item")
     if wanted is None and item is None:
         raise table.error(
             "no column has a usual name for items, so that they could be looked up in "
@@ -464,14 +466,16 @@ def _read_items(roles: Roles, wanted: Wanted | None) -> ReadResult:
     ignored: list[str] = []
     chosen = FeatureColumns([], [])
     if wanted is not None:
-        others = [c for c in table.columns if c not in found.values()]
+        others = [c for c in table.columns if c not in by_role.values()]
         if wanted.names is None:
             graded = {c for role in _GRADES for c in find_columns(role, others)}
             others = [c for c in others if c not in graded]
-            ignored = _describe_ignored(table, found, _GRADES)
+            ignored = _describe_ignored(table, by_role, _GRADES)
         chosen = choose_features(table, others, wanted, ignored)
-    columns = table.read(text=[*found.values(), *chosen.words], numbers=chosen.numbers)
-    columns.note_missing("value", *found.values())
+    columns = table.read(
+        text=[*by_role.values(), *chosen.words], numbers=chosen.numbers
+    )
+    columns.note_missing("value", *by_role.values())
     items = build_features(chosen, columns, sentences, whole=True)
     columns.refuse_broken()
     names = None
@@ -486,10 +490,10 @@ def _read_items(roles: Roles, wanted: Wanted | None) -> ReadResult:
 
 
 def _describe_ignored(
-    table: Table, found: dict[str, str], roles: tuple[str, ...]
+    table: Table, used: dict[str, str], roles: tuple[str, ...]
 ) -> list[str]:
     listed = [column for role in roles for column in find_columns(role, table.columns)]
-    kept = [c for c in dict.fromkeys(listed) if c not in found.values()]
+    kept = [c for c in dict.fromkeys(listed) if c not in used.values()]
     return [f"Not looked at: {', '.join(kept)}."] if kept else []
 
 

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Tables in CSV, TSV, Parquet and Arrow files, read by column and written.
 
-Every field of a CSV file is text until it is asked for as a number: ``007`` stays a
-name. Text is kept as codes of distinct values (`Text`), so ten million rows need the
-memory of their columns only. A record is a row of a CSV file; it ends with its line,
-unless the line ends within quotation marks.
+A table is one file or several of the same columns, and one polars scan. Every field of
+a CSV file is text until it is read as a number: ``007`` stays a name. Text is kept as
+codes of distinct values (`Text`), so ten million rows need the memory of their columns
+only. A record is a row of a CSV file; it ends with its line, unless the line ends
+within quotation marks.
 
 In CSV and TSV, text that a spreadsheet would run as a formula (it begins with ``=``,
 ``+``, ``-``, ``@``, a tab or a carriage return, perhaps after apostrophes) is written
@@ -371,9 +372,9 @@ class TableFile:
                 if b'"' in bare or _is_stray(record, separator):
                     stray.append(f"line {line}")
                     continue
-            found = bare.count(separator) + 1
-            if found != expected:
-                ragged.append(f"line {line} ({found})")
+            n_fields = bare.count(separator) + 1
+            if n_fields != expected:
+                ragged.append(f"line {line} ({n_fields})")
         if stray:
             raise self.error(
                 f"{plural(len(stray), 'row')} with a quotation mark inside a field, so "
@@ -658,27 +659,27 @@ class Table:
             value, bad = self._as_number(column)
             wanted += [value.alias(f"number {i}"), bad.alias(f"bad {i}")]
         # Of thousands of columns each is taken in no time, and let go after that.
-        found = self._without_absent(self._collect(wanted)).get_columns()[::-1]
+        series = self._without_absent(self._collect(wanted)).get_columns()[::-1]
         result = Columns(self)
         for column in text:
-            result.text[column] = number_text(found.pop())
+            result.text[column] = number_text(series.pop())
         for column in raw:
-            result.raw[column] = found.pop()
+            result.raw[column] = series.pop()
         for column in numbers:
-            result.numbers[column] = found.pop().to_numpy()
-            result.bad[column] = np.flatnonzero(found.pop().to_numpy())
+            result.numbers[column] = series.pop().to_numpy()
+            result.bad[column] = np.flatnonzero(series.pop().to_numpy())
         return result
 
     def _as_number(self, column: str) -> tuple[pl.Expr, pl.Expr]:
         value = self._col(column)
-        given = value.is_not_null()
+        has_value = value.is_not_null()
         if self._types[column] in _TEXT_TYPES:
             value = value.cast(pl.String).str.strip_chars()
             if self.detected.separator == ";":
                 value = value.str.replace(r"^([-+]?\d*),(\d+)$", "$1.$2")
-            given = value.is_not_null() & (value != "")
+            has_value = value.is_not_null() & (value != "")
         number = value.cast(pl.Float64, strict=False)
-        bad = given & ~number.is_finite().fill_null(False)
+        bad = has_value & ~number.is_finite().fill_null(False)
         return number.fill_null(math.nan), bad
 
     def _without_absent(self, frame: pl.DataFrame) -> pl.DataFrame:
