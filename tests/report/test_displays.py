@@ -16,7 +16,6 @@ from tiebreak import (
     LogisticCompare,
     Pairs,
     RankSVM,
-    report,
 )
 from tiebreak.report import CalibrationDisplay, LeaderboardDisplay, TuningDisplay
 from tiebreak.selection import TuneResult
@@ -149,43 +148,31 @@ GRADES = np.random.default_rng(0).normal(size=(30, 3))
 ITEMS = GRADES[:20].reshape(10, 2, 3)
 OUTCOMES = np.array([-1, 0, 1, 1, -1] * 2)
 SEARCH = GridSearchCV(RankSVM(), {"C": [1.0, 2.0], "tol": [1e-3, 1e-4]}, cv=2)
-# What each display is made from. None: its docstring says why it has no such method.
-SOURCES = {
-    "LeaderboardDisplay": ((BradleyTerry(alpha=0.1), GAMES, Y), (), None),
-    "CalibrationDisplay": (
-        (LogisticCompare(), ITEMS, OUTCOMES),
-        (ITEMS, OUTCOMES),
-        (OUTCOMES, np.full((10, 3), 1 / 3)),
+MAKERS = {
+    "leaderboard": lambda **more: LeaderboardDisplay.from_estimator(
+        BradleyTerry(alpha=0.1).fit(GAMES, Y), **more
     ),
-    "TuningDisplay": ((SEARCH, GRADES, GRADES[:, 0]), (), None),
+    "calibration": lambda **more: CalibrationDisplay.from_estimator(
+        LogisticCompare().fit(ITEMS, OUTCOMES), ITEMS, OUTCOMES, **more
+    ),
+    "tuning": lambda **more: TuningDisplay.from_estimator(
+        SEARCH.fit(GRADES, GRADES[:, 0]), **more
+    ),
 }
 
 
-@pytest.mark.parametrize("name", SOURCES)
+@pytest.mark.parametrize("name", MAKERS)
 def test_displays_are_made_and_drawn_as_those_of_scikit_learn(name):
-    kind = getattr(report, name)
-    (model, *data), more, predictions = SOURCES[name]
-    ways = {"from_estimator": (model.fit(*data), *more)}
-    if predictions is None:
-        assert not hasattr(kind, "from_predictions")
-        assert "there is no ``from_predictions``" in " ".join(kind.__doc__.split())
-    else:
-        ways["from_predictions"] = predictions
-    for way, arguments in ways.items():
-        make = getattr(kind, way)
-        new = make(*arguments)
-        assert isinstance(new, kind)
-        assert new.ax_ in new.figure_.axes
-        assert new._repr_png_().startswith(b"\x89PNG")  # notebooks show it
-        figure = Figure()
-        ax = figure.subplots()
-        given = make(*arguments, ax=ax)
-        assert given.ax_ is ax
-        assert given.figure_ is figure
-        assert figure.axes[0] is ax and ax.has_data()
-        assert given._repr_png_() is None  # its figure belongs to who made it
-        assert new.plot(ax=ax) is new
-        assert new.ax_ is ax
+    new = MAKERS[name]()
+    assert new.ax_ in new.figure_.axes
+    assert new._repr_png_().startswith(b"\x89PNG")  # notebooks show it
+    figure = Figure()
+    ax = figure.subplots()
+    other = MAKERS[name](ax=ax)
+    assert other.ax_ is ax and other.figure_ is figure
+    assert ax.has_data()
+    assert other._repr_png_() is None  # its figure belongs to who made it
+    assert new.plot(ax=ax) is new and new.ax_ is ax
 
 
 def test_a_search_of_scikit_learn_is_drawn_like_one_of_ours():

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The picture of level curves: what is drawn, refused and saved."""
 
-import subprocess
-import sys
 from types import SimpleNamespace
 
 import numpy as np
@@ -168,13 +166,3 @@ def test_all_items_at_one_place():
 def test_only_pairs_in_the_plane(pairs, got):
     with pytest.raises(ValueError, match=rf"exactly 2 features, {got}"):
         draw_level_curves({}, pairs, np.zeros(len(pairs)))
-
-
-@pytest.mark.extended
-def test_no_pyplot():
-    code = (
-        "import sys; import tiebreak.report.level_curves as m; "
-        "m.draw_level_curves({}, [[[0., 0.], [1., 1.]]], [0]); "
-        "sys.exit('matplotlib.pyplot' in sys.modules)"
-    )
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
