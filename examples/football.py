@@ -106,7 +106,7 @@ def main(folder: Path) -> None:
         )
 
     folder.mkdir(parents=True, exist_ok=True)
-    picture = LeaderboardDisplay.from_leaderboard(board, top=20)
+    picture = LeaderboardDisplay(board, top=20).plot()
     picture.figure_.savefig(folder / "football.png")
     print(f"\nPicture: {folder / 'football.png'}")
 

@@ -100,7 +100,7 @@ def main(folder: Path) -> None:
     )
 
     folder.mkdir(parents=True, exist_ok=True)
-    picture = LeaderboardDisplay.from_leaderboard(board, top=15)
+    picture = LeaderboardDisplay(board, top=15).plot()
     picture.figure_.savefig(folder / "language_models.png")
     print(f"\nPicture: {folder / 'language_models.png'}")
 

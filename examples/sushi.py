@@ -93,7 +93,7 @@ def main(folder: Path) -> None:
         )
 
     folder.mkdir(parents=True, exist_ok=True)
-    picture = LeaderboardDisplay.from_leaderboard(board)
+    picture = LeaderboardDisplay(board).plot()
     picture.figure_.savefig(folder / "sushi.png")
     print(f"\nPicture: {folder / 'sushi.png'}")
 

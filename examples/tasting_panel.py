@@ -76,7 +76,7 @@ def main(folder: Path) -> None:
     for row in result.table.iter_rows(named=True):
         print(f"  a new taster, by {row['model']:13s} log loss {row['log_loss']:.3f}")
 
-    picture = LeaderboardDisplay.from_leaderboard(board)
+    picture = LeaderboardDisplay(board).plot()
     picture.figure_.savefig(folder / "tasting_panel.png")
     print(f"\nPicture: {folder / 'tasting_panel.png'}")
 

@@ -63,7 +63,7 @@ def option(
     """Describe an option; without a ``panel`` it is for Python only.
 
     ``common`` ones are shown by ``--help``, all by ``--help-all``. ``type`` is that of
-    the command line, text unless it is said otherwise. A ``role`` is that of a column.
+    the command line, text by default. A ``role`` is that of a column.
     """
     about: dict[str, Any] = {
         "help": help,
@@ -227,9 +227,8 @@ class ReadOptions:
     def __post_init__(self) -> None:
         if self.item_column is not None and self.items is None:
             raise ValueError(
-                f"{flag('item_column')} names {self.item_column!r} in a table of "
-                f"items, but there is none; name its file with {flag('items')}. A "
-                f"column of FILE itself is named with {flag('item')}."
+                f"{flag('item_column')} is of a table of items; name its file with "
+                f"{flag('items')}, or a column of FILE itself with {flag('item')}."
             )
         for name, allowed in CHOICES.items():
             value = getattr(self, name)
@@ -264,8 +263,7 @@ class ReadOptions:
             if not sign or outcome not in OUTCOMES or not value:
                 raise ValueError(
                     f"{flag('outcome_words')} must be like left=1,tie=0.5,right=0, "
-                    f"with {', '.join(OUTCOMES)} before the equals signs, got "
-                    f"{part!r}."
+                    f"of {', '.join(OUTCOMES)}; got {part!r}."
                 )
             if declared.setdefault(value, outcome) != outcome:
                 raise ValueError(
@@ -283,13 +281,13 @@ class ReadOptions:
         """
         if self.likert is None:
             return None
-        found = re.fullmatch(r" *(-?\d{1,9}) *\.\. *(-?\d{1,9}) *", self.likert)
-        if found is None or found[1] == found[2]:
+        ends = re.fullmatch(r" *(-?\d{1,9}) *\.\. *(-?\d{1,9}) *", self.likert)
+        if ends is None or ends[1] == ends[2]:
             raise ValueError(
-                f"{flag('likert')} must be the two ends of a scale, such as 1..7, the "
-                f"one that says that left is better first, got {self.likert!r}."
+                f"{flag('likert')} must be the two ends of a scale, that of left "
+                f"first, such as 1..7; got {self.likert!r}."
             )
-        return int(found[1]), int(found[2])
+        return int(ends[1]), int(ends[2])
 
     def columns(self) -> dict[str, str]:
         """Return the columns that the user named, by their roles.
@@ -317,9 +315,8 @@ class Covariate:
             log, parts = True, parts[1:]
         if not all(parts) or len(parts) > 2:
             raise ValueError(
-                f"{flag('covariates')} got {text!r}; expected a column, left_column:"
-                "right_column for their difference, or log:left_column:right_column "
-                "for that of their logarithms."
+                f"{flag('covariates')} got {text!r}; expected a column, left:right for "
+                "a difference of two, or log:left:right for that of their logarithms."
             )
         return cls(tuple(parts), log)
 
@@ -424,6 +421,11 @@ class RankOptions:
             raise ValueError(
                 f"{flag('ties')} must be one of {', '.join(TIES)}; got {self.ties!r}."
             )
+        if "ties" in self.settings and self.ties not in (None, "drop"):
+            raise ValueError(
+                f"{flag('ties', self.ties)} says how ties are counted, and so does the "
+                "setting ties; leave one of the two out."
+            )
         allowed: tuple[Any, ...] = TIES
         if self.model == "judge-bradley-terry":
             allowed = ("davidson", "rao-kupper", "drop")
@@ -435,8 +437,8 @@ class RankOptions:
                 f"and not for {self.model}; leave one of the two out."
             )
         for name in ("anchor", "covariates", "position"):
-            asked = getattr(self, name) not in (None, (), "", False)
-            if asked and self.model in ("elo", "glicko", "glicko2"):
+            is_set = getattr(self, name) not in (None, (), "", False)
+            if is_set and self.model in ("elo", "glicko", "glicko2"):
                 raise ValueError(
                     f"{flag(name)} is for strengths "
                     f"({flag('model', 'bradley-terry')}), and not for {self.model}; "
@@ -450,18 +452,28 @@ class RankOptions:
             )
 
     @property
+    def model_settings(self) -> dict[str, Any]:
+        """The parameters of the model: `settings`, `ties` and `half_life`."""
+        settings = dict(self.settings)
+        if self.ties not in (None, "drop"):
+            settings["ties"] = self.ties
+        if self.half_life is not None:
+            settings["half_life"] = _read_value(str(self.half_life))
+        return settings
+
+    @property
     def categories(self) -> tuple[str, ...]:
         """The columns that --by names."""
         return _listed(self.by)
 
     def parsed_covariates(self) -> tuple[Covariate, ...]:
         """Return the covariates that were asked for."""
-        found = tuple(map(Covariate.parse, _listed(self.covariates)))
-        if len({covariate.label for covariate in found}) < len(found):
+        covariates = tuple(map(Covariate.parse, _listed(self.covariates)))
+        if len({covariate.label for covariate in covariates}) < len(covariates):
             raise ValueError(
                 f"{flag('covariates')} names the same one twice; leave one out."
             )
-        return found
+        return covariates
 
     def zero(self) -> tuple[str | None, float]:
         """Return an item, or None for the mean of all, and its rating."""
@@ -475,25 +487,25 @@ class RankOptions:
         )
 
 
-def _listed(given: str | Sequence[str]) -> tuple[str, ...]:
-    parts = given.split(",") if isinstance(given, str) else list(given)
+def _listed(values: str | Sequence[str]) -> tuple[str, ...]:
+    parts = values.split(",") if isinstance(values, str) else list(values)
     return tuple(part.strip() for part in parts if part.strip())
 
 
-def _read_anchor(given: Any) -> tuple[str | None, float]:
+def _read_anchor(anchor: Any) -> tuple[str | None, float]:
     """Read ``1000``, ``"NAME=1114"`` or ``{name: 1114}``."""
-    name, value = None, given
-    if isinstance(given, Mapping) and len(given) == 1:
-        ((name, value),) = given.items()
-    elif isinstance(given, str) and "=" in given:
-        name, _, value = given.rpartition("=")
+    name, value = None, anchor
+    if isinstance(anchor, Mapping) and len(anchor) == 1:
+        ((name, value),) = anchor.items()
+    elif isinstance(anchor, str) and "=" in anchor:
+        name, _, value = anchor.rpartition("=")
     try:
         number = float(value)
     except (TypeError, ValueError):
         number = math.nan
     if not math.isfinite(number) or name == "":
         raise ValueError(
-            f"{flag('anchor')} got {given!r}; expected the rating of an item, "
+            f"{flag('anchor')} got {anchor!r}; expected the rating of an item, "
             "NAME=1114, or of the mean of all, 1000."
         )
     return name, number

@@ -112,61 +112,6 @@ def test_check_says_what_the_data_support(run, tmp_path):
     assert "undefeated" in {finding["code"] for finding in found["findings"]}
 
 
-def test_undefeated_items_are_rated_with_a_prior_that_is_named(run, tmp_path):
-    path = tmp_path / "few.csv"
-    rows = ["Ada,Bo,left", "Bo,Cy,left", "Cy,Bo,left", "Ada,Cy,left", "Bo,Cy,tie"] * 3
-    path.write_text("\n".join(["left,right,outcome", *rows]))
-    done = run("rank", path, "--out", tmp_path / "out")
-    assert done.code == 0, done.stderr
-    said = " ".join(done.stdout.split())
-    assert "Prior: strengths are within ±" in said
-    assert "This width was learned" in said
-
-
-@pytest.mark.parametrize(
-    ("text", "options", "code", "words"),
-    [
-        ("left,right,outcome\nAda,Bo,won\n", (), 3, ["line 2", "won"]),
-        ("left,right,outcome\nAda,Bo,1\nBo,Ada,0\n", (), 3, ["--meaning"]),
-        ("", (), 3, ["empty"]),
-        ("a,b\n", (), 3, []),
-        ("left,right,outcome\nAda,Bo,left\n", ("--model", "magic"), 4, ["magic"]),
-        ("left,right,outcome\nAda,Bo,left\n", ("--set", "alpha=-1"), 4, ["alpha"]),
-        ("left,right,outcome\nAda,Bo,left\n", ("--left", "who"), 3, ["who"]),
-    ],
-)
-def test_bad_input_is_one_line_and_nothing_is_written(
-    run, tmp_path, text, options, code, words
-):
-    path, out = tmp_path / "bad.csv", tmp_path / "out"
-    path.write_text(text)
-    done = run("rank", path, "--out", out, *options)
-    assert done.code == code, done.stderr
-    assert "Traceback" not in done.stderr
-    last = done.stderr.strip().splitlines()
-    assert len(last) == 1
-    for word in words:
-        assert word in last[0]
-    assert not out.exists()
-
-
-def test_files_that_are_none(run, tmp_path):
-    for path in (tmp_path / "missing.csv", tmp_path):
-        done = run("rank", path)
-        assert done.code == 3
-        assert str(path) in done.stderr
-        assert "Traceback" not in done.stderr
-
-
-def test_a_place_that_cannot_be_written_to(run, votes, tmp_path):
-    blocked = tmp_path / "file"
-    blocked.write_text("")
-    done = run("rank", votes[0], "--out", blocked / "out")
-    assert done.code == 5
-    assert "Cannot write" in done.stderr
-    assert "Traceback" not in done.stderr
-
-
 def test_help_is_quick_and_shows_examples(run):
     done = run("rank", "--help")
     assert done.code == 0
@@ -212,23 +157,6 @@ def test_chess_asks_the_one_question(run, data_dir, tmp_path):
 
 
 SHAPES = Path(__file__).parents[1] / "io" / "shapes"
-
-
-@pytest.mark.parametrize(
-    ("words", "best"),
-    [
-        (["kaggle_one_hot.csv"], "atlas-70b"),
-        (["likert_high_is_left.tsv", "--likert", "5..1"], "Darjeeling"),
-        (
-            ["declared_words.csv", "--outcome-words", "left=1,tie=0,right=2"],
-            "Sanna",
-        ),
-    ],
-)
-def test_files_as_people_have_them(run, tmp_path, words, best):
-    done = run("rank", SHAPES / words[0], *words[1:], "--out", tmp_path / "out")
-    assert done.code == 0, done.stderr
-    assert pl.read_csv(tmp_path / "out" / "leaderboard.csv")["item"][0] == best
 
 
 def test_skipped_rows_are_counted_and_written(run, tmp_path):

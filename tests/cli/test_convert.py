@@ -39,30 +39,15 @@ def test_lists(convert):
     assert found == [[["2", "0", "3"], ["1", "2"]], [1, 2]]
 
 
-def test_comparisons_are_lists_of_two(convert):
-    text = (
-        "left,right,winner,rater\nAda,Bo,Bo,x\nBo,Cy,tie,x\nAda,Bo,Bo,y\nCy,Ada,Cy,x\n"
-    )
-    *found, said = convert(text, "toi")
-    assert found == [[["Bo", "Ada"], [["Bo", "Cy"]], ["Cy", "Ada"]], [2, 1, 1]]
-    assert "Every comparison is written as a list of two items." in said
-    assert "no place for it: rater" in said
-
-
-def test_grades_and_panels_are_lists(convert):
-    text = "item,query,grade,f\na,q,1,5\nb,q,3,5\nc,q,1,5\na,p,2,5\nc,p,9,5\n"
-    *found, said = convert(text, "toi", "--item", "item")
-    assert found == [[["b", ["a", "c"]], ["c", "a"]], [1, 1]]
-    assert "features of the items" in said
-    refused = convert("2 qid:1 1:0.5\n1 qid:1 1:2\n", "soc")
-    assert re.search("no names.*--item", refused)
+def test_panels_are_lists_and_comparisons_are_none(convert):
     panel = "person,wine,score\nx,Gamay,3\nx,Malbec,5\ny,Malbec,1\ny,Gamay,1\n"
     (strict, tied), weight, _ = convert(panel, "toc", "--kind", "orders")
     assert strict == ["Malbec", "Gamay"]
     assert len(tied) == 1 and set(tied[0]) == {"Malbec", "Gamay"}
     assert weight == [1, 1]
+    assert "hold ranked lists" in convert("left,right,winner\nAda,Bo,Bo\n", "toi")
 
 
 def test_another_ending_is_refused_before_reading(run, tmp_path):
     refused = run("convert", tmp_path / "none", tmp_path / "a.txt").line
-    assert ".parquet; or, for ranked lists, with .soc" in refused
+    assert "must end with .csv, .tsv or .parquet" in refused

@@ -19,7 +19,6 @@ from tiebreak import (
     OnItems,
     Pairs,
     RankSVM,
-    load,
     save,
 )
 from tiebreak.data.items import as_items
@@ -283,12 +282,3 @@ def test_ranks_within_groups(rng):
     group = rng.integers(0, 5, 60)
     naive = [1 + sum((utility > utility[i]) & (group == group[i])) for i in range(60)]
     assert ranks_within(utility, group).tolist() == naive
-
-
-def test_a_saved_model_survives_the_round_trip(wines, tmp_path):
-    model, pairs = wines
-    again = load(tmp_path / "model")
-    np.testing.assert_array_equal(
-        item_utilities(again, pairs.items, pairs.names),
-        item_utilities(model, pairs.items, pairs.names),
-    )

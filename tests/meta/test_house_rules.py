@@ -79,6 +79,7 @@ SINGLE_IMPORTERS = {
     "tiebreak.pipeline.diff": "the work of a command, without its words",
     "tiebreak.ratings.changes": "the mathematics of two runs, apart from their files",
     "tiebreak.ratings.checks.likelihood_tests": "the mathematics behind two findings",
+    "tiebreak.ratings.strengths.recency": "weights by age, apart from the likelihood",
     "tiebreak.solvers.dual_qp.active_set": "one file per method of the dual QP",
     "tiebreak.solvers.dual_qp.interior_point": "one file per method of the dual QP",
     "tiebreak.losses.judge_likelihood": "an objective, and losses know no model",

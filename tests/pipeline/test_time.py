@@ -75,17 +75,17 @@ def test_rank_fades_old_results(run, matches, tmp_path):
 
 def test_a_half_life_that_has_no_place_is_refused(matches):
     data = read_file(matches).data
-    with pytest.raises(ValueError, match="is for bradley-terry"):
-        choose_model("elo", Source(data, []), None, half_life="5y")
+    with pytest.raises(ValueError, match="elo has no parameter 'half_life'"):
+        choose_model("elo", Source(data, []), {"half_life": "5y"})
     data.columns.pop("period")
-    with pytest.raises(ValueError, match="name one with --period"):
-        choose_model("auto", Source(data, []), None, half_life="5y")
+    with pytest.raises(ValueError, match="name the column by --period"):
+        choose_model("auto", Source(data, []), {"half_life": "5y"})
 
 
 def test_a_half_life_is_kept_when_settings_are_tuned(matches):
     data = read_file(matches).data
-    settings = {"ties": "rao-kupper"}
-    choice = choose_model("bradley-terry", Source(data, []), settings, half_life="1y")
+    settings = {"ties": "rao-kupper", "half_life": "1y"}
+    choice = choose_model("bradley-terry", Source(data, []), settings)
     tuned = tune_model(choice, data)
     assert tuned.model.half_life == "1y"
     assert set(tuned.result.best_params_) == {"alpha"}

@@ -9,7 +9,7 @@ import pytest
 
 from tiebreak import BradleyTerry, Elo, Leaderboard, Pairs, check_pairs
 from tiebreak.options import RankOptions
-from tiebreak.pipeline.result import compare_by_model
+from tiebreak.pipeline.result import compare_two
 from tiebreak.report import render_report
 
 HOSTILE = [
@@ -45,11 +45,11 @@ def board_of(columns):
 def result_of(title, table=None, *, summary=(), **parts):
     """Make what a page reads of a RankResult; without parts it has none."""
     nothing = ("checks", "effects", "moves", "matrix", "compare", "weights", "quality")
-    nothing += ("importance", "disagreements", "level_curves", "tuning", "audit")
+    nothing += ("disagreements", "tuning", "audit")
     texts = ("command", "date", "fingerprint", "methods", "citation")
     content = dict.fromkeys((*nothing, "judges")) | dict.fromkeys(texts, "")
     content |= {"warnings": [], "tuning_notes": [], "recognized": [], "versions": {}}
-    content |= {"categories": {}, "category_notes": {}, "dependence": {}}
+    content |= {"categories": {}, "category_notes": {}}
     content |= {"options": RankOptions(), "choice": SimpleNamespace(name="model")}
     content |= {"title": title, "table": table, "history": (None, "")}
     return SimpleNamespace(summary=lambda: list(summary), **(content | parts))
@@ -94,7 +94,7 @@ def report_of(names, rng, *, ties="davidson", n=600, **more):
         "history": (Elo().fit(pairs, y).history_, "Every <game>."),
         "checks": check_pairs(pairs, y),
         "warnings": names[:4],
-        "compare": compare_by_model(model),
+        "compare": compare_two(model),
         "command": f"tiebreak rank '{names[0]}'",
         "versions": {"tiebreak": "0.1", names[2]: names[3]},
         "date": "2026-01-02",
@@ -196,14 +196,6 @@ def full_report(rng_seed):
         "category_notes": {"math": [], "<i>code</i>": ["A <note>."], "none": ["Why."]},
         "effects": effects,
         "moves": moves,
-        "importance": pl.DataFrame(
-            {"feature": ["<a>", "b"], "drop": [0.1, 0.01]}
-            | {"lower": [0.08, -0.01], "upper": [0.12, 0.03]}
-        ),
-        "dependence": {
-            "<a>": pl.DataFrame({"value": [0.0, 1.0, 2.0], "utility": [0.0, 1.5, 1.0]}),
-            "b": pl.DataFrame({"value": [-5.0, 5.0], "utility": [0.2, 0.1]}),
-        },
         "disagreements": pl.DataFrame(
             {"left": ["<a>"], "right": ["b"], "said": ["left"], "predicted": ["right"]}
             | {"probability": [0.02]}

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.report.conftest import JUDGES
 from tiebreak.ratings.leaderboard import ResultsMatrix
 from tiebreak.report import charts
 from tiebreak.report.history import history_chart
@@ -171,20 +170,3 @@ def test_an_audit_draws_the_difference_under_each_choice():
     assert first["from"] == chart["axis"].zero > last["x"]
     assert first["from"] < first["x"] < first["to"] and last["from"] is None
     assert charts.choice_chart({"as_asked": None, "each": []}) is None
-
-
-def test_judges_may_lack_numbers():
-    ann, bob = charts.judges_chart(JUDGES["judges"])["rows"]
-    assert (ann["text"], ann["interval"], ann["x"]) == ("81", "77 to 85", 810.0)
-    assert (bob["text"], bob["interval"], bob["from"]) == ("–", "", None)
-
-
-def test_ranks_with_and_without_are_joined():
-    moves = pl.DataFrame(
-        {"item": list("abc"), "rank": [1, 2, 3], "rank_without": [2, 1, 3]}
-        | {"rating": [3.0, 2, 1], "rating_without": [2.0, 3, 1], "moved": [1, -1, 0]}
-    )
-    chart = charts.slope_chart(moves)
-    assert (chart["moved"], chart["n"]) == (2, 3)
-    ends = [(line["from"], line["to"], line["way"]) for line in chart["lines"]]
-    assert ends == [(30, 10, "up"), (10, 30, "down"), (50, 50, "")]

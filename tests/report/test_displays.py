@@ -16,7 +16,6 @@ from tiebreak import (
     LogisticCompare,
     Pairs,
     RankSVM,
-    report,
 )
 from tiebreak.report import CalibrationDisplay, LeaderboardDisplay, TuningDisplay
 from tiebreak.selection import TuneResult
@@ -35,7 +34,7 @@ def labels(axis):
 
 def test_a_leaderboard_is_drawn_from_the_best_down():
     table = board().table
-    display = LeaderboardDisplay.from_leaderboard(board(), top=3).plot()
+    display = LeaderboardDisplay(board(), top=3).plot()
     assert labels(display.ax_.yaxis) == table["item"].to_list()[:3]
     (points,) = display.ax_.lines
     np.testing.assert_allclose(points.get_xdata(), table["rating"][:3])
@@ -47,17 +46,9 @@ def test_a_leaderboard_is_drawn_from_the_best_down():
 
 
 def test_a_leaderboard_without_intervals_has_none():
-    display = LeaderboardDisplay.from_leaderboard(Leaderboard(Elo().fit(GAMES, Y)))
+    display = LeaderboardDisplay(Leaderboard(Elo().fit(GAMES, Y)))
     assert not display.plot().ax_.collections
     assert "interval" not in display.ax_.get_xlabel()
-
-
-def test_given_axes_are_drawn_on():
-    figure = Figure()
-    axes = figure.add_subplot()
-    display = LeaderboardDisplay(board()).plot(axes)
-    assert display.ax_ is axes
-    assert display.figure_ is figure
 
 
 def test_dollars_are_no_mathematics():
@@ -97,12 +88,6 @@ def test_an_outcome_that_nobody_thought_of_has_no_curve():
     assert colors["tie"] != colors["left wins"] != colors["right wins"]
 
 
-@pytest.mark.parametrize("proba", [[[0.5, 0.5]], [[1.2, 0.0, 0.0]], [[np.nan, 0, 1]]])
-def test_calibration_refuses_other_probabilities(proba):
-    with pytest.raises(ValueError, match="proba"):
-        CalibrationDisplay.from_predictions([0], proba)
-
-
 def tuned(candidates, scores, scoring="error", best=None):
     scores = np.array(scores, dtype=float)
     place = int(np.nanargmax(scores.mean(axis=1))) if best is None else best
@@ -122,7 +107,6 @@ def test_tuning_of_two_settings_is_a_table_of_the_best_scores():
     display = TuningDisplay(tuned(grid, scores)).plot()
     assert display.settings == ["C", "gamma", "tol"]
     assert display.less_is_better
-    assert display.choice() == "C = 1, gamma = 0.1, tol = 0.001"
     drawn = ((text.get_position(), text.get_text()) for text in display.ax_.texts)
     texts = {(row, column): text for (column, row), text in drawn}
     # Rows are gamma, columns C; each the better of two, the greater score.
@@ -150,16 +134,13 @@ def test_tuning_of_one_setting_is_a_curve_with_its_spread():
     assert ring.get_xdata() == [1]
     assert labels(display.ax_.xaxis) == ["0.1", "1", "10"]
     assert display.ax_.get_ylabel() == "log loss"
-    assert display.number(-0.4) == "0.400"
-    assert TuningDisplay(tuned(grid, [[0.7], [0.8], [0.6]], "auc")).number(0.8) == (
-        "0.800"
-    )
+    more = TuningDisplay(tuned(grid, [[0.7], [0.8], [0.6]], "auc")).plot()
+    np.testing.assert_allclose(more.ax_.lines[0].get_ydata(orig=False), [0.7, 0.8, 0.6])
 
 
-def test_tuning_without_a_choice_to_make_still_says_what_was_taken():
+def test_tuning_of_a_single_value():
     display = TuningDisplay(tuned([{"C": 1.0}], [[-0.25]]))
     assert display.settings == []
-    assert display.choice() == "C = 1"
     assert display.plot().ax_.get_xlabel() == "C"
 
 
@@ -167,47 +148,31 @@ GRADES = np.random.default_rng(0).normal(size=(30, 3))
 ITEMS = GRADES[:20].reshape(10, 2, 3)
 OUTCOMES = np.array([-1, 0, 1, 1, -1] * 2)
 SEARCH = GridSearchCV(RankSVM(), {"C": [1.0, 2.0], "tol": [1e-3, 1e-4]}, cv=2)
-# What each display is made from. None: its docstring says why it has no such method.
-SOURCES = {
-    "LeaderboardDisplay": ((BradleyTerry(alpha=0.1), GAMES, Y), (), None),
-    "CalibrationDisplay": (
-        (LogisticCompare(), ITEMS, OUTCOMES),
-        (ITEMS, OUTCOMES),
-        (OUTCOMES, np.full((10, 3), 1 / 3)),
+MAKERS = {
+    "leaderboard": lambda **more: LeaderboardDisplay.from_estimator(
+        BradleyTerry(alpha=0.1).fit(GAMES, Y), **more
     ),
-    "TuningDisplay": ((SEARCH, GRADES, GRADES[:, 0]), (), None),
+    "calibration": lambda **more: CalibrationDisplay.from_estimator(
+        LogisticCompare().fit(ITEMS, OUTCOMES), ITEMS, OUTCOMES, **more
+    ),
+    "tuning": lambda **more: TuningDisplay.from_estimator(
+        SEARCH.fit(GRADES, GRADES[:, 0]), **more
+    ),
 }
 
 
-def test_every_display_is_listed():
-    assert set(SOURCES) == {name for name in report.__all__ if "Display" in name}
-
-
-@pytest.mark.parametrize("name", SOURCES)
+@pytest.mark.parametrize("name", MAKERS)
 def test_displays_are_made_and_drawn_as_those_of_scikit_learn(name):
-    kind = getattr(report, name)
-    (model, *data), more, predictions = SOURCES[name]
-    ways = {"from_estimator": (model.fit(*data), *more)}
-    if predictions is None:
-        assert not hasattr(kind, "from_predictions")
-        assert "there is no ``from_predictions``" in " ".join(kind.__doc__.split())
-    else:
-        ways["from_predictions"] = predictions
-    for way, arguments in ways.items():
-        make = getattr(kind, way)
-        new = make(*arguments)
-        assert isinstance(new, kind)
-        assert new.ax_ in new.figure_.axes
-        assert new._repr_png_().startswith(b"\x89PNG")  # notebooks show it
-        figure = Figure()
-        ax = figure.subplots()
-        given = make(*arguments, ax=ax)
-        assert given.ax_ is ax
-        assert given.figure_ is figure
-        assert figure.axes[0] is ax and ax.has_data()
-        assert given._repr_png_() is None  # its figure belongs to who made it
-        assert new.plot(ax=ax) is new
-        assert new.ax_ is ax
+    new = MAKERS[name]()
+    assert new.ax_ in new.figure_.axes
+    assert new._repr_png_().startswith(b"\x89PNG")  # notebooks show it
+    figure = Figure()
+    ax = figure.subplots()
+    other = MAKERS[name](ax=ax)
+    assert other.ax_ is ax and other.figure_ is figure
+    assert ax.has_data()
+    assert other._repr_png_() is None  # its figure belongs to who made it
+    assert new.plot(ax=ax) is new and new.ax_ is ax
 
 
 def test_a_search_of_scikit_learn_is_drawn_like_one_of_ours():

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tests.report.conftest import HOSTILE, board_of, quality_of, report_of, result_of
+from tests.report.conftest import HOSTILE, board_of, quality_of, result_of
 from tiebreak.pipeline.result import who_is_best
 from tiebreak.ratings.checks.pairs_report import Finding
 from tiebreak.ratings.leaderboard_table import rating_digits
@@ -66,15 +66,6 @@ def test_what_has_no_data_has_no_section(plain_board):
     assert sections(render_report(result_of("Nothing"))) == ["made"]
 
 
-@pytest.mark.parametrize("left_out", ["matrix", "quality", "weights", "history"])
-def test_each_section_can_be_left_out(left_out, rng):
-    nothing = (None, "") if left_out == "history" else None
-    data, _ = report_of([f"item {i}" for i in range(6)], rng, **{left_out: nothing})
-    found = sections(render_report(data))
-    assert left_out not in found
-    assert len(found) == 7
-
-
 def test_the_policy_allows_our_style_and_script_and_nothing_else(hostile_page):
     page = hostile_page
     parsed = Page(page)
@@ -108,11 +99,6 @@ def test_nothing_is_styled_run_or_fetched_from_elsewhere(hostile_page):
                 assert value.startswith("#")
     assert len(parsed.all("script")) == 2
     assert len(parsed.all("style")) == 1
-
-
-def test_no_address_outside_but_the_name_of_svg(plain_page):
-    page = plain_page.replace("http://www.w3.org/2000/svg", "")
-    assert not re.search(r"https?:|//www|@import|url\((?!#)", page)
 
 
 def test_hostile_names_are_text(hostile_page):
@@ -164,13 +150,6 @@ def test_five_thousand_items_are_all_there_in_less_than_a_megabyte(n):
     assert len(page.encode()) < 1_000_000
 
 
-def test_long_names_do_not_make_the_page_long(rng):
-    names = [f"{i} " + "x" * 100_000 for i in range(12)]
-    data, _ = report_of(names, rng, summary=["One sentence."])
-    data.title = "Long"
-    assert len(render_report(data).encode()) < 3_000_000
-
-
 def test_the_first_screen_is_the_answer(plain_report, plain_page):
     data, page = plain_report[0], plain_page
     first = page[: page.index("<nav")]
@@ -213,27 +192,9 @@ def test_items_with_few_results_are_no_rivals(plain_board, worst, expected):
     assert who_is_best(board, 0.95).startswith(expected)
 
 
-def test_quality_is_said_in_words_and_missing_numbers_are_dashes(plain_page):
-    page = plain_page
-    assert "was right 60.0\u00a0% of the time; always guessing" in page
-    assert "the most common outcome: 40.0\u00a0%" in page
-    assert '<td class="number">–</td>' in page
-
-
-def test_without_ties_there_is_no_roc_curve(rng, plain_board):
-    proba = np.tile([0.5, 0.0, 0.5], (4, 1))
-    rows = [{"model": name, "accuracy": 0.5} for name in ("model", "baseline")]
-    quality = quality_of(rows, [-1, 1, 1, -1], proba)
-    page = render_report(result_of("No ties", plain_board, quality=quality))
-    assert "roc-title" not in page
-    assert "calibration-title" in page
-
-
-def test_level_curves_are_part_of_the_page(plain_board):
-    page = render_report(result_of("Curves", plain_board, level_curves=b"\x89PNG"))
-    assert sections(page) == ["leaderboard", "weights", "made"]
-    assert "<h3>Level curves</h3>" in page
-    assert 'alt="Level curves" src="data:image/png;base64,iVBORw=="' in page
+def test_quality_is_a_table_in_which_missing_numbers_are_dashes(plain_page):
+    assert '<td class="number">60.0\u00a0%</td>' in plain_page
+    assert '<td class="number">–</td>' in plain_page
 
 
 def with_findings(data, *findings, **more):
@@ -270,51 +231,20 @@ def test_without_names_the_page_begins_with_what_matters():
     assert "Size matters most." in first
     assert "It was right in 70\u00a0%." in first
     assert "&lt;size&gt;" in page and "−2.00" in page
-    assert "Its probabilities are better than" in page
-    worse = [
-        {"model": name, "accuracy": 0.7, "log_loss": 0.9}
-        for name in ("model", "baseline")
-    ]
-    page = graded_report(quality=quality_of(worse), weights=None)
-    assert "Its probabilities are no better" in page
+    page = graded_report(weights=None)
     assert sections(page) == ["quality", "checks", "made"]
 
 
-def test_what_was_read_is_said_as_text():
-    page = graded_report()
-    assert "What was read, and what was done" in page
-    assert '<span dir="auto">Model: &lt;logistic&gt;.</span>' in page
-    assert "Nothing stands in the way" not in page  # nothing was checked
-
-
 def test_tuning_is_told():
-    grid = [{"step__C": c, "step__gamma": g} for c in (1.0, 10.0) for g in (0.1, 1.0)]
+    grid = [{"C": c, "gamma": g} for c in (1.0, 10.0) for g in (0.1, 1.0)]
     scores = np.array([[-0.4], [-0.3], [-0.25], [-0.5]])
     good = np.ones((4, 1), dtype=bool)
     result = TuneResult.make(grid, scores, good, 2, None, "error")
     page = graded_report(tuning=result, tuning_notes=["<C> is the last value."])
     assert "How the settings were chosen" in page
-    assert "4 combinations of settings were tried" in page
-    assert "C = 10, gamma = 0.1 (wrong outcomes: 25.0\u00a0%)" in page
     assert "&lt;C&gt; is the last value." in page
-    cells = re.findall(r'<td class="number">([^<]+)</td>', page)
-    assert cells[-12:-9] == ["10", "0.1", "25.0\u00a0%"]
-    assert "expect " not in page  # one split cannot tell
-    again = TuneResult.make(
-        grid, scores + np.array([0.0, 0.1]), np.ones((4, 2), bool), 2, None, "error"
-    )
-    assert np.isfinite(again.corrected_score)
-    expected = f"expect {-100 * again.corrected_score:.1f}\u00a0% on new results"
-    assert expected in graded_report(tuning=again)
-    one = TuneResult.make(grid[:1], scores[:1], good[:1], 0, None, "error")
-    page = graded_report(tuning=one)
-    assert "1 combination of settings was tried" in page
-
-
-def test_a_history_says_what_its_points_are(plain_report):
-    page = render_report(plain_report[0])
-    assert "in grey" in page
-    assert "Every &lt;game&gt;." in page
+    (chosen,) = re.findall(r'<tr class="mine">((?:<td.*?</td>)+)</tr>', page)
+    assert re.findall(">([^<]+)<", chosen) == ["10", "0.1", "0.2500"]
 
 
 def test_a_finding_says_what_was_found_and_then_what_to_do(plain_report):
@@ -341,23 +271,12 @@ def _full_disk(*_):
     raise OSError("the disk is full")
 
 
-@pytest.mark.parametrize(
-    ("values", "digits"),
-    [
-        ([1500.0, 1600.0], 0),
-        ([0.0, 20.0], 1),
-        ([-1.0, 1.0], 2),
-        ([0.0, 0.5], 3),
-        ([7.0, 7.0], 0),
-        ([None, float("inf")], 0),
-    ],
-)
-def test_ratings_are_written_with_enough_digits(values, digits):
-    board = pl.DataFrame({"rating": pl.Series(values, dtype=pl.Float64)})
-    assert rating_digits(board) == digits
-    # The ends of intervals count too.
-    wide = board.with_columns(lower=pl.lit(0.0), upper=pl.lit(99.0))
-    assert rating_digits(wide) == 0
+def test_ratings_are_written_with_enough_digits():
+    for values, digits in (([1500, 1600], 0), ([0, 20], 1), ([-1, 1], 2), ([7, 7], 0)):
+        board = pl.DataFrame({"rating": pl.Series(values, dtype=pl.Float64)})
+        assert rating_digits(board) == digits
+        wide = board.with_columns(lower=pl.lit(0.0), upper=pl.lit(99.0))
+        assert rating_digits(wide) == 0
 
 
 def test_numbers_in_words():

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from tiebreak import BradleyTerry, Pairs
-from tiebreak.report.history import _covariance, _cut, rate_spans
+from tiebreak.report.history import _covariance, rate_spans
 
 NAMES = np.array(["rise", "fall", "even", "calm"])
 
@@ -99,20 +99,6 @@ def test_nothing_is_said_of_little(rng):
     assert rate_spans(model, pairs, y, period, NAMES.tolist()) == (None, "")
     pairs, y, period = make_games(rng, 600, 20)
     assert rate_spans(model, pairs, y, period, ["nobody"]) == (None, "")
-
-
-@pytest.mark.parametrize("days", [3, 7, 40])
-def test_spans_are_whole_periods_of_nearly_equal_size(rng, days):
-    period = rng.integers(0, days, 5000)
-    block, count = _cut(period)
-    assert count == min(16, days)
-    assert sorted(set(block.tolist())) == list(range(count))
-    for day in range(days):
-        assert len(set(block[period == day].tolist())) == 1
-    order = np.argsort(period, kind="stable")
-    assert (np.diff(block[order]) >= 0).all()
-    sizes = np.bincount(block)
-    assert sizes.max() <= 5000 / count + 2 * np.bincount(period).max()
 
 
 @pytest.mark.parametrize("ties", ["davidson", "rao-kupper"])

@@ -51,8 +51,8 @@ def typed() -> str:
     return shlex.join(["tiebreak", *sys.argv[1:]])
 
 
-def _show_all(context: typer.Context, asked: bool) -> None:
-    if asked:
+def _show_all(context: typer.Context, wanted: bool) -> None:
+    if wanted:
         for parameter in context.command.params:
             parameter.hidden = False  # type: ignore[attr-defined]
         typer.echo(context.get_help())

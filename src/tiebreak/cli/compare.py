@@ -49,25 +49,25 @@ def compare(
     with screen.steps() as steps:
         steps(f"reading {file.name}")
         source = read_source(file, reading, options)
-        data, said = source.data, list(source.detected)
-        chosen = _choose(models, source, options.half_life)
+        data, sentences = source.data, list(source.detected)
+        chosen = _choose(models, source, options)
         if options.tune:
-            said += _tune(chosen, data, steps)
+            sentences += _tune(chosen, data, steps)
         steps(f"predicting held-out results with {', '.join(chosen)}")
         estimators = {name: choice.model for name, choice in chosen.items()}
         outcomes = isinstance(data, Comparisons)
         evaluate: Any = predict_held_out if outcomes else order_held_out
         result = evaluate(estimators, data)
     if one_rater(data):
-        said.append(
+        sentences.append(
             "All votes are those of one rater: standard errors allow for other votes "
             "of this rater, not for other raters."
         )
     gaps = _gaps(result, list(chosen)) if outcomes else {}
     above = {f"{metric}_above_first": by_model for metric, by_model in gaps.items()}
     screen.show(
-        {"recognized": said, "table": result.table.to_dicts()} | above,
-        [*said, result, *_say_gaps(gaps, next(iter(chosen)))],
+        {"recognized": sentences, "table": result.table.to_dicts()} | above,
+        [*sentences, result, *_say_gaps(gaps, next(iter(chosen)))],
     )
 
 
@@ -90,30 +90,24 @@ def _say_gaps(gaps: dict[str, Any], first: str) -> Iterator[str]:
                 )
 
 
-def _choose(
-    models: str, source: Source, half_life: str | float | None
-) -> dict[str, Choice]:
+def _choose(models: str, source: Source, options: RankOptions) -> dict[str, Choice]:
     """Return the models; those without a half-life are compared as they are."""
-    from tiebreak import BradleyTerry
-    from tiebreak.pipeline.models import choose_model, compared_models, set_half_life
+    from tiebreak.pipeline.models import choose_model, compared_models
 
-    asked = [" ".join(one.split()) for one in models.split(",") if one.strip()]
+    texts = [" ".join(one.split()) for one in models.split(",") if one.strip()]
+    fading = options.model_settings
     chosen = {}
-    for text in asked or compared_models(source):
-        name, *settings = text.split()
+    for text in texts or compared_models(source):
+        name, *words = text.split()
+        settings = read_settings(words)
+        if name == "bradley-terry":
+            settings |= fading
         try:
-            choice = choose_model(
-                name, source, read_settings(settings), by_name_too=True
-            )
+            chosen[text] = choose_model(name, source, settings, by_name_too=True)
         except ValueError as error:
-            said = str(error).replace("--model ", "--models ").replace("--set ", "")
-            raise ValueError(said) from None
-        if half_life is not None and isinstance(choice.model, BradleyTerry):
-            set_half_life(choice.model, half_life, source.data)
-        chosen[text] = choice
-    if half_life is not None and not any(
-        isinstance(choice.model, BradleyTerry) for choice in chosen.values()
-    ):
+            message = str(error).replace("--model ", "--models ").replace("--set ", "")
+            raise ValueError(message) from None
+    if fading and not any(one.name == "bradley-terry" for one in chosen.values()):
         raise ValueError(
             "--half-life is for bradley-terry, which is not compared; leave it out."
         )
@@ -124,21 +118,20 @@ def _tune(chosen: dict[str, Choice], data: Any, steps: Steps) -> list[str]:
     """Replace models by tuned ones, and say what was chosen."""
     from tiebreak.pipeline.models import grid_for, tune_model
 
-    said: list[str] = []
+    sentences: list[str] = []
     honest = ""
     for name, choice in chosen.items():
         try:
             grid_for(choice, dated="period" in getattr(data, "columns", ()))
         except ValueError as error:
-            said.append(f"{name} is not tuned. {error}")
+            sentences.append(f"{name} is not tuned. {error}")
             continue
         steps(f"tuning {name}")
-        with steps.paused():
-            tuned = tune_model(choice, data, progress=steps.shown)
+        tuned = tune_model(choice, data)
         chosen[name] = replace(choice, model=tuned.model)
         *notes, honest = tuned.notes
-        said += [f"{name}: {note}" for note in notes]
-    return [*said, honest] if honest else said
+        sentences += [f"{name}: {note}" for note in notes]
+    return [*sentences, honest] if honest else sentences
 
 
 def _gaps(result: Any, names: list[str]) -> dict[str, Any]:

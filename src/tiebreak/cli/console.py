@@ -4,11 +4,9 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,17 +52,19 @@ class Output(Console):
             self.print(Text(visible(sentence).replace("\n", "\\n")))
 
 
-def print_json(found: Any) -> None:
+def print_json(result: Any) -> None:
     """Print JSON on standard output; numbers that are not finite become null."""
+    from tiebreak.report.tables import plain
+
     encoding = (getattr(sys.stdout, "encoding", None) or "utf-8").lower()
     text = json.dumps(
-        _finite(found),
+        plain(result),
         ensure_ascii=not encoding.startswith("utf"),
         allow_nan=False,
         indent=2,
     )
     # As JSON escapes them, so that a terminal obeys none and programs read the same.
-    text = re.sub(ACTIVE, lambda found: f"\\u{ord(found[0]):04x}", text)
+    text = re.sub(ACTIVE, lambda match: f"\\u{ord(match[0]):04x}", text)
     _write_out(text + "\n")
 
 
@@ -79,16 +79,6 @@ def _write_out(text: str) -> None:
         sys.stdout.flush()
     except BrokenPipeError:
         ignore_pipe()
-
-
-def _finite(found: Any) -> Any:
-    if isinstance(found, float):
-        return found if math.isfinite(found) else None
-    if isinstance(found, dict):
-        return {key: _finite(value) for key, value in found.items()}
-    if isinstance(found, list | tuple):
-        return [_finite(value) for value in found]
-    return found
 
 
 class Steps:
@@ -120,15 +110,6 @@ class Steps:
     def __exit__(self, *error: object) -> None:
         if self.shown:
             self._live.stop()
-
-    @contextmanager
-    def paused(self) -> Iterator[None]:
-        """Leave the terminal to other output for a block."""
-        self.__exit__()
-        try:
-            yield
-        finally:
-            self.__enter__()
 
 
 @dataclass(frozen=True)

@@ -90,11 +90,11 @@ def get(
         except FileNotFoundError as error:
             raise FileError(Path(name), str(error)) from error
         sets.append({**_as_dict(dataset), "paths": [*map(str, paths)]})
-        said = [f"{dataset.name}: {dataset.terms}"]
+        sentences = [f"{dataset.name}: {dataset.terms}"]
         if dataset.publisher:
-            said.append(f"Publisher: {dataset.publisher}")
-            said.append(f"Please cite: {dataset.cite}")
-        console.say(said)
+            sentences.append(f"Publisher: {dataset.publisher}")
+            sentences.append(f"Please cite: {dataset.cite}")
+        console.say(sentences)
         if not json:
             # Paths stand alone on standard output, one per line, for other programs.
             sys.stdout.writelines(f"{path}\n" for path in paths)

@@ -72,5 +72,5 @@ def judges(
     if "exchanged" in data.marks or not source.sided or lists:  # nobody was left
         table = report.table.with_columns(left=pl.lit(None, pl.Float64))
         report = replace(report, table=table)
-    found = {"recognized": source.detected} | report.to_dict()
-    screen.show(found, [*source.detected, report])
+    result = {"recognized": source.detected} | report.to_dict()
+    screen.show(result, [*source.detected, report])

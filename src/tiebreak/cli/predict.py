@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from tiebreak.data import Comparisons, Grades, Lists
+    from tiebreak.io import ReadResult
     from tiebreak.pipeline.saved_model import SavedModel
 
 _SHOWN = 20
@@ -53,26 +56,22 @@ def predict(
     from tiebreak.data import Comparisons
     from tiebreak.data.atomic import refuse_to_replace
     from tiebreak.io import check_ending, read_unlabeled, write_table
-    from tiebreak.pipeline.saved_model import load_model
 
     if out is not None:
         check_ending(out)
         refuse_to_replace([model, file, reading.items], [out])
-    saved = load_model(model)
-    saved.refuse_items(reading)
-    read = read_unlabeled(file, reading, saved.wanted)
-    said = list(read.sentences)
-    answer: Any = _of_pairs if isinstance(read.data, Comparisons) else _of_items
-    frame = answer(saved, read.data, said)
+    saved, data, sentences = _read(model, file, reading, read_unlabeled)
+    answer: Any = _predict_pairs if isinstance(data, Comparisons) else _rate_items
+    frame = answer(saved, data, sentences)
     n = frame.height
-    result: dict[str, Any] = {"n": n, "recognized": said}
+    result: dict[str, Any] = {"n": n, "recognized": sentences}
     if out is not None:
         write_table(out, frame)
         written = f"{n:,} predictions written to {out}."
-        screen.show(result | {"out": str(out)}, [*said, written])
+        screen.show(result | {"out": str(out)}, [*sentences, written])
         return
     more = f"{n - _SHOWN:,} more rows are not shown; --out FILE writes all of them."
-    parts = [*said, _table(frame), *[more] * (n > _SHOWN)]
+    parts = [*sentences, _table(frame), *[more] * (n > _SHOWN)]
     screen.show(result | {"predictions": frame.to_dicts()}, parts)
 
 
@@ -83,49 +82,59 @@ def evaluate(
     """Say how well a saved MODEL predicts the results in a FILE."""
     from tiebreak.data import Comparisons
     from tiebreak.io import read_file
-    from tiebreak.pipeline.saved_model import load_model
     from tiebreak.report.tables import text_table
 
-    saved = load_model(model)
-    saved.refuse_items(reading)
-    read = read_file(file, reading, wanted=saved.wanted)
-    data, said = read.data, list(read.sentences)
+    saved, data, sentences = _read(model, file, reading, read_file)
     score: Any = _score_pairs if isinstance(data, Comparisons) else _score_order
-    rows = score(saved, data, said)
+    scores = score(saved, data)
     cells = [
-        [name, *("–" if v is None else f"{v:.4f}" for v in scores.values())]
-        for name, scores in rows.items()
+        [name, *("–" if v is None else f"{v:.4f}" for v in values.values())]
+        for name, values in scores.items()
     ]
-    heads = ["", *(name.replace("_", " ") for name in rows["model"])]
+    heads = ["", *(name.replace("_", " ") for name in scores["model"])]
     table = text_table(heads, cells, title=f"{len(data):,} results")
-    screen.show({"n": len(data), "recognized": said} | rows, [*said, table])
+    screen.show({"n": len(data), "recognized": sentences} | scores, [*sentences, table])
 
 
-def _predict(saved: SavedModel, data: Comparisons, said: list[str]) -> Any:
-    """Predict comparisons, and add what to know about it to what is said."""
-    pairs = saved.own_pairs(data.pairs)
-    said += saved.check(pairs)
-    return saved.predict(pairs, data.columns)
+def _read(
+    model: Path, file: Path, reading: ReadOptions, read: Callable[..., ReadResult]
+) -> tuple[SavedModel, Any, list[str]]:
+    """Return a saved model, and data that it can predict, with what was detected."""
+    from tiebreak.data import Comparisons
+    from tiebreak.pipeline.saved_model import load_model
+
+    saved = load_model(model)
+    if reading.items is not None and saved.wanted is None:
+        raise ValueError(
+            "The model knows items by name and has no use for their features; leave "
+            "--items out."
+        )
+    result = read(file, reading, wanted=saved.wanted)
+    data, sentences = result.data, list(result.sentences)
+    if isinstance(data, Comparisons):
+        data = replace(data, pairs=saved.own_pairs(data.pairs))
+        sentences += saved.check(data.pairs)
+    return saved, data, sentences
 
 
-def _score_pairs(saved: SavedModel, data: Comparisons, said: list[str]) -> Any:
+def _score_pairs(saved: SavedModel, data: Comparisons) -> Any:
     """Score predictions of outcomes, and the baseline that knows their shares."""
     import numpy as np
 
     from tiebreak.selection.results import score_rows
 
-    y, answer = data.y, _predict(saved, data, said)
+    y, predicted = data.y, saved.predict(data.pairs, data.columns)
     weight = np.ones(len(y)) if data.weight is None else data.weight
     frequency = np.bincount(y + 1, weight, 3) / weight.sum()
     common = np.full(len(y), int(frequency.argmax()) - 1, dtype=np.int8)
     baseline = np.tile(frequency, (len(y), 1))
     return {
-        "model": score_rows(y, weight, answer.outcome, answer.proba),
+        "model": score_rows(y, weight, predicted["outcome"], predicted.get("proba")),
         "baseline": score_rows(y, weight, common, baseline),
     }
 
 
-def _score_order(saved: SavedModel, data: Grades | Lists, said: list[str]) -> Any:
+def _score_order(saved: SavedModel, data: Grades | Lists) -> Any:
     """Score the order of items within their queries or lists, and that of chance."""
     import numpy as np
 
@@ -134,87 +143,80 @@ def _score_order(saved: SavedModel, data: Grades | Lists, said: list[str]) -> An
     from tiebreak.pipeline.leaderboard import utilities
 
     rows = np.arange(len(data)) if isinstance(data, Grades) else data.orders.flat
-    utility = saved.ask(lambda model: utilities(model, data, rows))
     y, qid = data.entry_grades()
-    return score_order(y, {"model": utility}, qid)
+    return score_order(y, {"model": utilities(saved.model, data, rows)}, qid)
 
 
-def _of_pairs(saved: SavedModel, data: Comparisons, said: list[str]) -> pl.DataFrame:
+def _predict_pairs(
+    saved: SavedModel, data: Comparisons, sentences: list[str]
+) -> pl.DataFrame:
     import polars as pl
 
-    pairs = data.pairs
+    pairs, predicted = data.pairs, saved.predict(data.pairs, data.columns)
     assert pairs.names is not None
     names = pl.Series([str(name) for name in pairs.names.tolist()], dtype=pl.String)
-    answer = _predict(saved, data, said)
     if "advantage" in data.columns and not saved.knows_advantage:
-        said.append("This model was fitted without an advantage, so none is counted.")
+        sentences.append(
+            "This model was fitted without an advantage, so none is counted."
+        )
     if "advantage" not in data.columns and saved.knows_advantage:
         # Models over time take every row as one of the first kind, the home side left.
         over_time = hasattr(saved.model, "advantage")
         counted = "left has it in every row" if over_time else "none is counted"
-        said.append(
+        sentences.append(
             "The model knows an advantage, such as that of playing at home, but the "
             f"file does not say who has it, so {counted}; columns named home and "
             "away say it, or --advantage."
         )
     words = pl.Series(_WORDS, dtype=pl.String)
-    columns = {
+    columns: dict[str, Any] = {
         "left": names.gather(pairs.left),
         "right": names.gather(pairs.right),
-        "predicted": words.gather(answer.outcome + 1),
+        "predicted": words.gather(predicted["outcome"] + 1),
     }
-    if answer.proba is not None:
-        columns |= dict(
-            zip(("p_left", "p_tie", "p_right"), answer.proba.T, strict=True)
-        )
-    if answer.difference is not None:
-        columns["difference"] = answer.difference
+    if "proba" in predicted:
+        heads = ("p_left", "p_tie", "p_right")
+        columns |= dict(zip(heads, predicted["proba"].T, strict=True))
+    if "difference" in predicted:
+        columns["difference"] = predicted["difference"]
     return pl.DataFrame(columns)
 
 
-def _of_items(saved: SavedModel, data: Grades, said: list[str]) -> pl.DataFrame:
+def _rate_items(saved: SavedModel, data: Grades, sentences: list[str]) -> pl.DataFrame:
     import numpy as np
     import polars as pl
 
     from tiebreak.data.columns import as_names, factorize
     from tiebreak.pipeline.leaderboard import item_utilities, ranks_within
-    from tiebreak.pipeline.saved_model import whole
 
-    items, names, query = data.items, data.names, data.qid
-    own = None if names is None else saved.own_names(names)
+    names = None if data.names is None else saved.own_names(data.names)
     if not hasattr(saved.last, "utility"):
         raise ValueError(
             f"{type(saved.last).__name__} compares two items and rates none alone; ask "
             "it about pairs, with --left, --right and --items."
         )
-    if own is not None:
-        said += saved.check_names(as_names(factorize(own)[1]))
+    if names is not None:
+        sentences += saved.check_names(as_names(factorize(names)[1]))
     elif saved.known is not None:
-        said.append(
+        sentences.append(
             f"The model also knows {len(saved.known):,} items by name; --item names "
             "the column of names, if there is one."
         )
-    n = items.n_items
+    utility = item_utilities(saved.model, data.items, names)
+    columns = {} if data.qid is None else {"query": _series(data.qid)}
+    if data.names is None:
+        columns["row"] = pl.Series(np.arange(1, len(data) + 1))
+    else:
+        columns["item"] = _series(data.names)
+    ranks = {"utility": utility, "rank": ranks_within(utility, data.group)}
+    return pl.DataFrame(columns | ranks)
 
-    def series(values: Any) -> pl.Series:
-        is_text = values.dtype.kind in "OU"
-        return (
-            pl.Series(values.tolist(), dtype=pl.String)
-            if is_text
-            else pl.Series(values)
-        )
 
-    def answer(model: Any) -> pl.DataFrame:
-        utility = whole(item_utilities(model, items, own), (n,))
-        columns = {} if query is None else {"query": series(query)}
-        if names is None:
-            columns["row"] = pl.Series(np.arange(1, n + 1))
-        else:
-            columns["item"] = series(names)
-        columns |= {"utility": pl.Series(utility)}
-        return pl.DataFrame(columns | {"rank": ranks_within(utility, data.group)})
+def _series(values: Any) -> pl.Series:
+    import polars as pl
 
-    return saved.ask(answer)
+    is_text = values.dtype.kind in "OU"
+    return pl.Series(values.tolist(), dtype=pl.String) if is_text else pl.Series(values)
 
 
 def _table(frame: pl.DataFrame) -> Table:

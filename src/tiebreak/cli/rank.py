@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,10 +15,7 @@ from tiebreak.cli.console import Screen, print_json, print_text
 from tiebreak.options import RankOptions, ReadOptions
 
 if TYPE_CHECKING:
-    from tiebreak.cli.console import Steps
-    from tiebreak.pipeline.models import Choice, Tuned
     from tiebreak.pipeline.result import RankResult
-    from tiebreak.pipeline.source import Source
 
 FORMS = ("table", "markdown", "latex", "csv")
 JSON_VERSION = 1
@@ -107,8 +103,7 @@ def rank(
     from tiebreak.pipeline.rank import rank_source
 
     with steps:
-        tuner = partial(_tune, source, steps) if options.tune else None
-        result = rank_source(source, options, tuner=tuner, progress=steps)
+        result = rank_source(source, options, progress=steps)
         result = replace(result, command=typed())
         if plot is not None:
             steps("drawing the leaderboard")
@@ -135,13 +130,6 @@ def rank(
             output.say([f"Skipped rows: {folder / SKIPPED}"])
 
 
-def _tune(source: Source, steps: Steps, choice: Choice) -> Tuned:
-    from tiebreak.pipeline.models import tune_model
-
-    with steps.paused():
-        return tune_model(choice, source.data, progress=steps.shown)
-
-
 def _draw(result: RankResult, picture: Path) -> None:
     """Draw the leaderboard as a picture."""
     from tiebreak.data.atomic import atomic_path
@@ -149,7 +137,7 @@ def _draw(result: RankResult, picture: Path) -> None:
 
     if result.leaderboard is None:
         raise ValueError("--plot draws items that are known by name; leave it out.")
-    display = LeaderboardDisplay.from_leaderboard(result.leaderboard)
+    display = LeaderboardDisplay(result.leaderboard).plot()
     with atomic_path(picture) as temporary:
         display.figure_.savefig(temporary, bbox_inches="tight", dpi=200)
 

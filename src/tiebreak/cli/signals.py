@@ -27,7 +27,6 @@ ACTIVE = (
     "\ud800-\udfff]"
 )
 _ACTIVE = re.compile(f"(?P<pair>\u2068(?:(?!{ACTIVE}).)*\u2069)|{ACTIVE}")
-_advice: list[str] = []
 
 
 def listen() -> None:
@@ -62,16 +61,6 @@ def _open_closed() -> None:
 
 
 @contextmanager
-def when_interrupted(advice: str) -> Iterator[None]:
-    """Add a sentence to the message if the program is interrupted in a block."""
-    _advice.append(advice)
-    try:
-        yield
-    finally:
-        _advice.pop()
-
-
-@contextmanager
 def interruptible() -> Iterator[None]:
     """Let an interrupt be a KeyboardInterrupt in a block that keeps what it has."""
     before = signal.getsignal(signal.SIGINT)
@@ -92,7 +81,7 @@ def _stop(number: int, frame: FrameType | None) -> None:
     if abandon is not None:
         abandon()
     word = _WORDS[signal.Signals(number).name]
-    line = " ".join([f"{word}; nothing is left half written.", *_advice])
+    line = f"{word}; nothing is left half written."
     # The spinner hides the cursor, and its line is not ended. Not sys.stderr, which
     # may be in the middle of a line.
     clear = "\r\x1b[2K\x1b[?25h" if os.isatty(2) else ""

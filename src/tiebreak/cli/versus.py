@@ -222,14 +222,14 @@ def _changes(diff: Diff) -> list[Any]:
         "Better, by more than noise": changed.filter(pl.col("change") > 0)["item"],
         "Worse, by more than noise": changed.filter(pl.col("change") < 0)["item"],
     }
-    said = [
+    sentences = [
         f"{word}: {_list([*names])}." for word, names in lists.items() if len(names)
     ]
-    said += [
-        *(["No change is more than noise."] if not said else []),
+    sentences += [
+        *(["No change is more than noise."] if not sentences else []),
         f"p (all) is of no change, adjusted for {len(diff.changes)} items (Holm); a "
         f"change is more than noise if it is below {1.0 - diff.level:.2g}.",
     ]
     for word, names in (("New", diff.new), ("Gone", diff.lost)):
-        said += [f"{word}: {_list(names)}."] if names else []
-    return [table, *said]
+        sentences += [f"{word}: {_list(names)}."] if names else []
+    return [table, *sentences]

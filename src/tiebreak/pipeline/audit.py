@@ -4,16 +4,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import fields
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 from tiebreak.data import is_pairs
-from tiebreak.io import ReadOptions, neutralize_formulas
+from tiebreak.io import neutralize_formulas
 from tiebreak.options import RankOptions, flag, in_python
-from tiebreak.pipeline.read import read_source
+from tiebreak.pipeline.read import read_source, split_options
 from tiebreak.pipeline.source import Source
 from tiebreak.robustness import Audit, Claim, audit_pairs
 
@@ -52,7 +51,7 @@ def audit(
     level : float, default=0.95
         Confidence that a claim needs to be more than luck.
     progress : callable, optional
-        Is told each step.
+        Called with each step.
     **options
         Of a file or a table, how to read it and which rows, as in `rank`, with ``by``
         for columns of categories, ``covariates``, ``position`` and ``ties``, and
@@ -75,25 +74,17 @@ def audit(
     1 claim about 2 items, 41 votes
     - A is above B: fragile: 1 vote
     """
-    asked: dict[str, Any] = {"claims": claims, "top": top, "neighbors": neighbors}
-    asked |= {"level": level, "progress": progress}
+    questions: dict[str, Any] = {"claims": claims, "top": top, "neighbors": neighbors}
+    questions |= {"level": level, "progress": progress}
     if is_pairs(source):
-        return audit_pairs(source, y, **asked, **options)
+        return audit_pairs(source, y, **questions, **options)
     if y is not None:
         raise TypeError("y holds the outcomes of Pairs; a table has its own column.")
     with in_python():
         reading, rank_options = split_options(options)
         strengths = strength_options(rank_options)
         read = read_source(source, reading, rank_options)
-        return audit_data(read, **asked, **strengths)
-
-
-def split_options(options: dict[str, Any]) -> tuple[ReadOptions, RankOptions]:
-    """Divide options into those of reading, and those of what is asked for."""
-    names = {field.name for field in fields(ReadOptions)}
-    reading = {name: value for name, value in options.items() if name in names}
-    rest = {name: value for name, value in options.items() if name not in names}
-    return ReadOptions(**reading), RankOptions(**rest)
+        return audit_data(read, **questions, **strengths)
 
 
 def strength_options(options: RankOptions) -> dict[str, Any]:
@@ -109,7 +100,7 @@ def strength_options(options: RankOptions) -> dict[str, Any]:
     return {"ties": ties, "alpha": options.settings.get("alpha", "auto")}
 
 
-def audit_data(source: Source, **given: Any) -> Audit:
+def audit_data(source: Source, **questions: Any) -> Audit:
     """Audit comparisons that were read."""
     data = source.named
     if data is None:
@@ -124,17 +115,17 @@ def audit_data(source: Source, **given: Any) -> Audit:
             name: np.isin(np.arange(len(data)), rows)
             for name, rows in source.categories.items()
         }
-    found = audit_pairs(pairs, y, **columns, **given)
-    return found if data.rows is None else found.renumber(data.rows)
+    result = audit_pairs(pairs, y, **columns, **questions)
+    return result if data.rows is None else result.renumber(data.rows)
 
 
-def changed_votes(found: Audit, source: Source) -> pl.DataFrame:
+def changed_votes(result: Audit, source: Source) -> pl.DataFrame:
     """The votes that claims hang on, one row for each vote of each claim."""
     data = source.named
     assert data is not None and data.names is not None
     pairs, names = data.pairs, data.names
     parts = []
-    for claim in found.claims:
+    for claim in result.claims:
         for change, what in (("removed", claim.removal), ("reversed", claim.reversal)):
             if what is None or not what.members:
                 continue

@@ -68,16 +68,15 @@ class Diff:
             if item not in known:
                 where = "only in the old file" if item in self.lost else "not in both"
                 raise ValueError(f"--fail-if-worse names {item!r}, which is {where}.")
-        asked = table.filter(pl.col("item").is_in(items))
-        sure = holm(asked["p_value"].to_numpy()) < 1.0 - self.level
-        return asked.filter(pl.Series(sure) & (pl.col("change") < 0))
+        rows = table.filter(pl.col("item").is_in(items))
+        sure = holm(rows["p_value"].to_numpy()) < 1.0 - self.level
+        return rows.filter(pl.Series(sure) & (pl.col("change") < 0))
 
 
 @dataclass(frozen=True, eq=False)
 class _Run:
     """One of the two, as it was read."""
 
-    path: Path
     detected: list[str]
     rated: Rated | None = None  # of results that were fitted before
     board: Leaderboard | None = None
@@ -137,24 +136,23 @@ def _read(path: Path, reading: ReadOptions, level: float) -> _Run:
     if path.is_dir() and (path / _MODEL).exists():
         path = path / _MODEL
     if path.suffix == Path(_MODEL).suffix:
-        saved = load_model(path)
-        if not hasattr(saved.model, "strength_"):
+        model = load_model(path).model
+        if not hasattr(model, "strength_"):
             raise FileError(path, "this model has no strengths, so nothing to compare.")
-        board = Leaderboard(saved.model, level=level)
-        ties = getattr(saved.model, "tie_model_", None)
-        said = [f"A model of {len(board.table)} items."]
-        return _Run(path, said, board=board, ties=ties)
+        board = Leaderboard(model, level=level)
+        ties = getattr(model, "tie_model_", None)
+        return _Run([f"A model of {len(board.table)} items."], board=board, ties=ties)
     if (result := _read_result(path)) is not None:
         rated, ties = result
-        return _Run(path, [f"Ratings of {len(rated.names)} items."], rated, ties=ties)
+        return _Run([f"Ratings of {len(rated.names)} items."], rated, ties=ties)
     read = read_file(path, replace(reading, fingerprint=True))
     data = read.data
     if not isinstance(data, Comparisons) or "fingerprint" not in data.marks:
         raise FileError(
             path, "expected one comparison per row, or the JSON of tiebreak rank."
         )
-    said = [*read.sentences, *read.questions]
-    return _Run(path, said, data=data, rows=data.marks["fingerprint"])
+    sentences = [*read.sentences, *read.questions]
+    return _Run(sentences, data=data, rows=data.marks["fingerprint"])
 
 
 def _read_result(path: Path) -> tuple[Rated, str | None] | None:
@@ -164,22 +162,22 @@ def _read_result(path: Path) -> tuple[Rated, str | None] | None:
             start = file.read(64).lstrip(b"\xef\xbb\xbf \t\r\n")
         if not start.startswith(b"{") or path.stat().st_size > _LARGEST_JSON:
             return None
-        found = json.loads(path.read_text(encoding="utf-8"))
-        rows = found["leaderboard"]
+        result = json.loads(path.read_text(encoding="utf-8"))
+        rows = result["leaderboard"]
         names = [row["item"] for row in rows]
         ends = [(row["rating"], row["lower"], row["upper"]) for row in rows]
-        rank, level = [row["rank"] for row in rows], float(found["level"])
+        rank, level = [row["rank"] for row in rows], float(result["level"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
     if any(value is None for row in ends for value in row):
         raise FileError(path, "these ratings have no intervals, so nothing is known.")
     rating, lower, upper = np.array(ends, dtype=np.float64).T
     error = (upper - lower) / (2.0 * ndtri(0.5 + 0.5 * level))
-    return Rated(names, np.array(rank), rating, np.diag(error**2)), found.get("ties")
+    return Rated(names, np.array(rank), rating, np.diag(error**2)), result.get("ties")
 
 
 def _fit(runs: list[_Run], options: RankOptions, notes: list[str]) -> list[_Run]:
-    """Fit results without a prior if both files allow it, else both with one."""
+    """Fit both without a prior if both files allow it, and by one model of ties."""
     if any(run.data is None for run in runs):
         notes.append(
             "A file of ratings does not say how they depend on each other or, as a "
@@ -192,30 +190,28 @@ def _fit(runs: list[_Run], options: RankOptions, notes: list[str]) -> list[_Run]
             f"Say how ties are counted with {flag('ties')}, and not with "
             f"{flag('settings')}."
         )
-    if settings.get("alpha") is None:
-        try:
-            return _fit_both(runs, _with_alpha(options, 0.0))
-        except _NeedsPriorError:
-            notes.append(
-                "In one of the files strengths need a prior (an item won or lost "
-                "everything, or items never meet), so both were fitted with a wide one "
-                "(alpha=0.056: within ± 1000 points)."
-            )
-        return _fit_both(runs, _with_alpha(options, _WIDE))
-    if settings["alpha"] == "auto":
+    if settings.get("alpha") == "auto":
         notes.append(
             "A learned prior draws ratings of few results to the mean, by more in the "
             "smaller file: that looks like a change. Leave alpha out to avoid it."
         )
-    return _fit_both(runs, options)
+    if settings.get("alpha") is not None:
+        return _fit_both(runs, options)
+    try:
+        return _fit_both(runs, replace(options, settings=settings | {"alpha": 0.0}))
+    except _TiesDifferError:
+        raise
+    except ValueError:
+        notes.append(
+            "In one of the files strengths need a prior (an item won or lost "
+            "everything, or items never meet), so both were fitted with a wide one "
+            "(alpha=0.056: within ± 1000 points)."
+        )
+    return _fit_both(runs, replace(options, settings=settings | {"alpha": _WIDE}))
 
 
-def _with_alpha(options: RankOptions, alpha: float) -> RankOptions:
-    return replace(options, settings={**options.settings, "alpha": alpha})
-
-
-class _NeedsPriorError(ValueError):
-    """Strengths of maximum likelihood do not exist."""
+class _TiesDifferError(ValueError):
+    """Two results count ties by different models."""
 
 
 def _fit_both(runs: list[_Run], options: RankOptions) -> list[_Run]:
@@ -227,7 +223,7 @@ def _fit_both(runs: list[_Run], options: RankOptions) -> list[_Run]:
     # What was fitted before cannot change, and of two files the larger one knows best.
     fixed = [run.ties for run in runs if run.data is None]
     if len(fixed) == 2 or options.ties in TIES[1:]:
-        raise ValueError(
+        raise _TiesDifferError(
             f"One of the two counts ties by {one} and the other by {other}, so "
             "their ratings have different scales. Compare the files of results, or "
             f"rank both with {flag('ties', one)}."
@@ -238,59 +234,49 @@ def _fit_both(runs: list[_Run], options: RankOptions) -> list[_Run]:
 
 
 def _fit_one(run: _Run, options: RankOptions) -> _Run:
-    if run.data is None:
+    if run.data is None or run.rows is None:
         return run
     data, rows = run.data, run.rows
-    if options.ties == "drop" and rows is not None:
+    if options.ties == "drop":
         decided = np.flatnonzero(data.y)
         data, rows = data.take(decided), rows[decided]
         options = replace(options, ties=None)
-    try:
-        board = rank_names(Source(data, []), replace(options, model="bradley-terry"))
-    except ValueError as error:
-        if options.settings["alpha"] == 0:
-            raise _NeedsPriorError(str(error)) from error
-        raise
+    board = rank_names(Source(data, []), replace(options, model="bradley-terry"))
     ties = board.model.tie_model_ if board.model.ties_.any() else None
     return replace(run, data=data, rows=rows, board=board, ties=ties)
 
 
 def _shared(runs: list[_Run], notes: list[str]) -> NDArray[np.float64] | None:
     """Return the covariance of two fits that share raters or results."""
-    boards = [run.board for run in runs]
-    models = [board.model for board in boards if board is not None]
+    boards = [run.board for run in runs if run.board is not None]
     scores = []
-    for run, model in zip(runs, models, strict=True):
+    for run, board in zip(runs, boards, strict=True):
         assert run.data is not None
         (pairs, y), columns = run.data.arguments()
-        scores.append(weighted_scores(model, pairs, y, columns))
-    if all(_counts_raters(model) for model in models):
+        scores.append(weighted_scores(board.model, pairs, y, columns))
+    if all(_counts_raters(board.model) for board in boards):
         raters = [np.asarray(run.data.columns["rater"]) for run in runs if run.data]
         codes, distinct = factorize(np.concatenate(raters).astype(str))
-        cut = len(raters[0])
-        groups = codes[:cut], codes[cut:]
-        count = len(np.intersect1d(*groups))
-        what = plural(count, "rater")
+        groups = np.split(codes, [len(raters[0])])
+        count = len(np.intersect1d(groups[0], groups[1]))
+        note = f"{plural(count, 'rater')} in both."
         rows: Any = tuple(
             _sums(group, len(distinct)) @ score
             for group, score in zip(groups, scores, strict=True)
         )
     else:
-        assert runs[0].rows is not None and runs[1].rows is not None
-        first, second = shared_rows(runs[0].rows, runs[1].rows)
-        count, what = len(first), plural(len(first), "row")
-        rows = scores[0][first], scores[1][second]
+        old, new = (run.rows for run in runs)
+        assert old is not None and new is not None
+        first, second = shared_rows(old, new)
+        count, rows = len(first), (scores[0][first], scores[1][second])
+        note = f"{plural(count, 'row')} in both."
+        if count in (len(old), len(new)):
+            which = ("old", "new") if count == len(old) else ("new", "old")
+            note = f"The {which[1]} file has all rows of the {which[0]} one."
     if not count:
         notes.append("Nothing is taken to be in both, so the two are independent.")
         return None
-    sizes = [len(run.rows) for run in runs if run.rows is not None]
-    if what.endswith(("row", "rows")) and count in sizes:
-        which = ("old", "new") if count == sizes[0] else ("new", "old")
-        notes.append(f"The {which[1]} file has all rows of the {which[0]} one.")
-    else:
-        notes.append(f"{what} in both.")
-    notes.append("The intervals allow for what is in both.")
-    assert boards[0] is not None and boards[1] is not None
+    notes += [note, "The intervals allow for what is in both."]
     return shared_covariance(boards[0], boards[1], rows)
 
 

@@ -95,7 +95,7 @@ class OrderQuality:
     table: pl.DataFrame  # model, n_test, swapped_pairs and, of grades, ndcg; baseline
     unit: str  # query or list
 
-    def sentence(self) -> str:
+    def heading(self) -> list[str]:
         """Say how good the first model is, compared with chance."""
         ours, chance = self.table.row(0, named=True), self.table.row(-1, named=True)
         right = 1.0 - ours["swapped_pairs"]
@@ -105,7 +105,7 @@ class OrderQuality:
         )
         if "ndcg" in ours:
             text += f" NDCG@10 is {ours['ndcg']:.3f}; by chance {chance['ndcg']:.3f}."
-        return text
+        return [text]
 
     def __rich__(self) -> Table:
         """Return the table for the terminal."""
@@ -211,24 +211,24 @@ def predict_held_out(models: dict[str, Any], data: Comparisons) -> ForwardResult
             "it out."
         )
     period = columns.pop("period", None)
-    given: dict[str, Any] = {}
+    arguments: dict[str, Any] = {}
     for name, model in models.items():
         for key, values in columns_for(model, columns).items():
             column = key.rpartition("__")[2]  # without the step of a pipeline
             if column == "advantage":
-                given.setdefault(column, {})[name] = values
+                arguments.setdefault(column, {})[name] = values
             else:
-                given[column] = values
+                arguments[column] = values
     with warnings.catch_warnings():
         # Warnings about all rows are shown when a model is fitted on them.
         warnings.simplefilter("ignore")
         if dated and period is not None:
             dates, place = np.unique(period, return_inverse=True)
-            given |= {"min_train": 0.5}
+            arguments |= {"min_train": 0.5}
             if fading:
                 # Half-lives are measured in days, and not in the numbers of periods.
-                return evaluate_forward(models, pairs, y, period=period, **given)
-            result = evaluate_forward(models, pairs, y, period=place, **given)
+                return evaluate_forward(models, pairs, y, period=period, **arguments)
+            result = evaluate_forward(models, pairs, y, period=place, **arguments)
             table = result.by_split
             ends = (pl.Series(end, dates[table[end]]) for end in ("first", "last"))
             return replace(result, by_split=table.with_columns(*ends))
@@ -238,14 +238,15 @@ def predict_held_out(models: dict[str, Any], data: Comparisons) -> ForwardResult
                     f"{plural(len(y), 'comparison')}, of which none can be spared; "
                     f"{_FOLDS} are needed."
                 )
-            return evaluate_folds(models, pairs, y, **given)
+            return evaluate_folds(models, pairs, y, **arguments)
         folds = tb.selection.ItemKFold(_FOLDS, random_state=0)
-        return evaluate_folds(models, pairs, y, cv=folds, **given)
+        return evaluate_folds(models, pairs, y, cv=folds, **arguments)
 
 
-def check_data(source: Source) -> PairsReport:
-    """Return what `check_pairs` finds in comparisons of items with names."""
+def check_data(source: Source, without: Sequence[str] = ()) -> PairsReport:
+    """Return what `check_pairs` finds, without some columns, in items with names."""
     named = source.named
     assert named is not None
     (pairs, y), columns = named.arguments()
+    columns = {name: c for name, c in columns.items() if name not in without}
     return check_pairs(pairs, y, **columns, sided=source.sided)

@@ -10,7 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
-from tiebreak.data import Comparisons, Data, Grades, ItemTable, Pairs
+from tiebreak.data import Comparisons, Data, Grades, ItemTable
 from tiebreak.data.comparison_graph import count_comparisons
 from tiebreak.data.validation import check_weights
 from tiebreak.ratings.leaderboard import RatingScale
@@ -142,85 +142,7 @@ def list_weights(fitted: Any, data: Data) -> list[tuple[str, float]] | None:
     return [(names[j], float(last.coef_[j])) for j in order]
 
 
-# Predictions for the importance of all features together: about a second.
-_MOST_PREDICTED, _MOST_FEATURES, _EXCHANGES = 100_000, 60, 5
-_GRID, _MOST_ITEMS = 25, 300
-_SHOWN = 8
-
-
-def feature_importance(model: Any, data: Data) -> pl.DataFrame | None:
-    """How many outcomes fewer are predicted when a feature is exchanged among items.
-
-    Of comparisons that the model was fitted on, drawn at random if they are many: the
-    drop of accuracy as mean, least and most of five exchanges. None without features,
-    with sparse ones or more than 60, and if the model knows items also by name.
-    """
-    items = data.items
-    if not isinstance(data, Comparisons) or items is None:
-        return None
-    if items.is_sparse or items.n_features > _MOST_FEATURES:
-        return None
-    if hasattr(last_step(model), "item_effect_"):
-        return None
-    rng = np.random.default_rng(0)
-    rows = np.arange(len(data))
-    most = _MOST_PREDICTED // (_EXCHANGES * items.n_features)
-    if len(rows) > most:
-        rows = np.sort(rng.choice(rows, most, replace=False))
-    pairs = data.pairs[rows].compact()
-    kept, n = pairs.table.values, pairs.n_items
-
-    def accuracies(tables: list[NDArray[np.float64]]) -> NDArray[np.float64]:
-        # All in one call, as copies of the items one after the other.
-        table = ItemTable(np.concatenate(tables), items.feature_names)
-        shift = n * np.repeat(np.arange(len(tables)), len(rows))
-        left, right = (np.tile(side, len(tables)) for side in (pairs.left, pairs.right))
-        found = model.predict(Pairs(table, left + shift, right + shift))
-        return np.mean(found.reshape(len(tables), -1) == data.y[rows], axis=1)
-
-    whole = accuracies([kept])[0]
-    found = []
-    for j, name in enumerate(_feature_names(items)):
-        tables = [kept.copy() for _ in range(_EXCHANGES)]
-        for values in tables:
-            values[:, j] = rng.permutation(values[:, j])
-        drops = whole - accuracies(tables)
-        found.append((name, drops.mean(), drops.min(), drops.max()))
-    columns = ["feature", "drop", "lower", "upper"]
-    table = pl.DataFrame(found, columns, orient="row")
-    return table.sort("drop", descending=True, maintain_order=True)
-
-
-def feature_dependence(
-    model: Any, data: Data, features: list[str]
-) -> dict[str, pl.DataFrame]:
-    """Partial dependence: the mean utility if all items had a value of a feature."""
-    items = data.items
-    if items is None or items.is_sparse:
-        return {}
-    rng = np.random.default_rng(0)
-    chosen = np.arange(items.n_items)
-    if len(chosen) > _MOST_ITEMS:
-        chosen = np.sort(rng.choice(chosen, _MOST_ITEMS, replace=False))
-    names = _feature_names(items)
-    known = None if data.names is None else data.names[chosen]
-    found = {}
-    for feature in features:
-        j = names.index(feature)
-        grid = np.unique(items.values[:, j])
-        if len(grid) > _GRID:
-            low, high = np.quantile(items.values[:, j], [0.02, 0.98])
-            grid = np.linspace(low, high, _GRID)
-        if len(grid) < 2:
-            continue
-        means = []
-        for value in grid:
-            changed = items.values[chosen]
-            changed[:, j] = value
-            table = ItemTable(changed, items.feature_names)
-            means.append(float(item_utilities(model, table, known).mean()))
-        found[feature] = pl.DataFrame({"value": grid, "utility": means})
-    return found
+_SHOWN = 8  # disagreements
 
 
 def find_disagreements(model: Any, data: Data) -> pl.DataFrame | None:
@@ -230,12 +152,12 @@ def find_disagreements(model: Any, data: Data) -> pl.DataFrame | None:
     if data.items is None:
         return None
     proba = model.predict_proba(data.pairs)
-    given = proba[np.arange(len(data.y)), data.y.astype(np.int64) + 1]
+    probability = proba[np.arange(len(data.y)), data.y.astype(np.int64) + 1]
     words = np.array(["left", "tie", "right"])
     names = data.names
     if names is None:
         names = np.array([f"row {i + 1}" for i in range(data.pairs.n_items)])
-    least = np.argsort(given, kind="stable")
+    least = np.argsort(probability, kind="stable")
     # One example of the same two items is enough.
     both = np.stack([data.pairs.left[least], data.pairs.right[least]], axis=1)
     rows = least[np.sort(np.unique(both, axis=0, return_index=True)[1])][:_SHOWN]
@@ -244,7 +166,7 @@ def find_disagreements(model: Any, data: Data) -> pl.DataFrame | None:
         "right": [str(names[i]) for i in data.pairs.right[rows]],
         "said": words[data.y[rows] + 1].tolist(),
         "predicted": words[proba[rows].argmax(axis=1)].tolist(),
-        "probability": given[rows],
+        "probability": probability[rows],
     }
     table = pl.DataFrame(columns)
     return table.filter(pl.col("said") != pl.col("predicted"))

@@ -31,9 +31,9 @@ from tiebreak.io.columns import closest
 from tiebreak.models.base import UtilityMixin
 from tiebreak.options import flag
 from tiebreak.pipeline.held_out import by_time, columns_for, draw_rows, order_folds
+from tiebreak.pipeline.leaderboard import last_step
 from tiebreak.pipeline.source import Source
 from tiebreak.ratings.strengths.bradley_terry import BradleyTerry
-from tiebreak.ratings.strengths.recency import read_half_life
 from tiebreak.selection.results import TuneResult
 
 Fold = tuple[NDArray[np.int64], NDArray[np.int64]]
@@ -63,8 +63,8 @@ CLASSES: dict[str, str] = {_kebab(name): name for name in dir(tb) if name[0].isu
 
 def find_estimator(name: str) -> Any:
     """Return the public estimator of a name; None if there is none."""
-    found = getattr(tb, CLASSES[name]) if name in CLASSES else None
-    return found if _kind_of(found) is not None else None
+    cls = getattr(tb, CLASSES[name]) if name in CLASSES else None
+    return cls if _kind_of(cls) is not None else None
 
 
 def _kind_of(cls: Any) -> Literal["names", "pairs", "grades"] | None:
@@ -150,10 +150,9 @@ def make_estimator(cls: Any, settings: Mapping[str, Any]) -> Any:
                 f"{model_name(cls)} has no parameter {name!r}; it has "
                 f"{', '.join(known)}.{closest(name, known)}"
             )
-    given = dict(settings)
-    if "unseen" in known:
-        given.setdefault("unseen", "prior")  # newcomers are predicted, too
-    return cls(**given)
+    # Newcomers are predicted, too.
+    defaults = {"unseen": "prior"} if "unseen" in known else {}
+    return cls(**(defaults | dict(settings)))
 
 
 def _build(cls: Any, data: Data, settings: Mapping[str, Any]) -> Any:
@@ -184,41 +183,29 @@ def choose_model(
     source: Source,
     settings: Mapping[str, Any] | None = None,
     *,
-    half_life: str | float | None = None,
-    ties: str | None = None,
     by_name_too: bool = False,
 ) -> Choice:
     """Return the model of a name, or the default one for ``"auto"``."""
-    data, settings, reason = source.data, dict(settings or {}), "as you asked."
-    own = dict(settings)
-    if "ties" in settings and ties not in (None, "drop"):
-        raise ValueError(
-            f"{flag('ties', ties)} says how ties are counted, and so does the setting "
-            "ties; leave one of the two out."
-        )
-    if "half_life" in settings:
-        half_life = settings.pop("half_life") if half_life is None else half_life
+    data, own, reason = source.data, dict(settings or {}), "as you asked."
+    settings = own
     if name == "auto":
-        name, reason, defaults = _choose_default(source, half_life)
-        settings = defaults | settings
+        name, reason, defaults = _choose_default(source, own)
+        settings = defaults | own
     cls = find_estimator(name)
-    if name == _JUDGES:
-        _check_judges(data)
     if cls is None or not _fits(cls, source, by_name_too):
         raise ValueError(_refusal(name, cls, source, by_name_too))
-    if ties not in (None, "drop"):
-        if name not in ("bradley-terry", _JUDGES):
-            raise ValueError(
-                f"{flag('ties', ties)} is for items that have only names; leave it out."
-            )
-        settings["ties"] = ties
     model = _build(cls, data, settings)
+    if own.get("half_life") is not None and "period" not in getattr(
+        data, "columns", ()
+    ):
+        raise ValueError(
+            f"{flag('half_life')} needs to know when results took place; name the "
+            f"column by {flag('period')}, or leave {flag('half_life')} out."
+        )
     strengths = isinstance(model, BradleyTerry)
     if strengths and model.ties == "half":
         reason = reason.replace(_REASONS["names"], "items have only names.")
         reason += " A tie counts as half a win for each side."
-    if half_life is not None:
-        set_half_life(model, half_life, data)
     if isinstance(data, Comparisons) and "advantage" in data.columns:
         if "SequentialRating" in _families(cls):
             model.set_params(advantage=settings.get("advantage", "auto"))
@@ -229,7 +216,9 @@ def choose_model(
     return Choice(name, model, reason, own)
 
 
-def _choose_default(source: Source, half_life: Any) -> tuple[str, str, dict[str, Any]]:
+def _choose_default(
+    source: Source, settings: Mapping[str, Any]
+) -> tuple[str, str, dict[str, Any]]:
     """Return the name of the default model, the reason for it, and its settings."""
     data = source.data
     if isinstance(data, Lists) and data.items is None:
@@ -242,24 +231,13 @@ def _choose_default(source: Source, half_life: Any) -> tuple[str, str, dict[str,
             return "logistic-compare", _REASONS["features"], {}
         return "logistic-compare", _REASONS["both"], {"identity": _IDENTITY}
     reason = _REASONS["names"]
-    if "period" in data.columns and half_life is None:
+    if "period" in data.columns and "half_life" not in settings:
         reason += (
             " It gives old and new results the same weight; with "
             f"{flag('half_life', 'auto')} old ones count less, and "
             f"{flag('model', 'glicko')} or elo follows the time."
         )
     return "bradley-terry", reason, {}
-
-
-def _check_judges(data: Data) -> None:
-    """Refuse a model of judges where nobody judged."""
-    if not isinstance(data, Comparisons) or data.names is None:
-        return
-    if "rater" not in data.columns:
-        raise ValueError(
-            "judge-bradley-terry needs to know who judged, and no column says it; name "
-            f"one with {flag('rater')}, or choose another {flag('model')}."
-        )
 
 
 _REASONS = {
@@ -276,62 +254,22 @@ _REASONS = {
 
 
 def _refusal(name: str, cls: type | None, source: Source, by_name_too: bool) -> str:
-    models = fitting_models(source, by_name_too)
+    """Say why a model cannot learn from the data, and which ones can."""
+    models, data = fitting_models(source, by_name_too), source.data
     near = closest(name, models) if cls is None else ""
     listed = ", ".join(["auto", *models])
     choices = f"Choose {flag('model')} from {listed}; got {name!r}.{near}"
     if cls is None:
         return choices
-    if name == _UNRATED:
-        return (
-            "'hedge-order' orders items by comparing them with each other, and rates "
-            f"none alone. {choices}"
-        )
-    kind, data = _kind_of(cls), source.data
-    featured = data.items is not None
-    if name == "ordinal-svm" and not isinstance(data, Comparisons):
-        return (
-            "'ordinal-svm' learns one scale of grades for all items, and lists, or "
-            f"grades of different queries, have none in common. {choices}"
-        )
-    if featured and data.names is not None and kind == "names":
-        return (
-            f"{name!r} looks at names only; leave {flag('items')} out for it. {choices}"
-        )
-    have = "features" if featured else "only names"
-    if not isinstance(data, Comparisons):
-        have += ", in ranked lists" if isinstance(data, Lists) else ", and are graded"
-    elif kind == "grades":
-        have += ", and are compared two at a time"
-    needs = {
-        "names": f"{name!r} is for comparisons of items that have names.",
-        "pairs": f"{name!r} is for comparisons of items with features, that is, with "
-        f"{flag('items')}.",
-        "grades": f"{name!r} learns from grades or lists of items with features.",
-    }[kind or "pairs"]
-    if kind == "grades" and featured and not source.sided:
-        needs += f" {flag('kind', 'orders')} reads the scores of each person as a list."
-    return f"The items have {have}. {needs} {choices}"
-
-
-def set_half_life(model: Any, half_life: str | float, data: Data) -> None:
-    """Set the half-life of a model, a number, a time or "auto"; refuse it elsewhere."""
-    if not isinstance(model, BradleyTerry):
-        raise ValueError(
-            f"This model has no half-life; {flag('half_life')} is for bradley-terry. "
-            f"Leave it out, or choose {flag('model', 'bradley-terry')}."
-        )
-    if not isinstance(data, Comparisons) or "period" not in data.columns:
-        raise ValueError(
-            f"{flag('half_life')} needs to know when results took place, and no "
-            f"column says it; name one with {flag('period')}, or leave "
-            f"{flag('half_life')} out."
-        )
-    try:
-        model.set_params(half_life=float(half_life))
-    except ValueError:
-        model.set_params(half_life=half_life)
-    read_half_life(model.half_life)
+    kinds = {Comparisons: "comparisons", Grades: "grades", Lists: "ranked lists"}
+    features = "without" if data.items is None else "with"
+    reason = f"does not learn from {kinds[type(data)]} of items {features} features"
+    if isinstance(data, Comparisons) and _kind_of(cls) == "names":
+        if name == _JUDGES and "rater" not in data.columns:
+            reason = f"needs to know who judged; name the column by {flag('rater')}"
+        elif data.items is not None:
+            reason = f"looks at names only; leave {flag('items')} out for it"
+    return f"{name!r} {reason}. {choices}"
 
 
 def say_half_life(model: Any, data: Data) -> str:
@@ -392,16 +330,13 @@ def grid_for(
         grid.pop("gamma", None)
     if "n_basis" in grid:
         grid.pop("alpha", None)  # the number of terms is penalty enough
-    if name == "glicko" and not dated and grid:
-        raise ValueError(
-            "There is nothing to tune for glicko without dates: c is how fast ratings "
-            "become uncertain with time. Name the column of dates with "
-            f"{flag('period')}, or choose another {flag('model')}."
-        )
+    if name == "glicko" and not dated:
+        grid.pop("c", None)  # how fast ratings become uncertain with time
     if not grid:
         raise ValueError(
             f"There is nothing to tune for {name}; {flag('tune')} knows "
-            f"{', '.join(GRIDS)}, of models that have them, unless they are set."
+            f"{', '.join(GRIDS)}, of models that have them, unless they are set (c of "
+            "glicko only with dates)."
         )
     if "alpha" in grid and len(grid) > 1:
         grid["alpha"] = grid["alpha"][:4]
@@ -412,7 +347,7 @@ def grid_for(
 
 def inner_estimator(model: Any) -> Any:
     """Return the estimator inside of a pipeline and of ThresholdCompare."""
-    last = model.steps[-1][1] if isinstance(model, Pipeline) else model
+    last = last_step(model)
     return last.ranker if isinstance(last, tb.ThresholdCompare) else last
 
 
@@ -425,23 +360,14 @@ class Tuned:
     notes: list[str]  # what was chosen, and what that means for the held-out quality
 
 
-@dataclass(frozen=True, eq=False)
-class _Plan:
-    """Rows to choose with, and folds of these rows."""
-
-    data: Data
-    folds: list[Fold]
-    how: str
-    honest: str
-
-
-def tune_model(choice: Choice, data: Data, *, progress: bool = False) -> Tuned:
+def tune_model(choice: Choice, data: Data) -> Tuned:
     """Return a model with the settings that predict held-out results best."""
     n_features = 1 if data.items is None else data.items.n_features
     dated = isinstance(data, Comparisons) and "period" in data.columns
     grid = grid_for(choice, n_features, dated=dated)
-    plan, model = _plan(data), choice.model
-    (rows, *outcome), columns = plan.data.arguments()
+    model = choice.model
+    data, folds, how, honest = _split_rows(data)
+    (rows, *outcome), columns = data.arguments()
     y = outcome[0] if outcome else None
     last, step = model, ""
     if isinstance(model, Pipeline):
@@ -452,24 +378,24 @@ def tune_model(choice: Choice, data: Data, *, progress: bool = False) -> Tuned:
     path = "ranker__" if hasattr(last, "ranker") else ""
     columns = columns_for(last, columns)
     scoring = "swapped_pairs"
-    if y is not None and isinstance(plan.data, Comparisons):
-        scoring = _scoring(last, y, plan.folds)
+    if y is not None and isinstance(data, Comparisons):
+        scoring = _scoring(last, y, folds)
     result = tb.tune(
         last,
         rows,
         y,
         {f"{path}{key}": values for key, values in grid.items()},
-        cv=plan.folds,
+        cv=folds,
         qid=columns.pop("qid", None),
         sample_weight=columns.pop("sample_weight", None),
         columns=columns,
         refit=False,
         scoring=scoring,
-        progress=progress,
+        progress=False,
     )
     chosen = {f"{step}{key}": value for key, value in result.best_params_.items()}
     result = _plain_names(result, path)
-    notes = [_say_choice(result, plan.how), *_say_edges(result, grid), plan.honest]
+    notes = [_say_choice(result, how), *_say_edges(result, grid), honest]
     return Tuned(clone(model).set_params(**chosen), result, notes)
 
 
@@ -479,7 +405,8 @@ _ALL_SEEN = (
 )
 
 
-def _plan(data: Data) -> _Plan:
+def _split_rows(data: Data) -> tuple[Data, list[Fold], str, str]:
+    """Return rows to choose with, their folds, how they were made, and how honest."""
     if isinstance(data, Comparisons):
         data = draw_rows(data)
         if data.weight is not None and not (data.weight > 0).all():
@@ -492,7 +419,7 @@ def _plan(data: Data) -> _Plan:
     if not isinstance(data, Comparisons):
         unit = "list" if isinstance(data, Lists) else "query"
         how = f"every {unit} was ordered by what was learned from others"
-        return _Plan(data, order_folds(data), how, _ALL_SEEN)
+        return data, order_folds(data), how, _ALL_SEEN
     seen = _ALL_SEEN
     if by_time(data):
         period = data.columns["period"]
@@ -505,7 +432,7 @@ def _plan(data: Data) -> _Plan:
             "quality, of the later half, is honest."
         )
         if forward := _forward_folds(data):
-            return _Plan(data, forward, "earlier results predicted later ones", seen)
+            return data, forward, "earlier results predicted later ones", seen
     folds: Any
     if data.names is not None:
         how = "every result was predicted from others"
@@ -513,7 +440,7 @@ def _plan(data: Data) -> _Plan:
     else:
         how = "held-out items were compared by what was learned from others"
         folds = tb.selection.ItemKFold(_FOLDS, random_state=0).split(data.pairs)
-    return _Plan(data, _usable(data.pairs, list(folds)), how, seen)
+    return data, _usable(data.pairs, list(folds)), how, seen
 
 
 def _forward_folds(data: Comparisons) -> list[Fold]:
@@ -553,28 +480,28 @@ def _scoring(model: Any, y: NDArray[np.int8], folds: list[Fold]) -> str:
     return "log_loss" if all(seen) else "brier"
 
 
-def _plain_names(found: TuneResult, path: str) -> TuneResult:
+def _plain_names(result: TuneResult, path: str) -> TuneResult:
     if not path:
-        return found
-    plain = {key: key.removeprefix(path) for key in found.best_params_}
-    best = {plain[key]: value for key, value in found.best_params_.items()}
-    return replace(found, table=found.table.rename(plain), best_params_=best)
+        return result
+    plain = {key: key.removeprefix(path) for key in result.best_params_}
+    best = {plain[key]: value for key, value in result.best_params_.items()}
+    return replace(result, table=result.table.rename(plain), best_params_=best)
 
 
-def _say_choice(found: TuneResult, how: str) -> str:
-    best = _words(found.best_params_)
-    worst = found.table.sort("score", nulls_last=False).row(0, named=True)
-    bad = _words({key: worst[key] for key in found.best_params_})
-    metric = found.scoring.replace("_", " ")
+def _say_choice(result: TuneResult, how: str) -> str:
+    best = _words(result.best_params_)
+    worst = result.table.sort("score", nulls_last=False).row(0, named=True)
+    bad = _words({key: worst[key] for key in result.best_params_})
+    metric = result.scoring.replace("_", " ")
     expected = ""
-    if np.isfinite(found.corrected_score):
+    if np.isfinite(result.corrected_score):
         expected = (
             " The best of many looks better than it is: on new results expect "
-            f"{-found.corrected_score:.4f}."
+            f"{-result.corrected_score:.4f}."
         )
     return (
-        f"Tuning tried {len(found.table)} settings and chose {best}, by the {metric} "
-        f"when {how}: {-found.best_score_:.4f}; the worst, {bad}, has "
+        f"Tuning tried {len(result.table)} settings and chose {best}, by the {metric} "
+        f"when {how}: {-result.best_score_:.4f}; the worst, {bad}, has "
         f"{-worst['score']:.4f}.{expected}"
     )
 
@@ -583,11 +510,9 @@ def _words(params: dict[str, Any]) -> str:
     return ", ".join(f"{key} = {value:.4g}" for key, value in params.items())
 
 
-def _say_edges(found: TuneResult, grid: dict[str, tuple[float, ...]]) -> list[str]:
-    best, edges = (
-        found.best_params_,
-        {k: {min(v), max(v)} - {0} for k, v in grid.items()},
-    )
+def _say_edges(result: TuneResult, grid: dict[str, tuple[float, ...]]) -> list[str]:
+    edges = {key: {min(values), max(values)} - {0} for key, values in grid.items()}
+    best = result.best_params_
     ends = {key: value for key, value in best.items() if value in edges[key]}
-    said = f"No value beyond {_words(ends)} was tried; the best may lie there."
-    return [said] if ends else []
+    sentence = f"No value beyond {_words(ends)} was tried; the best may lie there."
+    return [sentence] if ends else []

@@ -8,7 +8,7 @@ it read.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from tiebreak.data import Comparisons, Data, Grades
 from tiebreak.data.columns import factorize, readable_period
 from tiebreak.io import read_file
+from tiebreak.io.columns import closest
 from tiebreak.io.frames import is_path
 from tiebreak.io.result import ReadOptions, ReadResult, plural
 from tiebreak.options import Covariate, RankOptions, flag
@@ -36,9 +37,8 @@ def _values(
         if covariate.log and not (side > 0).all():
             wrong = int((side <= 0).sum())
             raise ValueError(
-                f"{name} has no logarithm in {plural(wrong, 'row')}, where it is "
-                "not positive. Leave log: out, or these rows, with "
-                f"{flag('where', f'{name} > 0')}."
+                f"{name} is not positive in {plural(wrong, 'row')}; leave log: out, or "
+                f"these rows, with {flag('where', f'{name} > 0')}."
             )
     sides = [np.log(side) for side in sides] if covariate.log else sides
     return sides[0] if len(sides) == 1 else sides[0] - sides[1]
@@ -71,10 +71,9 @@ def select_rows(read: ReadResult, options: RankOptions, title: str = "") -> Sour
 def _refuse_for_items(data: Data, options: RankOptions) -> None:
     if isinstance(data, Grades) and not data.items.n_features:
         raise ValueError(
-            "The file grades items but has no features to learn from. Give the items "
-            f"names ({flag('item')}) and the people or queries that graded them "
-            f"({flag('person')}, {flag('query')}), or a table with features "
-            f"({flag('items')})."
+            "The file grades items but has no features to learn from; name the items "
+            f"({flag('item')}) and who graded them ({flag('person')}), or a table with "
+            f"features ({flag('items')})."
         )
     for name in ("since", "until", "position", "half_life", "ties"):
         if getattr(options, name) not in (None, False):
@@ -142,8 +141,8 @@ def _within(data: Comparisons, name: str, where: Any) -> Flags:
     period = data.columns.get("period")
     if period is None:
         raise ValueError(
-            f"{flag(name)} needs to know when results took place, and no column says "
-            f"it; name one with {flag('period')}, or leave {flag(name)} out."
+            f"{flag(name)} needs to know when results took place; name the column by "
+            f"{flag('period')}, or leave {flag(name)} out."
         )
     numbers = period.dtype.kind in "iuf"
     try:
@@ -151,14 +150,12 @@ def _within(data: Comparisons, name: str, where: Any) -> Flags:
         if bound != bound:
             raise ValueError
     except ValueError:
-        expected = (
-            "a number, as in the file" if numbers else "a date such as 2024-05-31"
-        )
+        expected = "a number" if numbers else "a date such as 2024-05-31"
         raise ValueError(f"{flag(name)} got {where!r}; expected {expected}.") from None
-    if numbers:
-        return np.asarray(period >= bound if name == "since" else period <= bound)
     if name == "since":
         return np.asarray(period >= bound)
+    if numbers:
+        return np.asarray(period <= bound)
     next_one = bound + np.ones((), bound.dtype.str.replace("M8", "m8"))
     return np.asarray(period < next_one)  # the end of that day, month or year
 
@@ -171,9 +168,8 @@ def _with_position(data: Comparisons, sided: bool) -> Comparisons:
         )
     if "exchanged" in data.marks or not sided:
         raise ValueError(
-            f"{flag('position')} needs to know who was shown first, and this file "
-            "does not say it; leave the option out, or name two sides with "
-            f"{flag('left')} and {flag('right')}."
+            f"{flag('position')} needs to know who was shown first; leave it out, or "
+            f"name two sides with {flag('left')} and {flag('right')}."
         )
     return replace(data, columns={**data.columns, "advantage": np.ones(len(data))})
 
@@ -185,39 +181,51 @@ _YES, _NO = {"1", "true", "1.0"}, {"0", "false", "0.0"}
 def _categories(
     names: Sequence[str],
     others: Mapping[str, NDArray[Any]],
-    said: list[str],
+    sentences: list[str],
 ) -> dict[str, NDArray[np.int64]]:
     """Return the rows of each category."""
-    found: dict[str, NDArray[np.int64]] = {}
+    categories: dict[str, NDArray[np.int64]] = {}
     for name in names:
         column = others[name]
         known = np.array([value is not None for value in column])
         if not known.all():
-            said.append(
+            sentences.append(
                 f"{plural(int((~known).sum()), 'row')} without a value in {name} count "
                 "in the leaderboard of all, and in no other."
             )
         words = {str(value).lower() for value in set(column[known].tolist())}
         if words <= _YES | _NO and words & _YES:
             yes = np.array([str(value).lower() in _YES for value in column])
-            found[name] = np.flatnonzero(yes & known)
+            categories[name] = np.flatnonzero(yes & known)
             continue
         rows = np.flatnonzero(known)
         codes, distinct = factorize(column[known].astype(str))
         if len(distinct) > _MANY:
             raise ValueError(
-                f"{flag('by', name)} has {len(distinct):,} different values, and more "
-                f"than {_MANY} leaderboards help nobody; choose another column, or "
-                f"some of the rows with {flag('where')}."
+                f"{flag('by', name)} has {len(distinct):,} different values, of at "
+                f"most {_MANY}; choose another column, or rows with {flag('where')}."
             )
         prefix = f"{name}: " if len(names) > 1 else ""
         for code, label in enumerate(distinct):
-            found[f"{prefix}{label}"] = rows[codes == code]
-    return found
+            categories[f"{prefix}{label}"] = rows[codes == code]
+    return categories
 
 
 def silent(step: str) -> None:
     """Show no progress."""
+
+
+def split_options(options: Mapping[str, Any]) -> tuple[ReadOptions, RankOptions]:
+    """Divide arguments into those of reading and those of ranking."""
+    reading = {one.name for one in fields(ReadOptions) if one.metadata["panel"]}
+    known = reading | {one.name for one in fields(RankOptions)}
+    for name in options:
+        if name not in known:
+            near = closest(name, sorted(known))
+            raise TypeError(f"got an unknown argument {name!r}.{near}")
+    read = {name: value for name, value in options.items() if name in reading}
+    rank = {name: value for name, value in options.items() if name not in reading}
+    return ReadOptions(**read), RankOptions(**rank)
 
 
 _UNTOLD = {"data", "train", "test", "results", "votes", "battles", "games", "matches"}

@@ -9,16 +9,13 @@ from __future__ import annotations
 
 import datetime
 import hashlib
-import io
 import math
 import os
 import platform
-import warnings
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.metadata import version
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -29,18 +26,14 @@ from rich.table import Table
 from rich.text import Text
 
 from tiebreak import BradleyTerry, Leaderboard, __version__, ratings
-from tiebreak.data import Comparisons, Data, Grades, ItemTable, Lists, Pairs
+from tiebreak.data import Comparisons, Data, Grades, Lists
 from tiebreak.data.columns import factorize
-from tiebreak.data.markup import isolate, results_html
-from tiebreak.data.validation import pairs_within_groups
+from tiebreak.data.markup import isolate, results_html, results_text
 from tiebreak.io.result import plural, printable
 from tiebreak.options import RankOptions
 from tiebreak.pipeline.held_out import OrderQuality
 from tiebreak.pipeline.leaderboard import (
-    feature_dependence,
-    feature_importance,
     find_disagreements,
-    item_utilities,
     last_step,
 )
 from tiebreak.pipeline.models import Choice
@@ -48,17 +41,15 @@ from tiebreak.pipeline.source import Source
 from tiebreak.ratings.checks.pairs_report import PairsReport, count_text
 from tiebreak.ratings.leaderboard import RatingScale, ResultsMatrix
 from tiebreak.ratings.leaderboard_table import draw_leaderboard
-from tiebreak.report import draw_level_curves, write_report
+from tiebreak.report import write_report
 from tiebreak.report.history import rate_spans
 from tiebreak.report.tables import p_text, plain, text_table
 from tiebreak.selection.results import ForwardResult, TuneResult
 
 _DRAWN = 20  # items in the chart of ratings over time
 _CONSIDERED = 2 * _DRAWN  # the best, of which those with enough results are drawn
-_PAIRS_IN_PLANE = 60  # more would hide each other
 _CLEAR_GAIN = 0.05
 _SHOWN_WEIGHTS = _SHOWN_MOVES = _SHOWN_OF_CATEGORY = 10
-_SHOWN_SETTINGS = 12
 _NARROW = 100  # columns: without the picture of intervals
 # Judges and votes up to which the report compares judges, within seconds.
 _MOST_JUDGES, _MOST_VOTES, _SHOWN_JUDGES = 1_000, 200_000, 30
@@ -90,7 +81,7 @@ class RankResult:
         What the data can support, see :func:`~tiebreak.check_pairs`; None without
         names.
     leaderboard : Leaderboard or None
-        Of items that have only names, with ``categories`` if asked for.
+        Of items that have only names, with its ``categories``.
     weights : list of (str, float) or None
         Features and their weights, the largest first.
     quality : ForwardResult, OrderQuality or None
@@ -113,7 +104,7 @@ class RankResult:
         What to know about each category: who won or lost everything in it, or why it
         has no leaderboard.
     options : RankOptions
-        What was asked for.
+        The options of the ranking.
     audit : dict or None
         The result of ``tiebreak audit --json``, which the report shows.
     command, date : str
@@ -179,11 +170,10 @@ class RankResult:
 
     @cached_property
     def compare(self) -> dict[str, Any] | None:
-        """What predicts the outcome of any two items, see `compare_by_model`."""
-        names = self.data.names
-        if self.table is None or self.utility is None or names is None:
-            return compare_by_model(self.model)
-        return compare_by_utility(self.model, names, self.utility)
+        """What predicts the outcome of any two items, see `compare_two`."""
+        if self.table is None:
+            return compare_two(self.model)
+        return compare_two(self.model, self.data.names, self.utility)
 
     @cached_property
     def matrix(self) -> ResultsMatrix | None:
@@ -200,27 +190,9 @@ class RankResult:
         return ratings_over_time(self.model, self.leaderboard.table, self.source.data)
 
     @cached_property
-    def importance(self) -> pl.DataFrame | None:
-        """How many outcomes fewer are predicted without a feature."""
-        return feature_importance(self.model, self.data)
-
-    @cached_property
-    def dependence(self) -> dict[str, pl.DataFrame]:
-        """The mean utility by value of the two strongest features."""
-        if self.importance is None:
-            return {}
-        strongest = self.importance["feature"].head(2).to_list()
-        return feature_dependence(self.model, self.data, strongest)
-
-    @cached_property
     def disagreements(self) -> pl.DataFrame | None:
         """The outcomes that the model holds for the least probable."""
         return find_disagreements(self.model, self.data)
-
-    @cached_property
-    def level_curves(self) -> bytes | None:
-        """The utility of exactly two features as a picture (PNG)."""
-        return draw_plane(self.model, self.data)
 
     @cached_property
     def judges(self) -> dict[str, Any] | None:
@@ -268,7 +240,7 @@ class RankResult:
         write_report(self, path)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything but the picture as plain values, ready for JSON.
+        """Return everything as plain values, ready for JSON.
 
         Returns
         -------
@@ -278,14 +250,9 @@ class RankResult:
         quality: dict[str, Any] | None = None
         tuning = matrix = None
         if self.quality is not None:
-            if isinstance(self.quality, OrderQuality):
-                rows, note = self.quality.table.drop("n_test"), self.quality.sentence()
-            else:
-                columns = ("model", "accuracy", "log_loss", "brier", "rps")
-                rows = self.quality.table.select(columns)
-                note = " ".join(self.quality.heading())
-            quality = {"rows": rows, "model": self.choice.name}
-            quality |= {"baseline": "baseline", "note": note}
+            rows = self.quality.table.drop("n_test", "n_unseen", strict=False)
+            quality = {"rows": rows, "model": self.choice.name, "baseline": "baseline"}
+            quality |= {"note": " ".join(self.quality.heading())}
         if self.tuning is not None:
             names = ("scoring", "best_params_", "best_score_", "corrected_score")
             parts = (*names, "table")
@@ -295,8 +262,8 @@ class RankResult:
         same = (
             *("title", "weights", "tuning_notes", "effects", "moves", "categories"),
             *("category_notes", "recognized", "warnings", "compare", "command"),
-            *("versions", "date", "fingerprint", "methods", "citation", "importance"),
-            *("dependence", "disagreements", "audit", "judges"),
+            *("versions", "date", "fingerprint", "methods", "citation", "audit"),
+            *("disagreements", "judges"),
         )
         history, note = self.history
         parts_of = {name: getattr(self, name) for name in same} | {
@@ -319,9 +286,7 @@ class RankResult:
             yield Text(printable(part)) if isinstance(part, str) else part
 
     def __str__(self) -> str:
-        file = io.StringIO()
-        Console(file=file, width=100, color_system=None).print(self)
-        return "\n".join(line.rstrip() for line in file.getvalue().splitlines())
+        return results_text(self, _NARROW)
 
     def __repr__(self) -> str:
         items = plural(self.source.n_items, "item")
@@ -338,7 +303,7 @@ def show(result: RankResult, width: int) -> Iterator[Any]:
         yield result.checks.__rich__()
     yield f"Model: {result.choice.name}, {result.choice.reason}"
     if result.tuning is not None:
-        yield _settings(result.tuning)
+        yield result.tuning.__rich__()
     if result.table is not None:
         yield draw_leaderboard(result.table, level, width)
     yield from result.notes
@@ -383,87 +348,63 @@ def _effects(effects: pl.DataFrame, level: float) -> Table:
 
 def about_effects(effects: pl.DataFrame, options: RankOptions) -> list[str]:
     """Say what the effects of position and covariates mean."""
-    said = []
+    sentences = []
     for row in effects.filter(pl.col("effect") == "advantage").iter_rows(named=True):
         what = "Being shown first" if options.position else "The advantage"
         interval = f"{row['lower']:+.0f} … {row['upper']:+.0f}"
-        said.append(f"{what} is worth {row['points']:+.0f} points ({interval}).")
+        sentences.append(f"{what} is worth {row['points']:+.0f} points ({interval}).")
     if effects["standard_deviation"].is_not_null().any():
-        said.append(
+        sentences.append(
             "An effect is the rating points that a side gains by one standard "
             "deviation more of it (per). Ratings are those of items equal in it."
         )
-    return said
+    return sentences
 
 
 def _moves(moves: pl.DataFrame) -> Iterator[Any]:
     moved = moves.filter(pl.col("moved") != 0)
     yield (
         f"With these covariates {len(moved)} of {plural(len(moves), 'item')} have "
-        f"another rank{':' if len(moved) else '.'}"
+        "another rank."
     )
-    if not len(moved):
-        return
     most = moved.sort(pl.col("moved").abs(), descending=True, maintain_order=True)
     heads = ("item", "rank", "without", "moved", "rating", "without")
     columns = ("item", "rank", "rank_without", "moved", "rating", "rating_without")
     first = most.head(_SHOWN_MOVES).sort("rank").select(columns)
-    yield text_table(
-        heads,
-        (
-            (item, rank, before, f"{change:+d}", f"{rating:.0f}", f"{without:.0f}")
-            for item, rank, before, change, rating, without in first.iter_rows()
-        ),
-    )
-    if len(moved) > _SHOWN_MOVES:
-        yield f"These {_SHOWN_MOVES} moved most."
-
-
-def _settings(tuning: TuneResult) -> Table:
-    """Return a table of the best settings that were tried, in the order of the grid."""
-    n, names = len(tuning.table), list(tuning.best_params_)
-    some = f"The best {_SHOWN_SETTINGS} of {n}" if n > _SHOWN_SETTINGS else f"The {n}"
-    expected = None
-    if math.isfinite(tuning.corrected_score):
-        expected = f"Expect {-tuning.corrected_score:.4f} of the choice on new results."
-    best = tuning.table.filter(pl.col("place") <= _SHOWN_SETTINGS)
-    rows = best.head(_SHOWN_SETTINGS).select(*names, "score", "spread").rows()
-    chosen = tuple(tuning.best_params_.values())
-    return text_table(
-        [*names, tuning.scoring.replace("_", " "), "spread over splits"],
-        (
-            [*(f"{value:.4g}" for value in values), f"{-score:.4f}", f"{spread:.4f}"]
-            for *values, score, spread in rows
-        ),
-        names=(),
-        bold=[place for place, row in enumerate(rows) if row[:-2] == chosen],
-        title=f"{some} settings that were tried",
-        caption=expected,
-    )
+    more = len(moved) - len(first)
+    if len(first):
+        yield text_table(
+            heads,
+            (
+                (item, rank, before, f"{change:+d}", f"{rating:.0f}", f"{without:.0f}")
+                for item, rank, before, change, rating, without in first.iter_rows()
+            ),
+            caption=f"and {more} more, which moved less" if more else None,
+        )
 
 
 def about_items(result: RankResult) -> list[str]:
     """Say who is best, or what the features say."""
-    table, data, said = result.table, result.data, []
+    table, data, sentences = result.table, result.data, []
     if table is not None:
         findings = () if result.checks is None else result.checks.findings
         problems = {each.code for each in findings if each.level == "problem"}
-        said.append(who_is_best(table, result.options.level, problems))
+        sentences.append(who_is_best(table, result.options.level, problems))
         unseen = 0 if data.items is None else len(data.items) - len(data.touched())
         if unseen:
-            said.append(
+            sentences.append(
                 f"{plural(unseen, 'item')} {'was' if unseen == 1 else 'were'} never "
                 "compared, and rated by features alone."
             )
     elif data.items is not None:
-        said.append(
+        sentences.append(
             f"It rates items by {plural(data.items.n_features, 'feature')}, so also "
             "items that nobody has graded yet."
         )
     if result.weights:
         strongest = ", ".join(name for name, _ in result.weights[:3])
-        said.append(f"What matters most: {strongest}.")
-    return said
+        sentences.append(f"What matters most: {strongest}.")
+    return sentences
 
 
 def who_is_best(
@@ -517,33 +458,33 @@ def about_quality(result: RankResult) -> list[str]:
     if result.quality is None:
         return []
     if isinstance(result.quality, OrderQuality):
-        return [result.quality.sentence()]
+        return result.quality.heading()
     ours, base = result.quality.table.rows(named=True)[:2]
-    said = [
+    sentences = [
         f"It predicted {ours['accuracy']:.0%} of held-out results; always saying "
         f"the most common outcome is right in {base['accuracy']:.0%}."
     ]
     gain = ours["accuracy"] - base["accuracy"]
     if ours["log_loss"] is None:
-        return said
+        return sentences
     if ours["log_loss"] < base["log_loss"]:
         if gain <= 0:
-            said.append(
+            sentences.append(
                 "That is not more often, but it predicts better how likely each "
                 "outcome is."
             )
     elif gain > _CLEAR_GAIN:
         what_to_try = "" if result.tuning else "; tuning makes them more careful"
-        said.append(
+        sentences.append(
             "Its probabilities are too sure, and worse than knowing how often each "
             f"outcome occurs{what_to_try}."
         )
     else:
-        said.append(
+        sentences.append(
             "Its probabilities are no better than knowing how often each outcome "
             "occurs: there are too few results to learn from."
         )
-    return said
+    return sentences
 
 
 _MODELS = {
@@ -568,7 +509,7 @@ def say_methods(result: RankResult) -> str:
     options, model, table = result.options, result.model, result.table
     name = result.choice.name
     n_items = len(table) if table is not None else result.source.n_items
-    said = [
+    sentences = [
         f"We ranked {plural(n_items, 'item')} from {_say_data(result)} with "
         f"{_MODELS.get(name, name)}"
         f"{' and of each item' * hasattr(last_step(model), 'item_effect_')}"
@@ -576,22 +517,21 @@ def say_methods(result: RankResult) -> str:
         *result.notes,
     ]
     if result.leaderboard is not None and hasattr(model, "strength_"):
-        said.append("A difference of 400 rating points means odds of ten to one.")
-        said.append(
+        sentences.append("A difference of 400 rating points means odds of ten to one.")
+        sentences.append(
             f"Intervals of ratings have {100 * options.level:g} % confidence each; "
             "what is said of ranks and groups has it for all items at once."
         )
     if result.effects is not None:
         effects = ", ".join(result.effects["effect"].to_list())
-        said.append(f"The model takes into account: {effects}.")
-    if isinstance(result.quality, OrderQuality):
-        said.append(result.quality.sentence())
-    elif result.quality is not None:
-        note = " ".join(result.quality.heading())
+        sentences.append(f"The model takes into account: {effects}.")
+    if result.quality is not None:
+        sentences += result.quality.heading()
+    if isinstance(result.quality, ForwardResult):
         share = result.quality.table["accuracy"][0]
-        said.append(f"{note} It predicted {100 * share:.1f} % of outcomes.")
-    said.append(f"Computed with tiebreak {__version__}.")
-    return " ".join(said)
+        sentences.append(f"It predicted {100 * share:.1f} % of outcomes.")
+    sentences.append(f"Computed with tiebreak {__version__}.")
+    return " ".join(sentences)
 
 
 def _say_data(result: RankResult) -> str:
@@ -605,8 +545,12 @@ def _say_data(result: RankResult) -> str:
     return f"{count_text(rows)} comparisons ({ties:.1f} % ties)"
 
 
-def compare_by_model(model: Any) -> dict[str, Any] | None:
-    """Return what predicts any two items of a model of names; None of another model.
+def compare_two(
+    model: Any,
+    names: NDArray[Any] | None = None,
+    utility: NDArray[np.float64] | None = None,
+) -> dict[str, Any] | None:
+    """Return what predicts any two items, by name or by their utilities; None: nothing.
 
     With d = strength of right - strength of left (- ``advantage``, if left has it),
     divided by √(1 + doubt of left + doubt of right) where there are doubts, the
@@ -620,12 +564,23 @@ def compare_by_model(model: Any) -> dict[str, Any] | None:
     A doubt is 3 (D ln 10 / (400 π))² for the deviation D of Glicko's systems, whose
     g(√(D²left + D²right)) the divisor is the inverse of.
     """
-    doubts, link = None, "davidson"
-    if isinstance(model, BradleyTerry):
-        strengths, advantage = model.strength_, getattr(model, "advantage_", None)
-        if model.tie_model_ == "rao-kupper":
-            link = "cumulative"
+    doubts = advantage = None
+    if names is not None and utility is not None:
+        last = last_step(model)
+        link, tie, strengths = getattr(last, "link", None), None, utility
+        if link in ("davidson", "cumulative"):
+            tie = getattr(last, "tie_", None)
+        if tie is None:
+            link, tie = "threshold", getattr(last, "threshold_", None)
+        if tie is None:
+            return None
+        tie = float(tie)
+    elif isinstance(model, BradleyTerry):
+        names, tie, strengths = model.items_, model.tie_, model.strength_
+        advantage = getattr(model, "advantage_", None)
+        link = "cumulative" if model.tie_model_ == "rao-kupper" else "davidson"
     elif isinstance(model, ratings.Elo | ratings.Glicko | ratings.Glicko2):
+        names, tie, link = model.items_, model.tie_, "davidson"
         scale = model.scale if isinstance(model, ratings.Elo) else 400.0
         per_point = math.log(10.0) / scale
         strengths = model.rating_ * (model.slope_ * per_point)
@@ -634,34 +589,14 @@ def compare_by_model(model: Any) -> dict[str, Any] | None:
             doubts = 3.0 * (model.deviation_ * per_point / math.pi) ** 2
     else:
         return None
-    tied = {"link": link, "tie": model.tie_, "advantage": advantage}
-    return _best_first(model.items_, strengths, doubts) | tied
-
-
-def compare_by_utility(
-    model: Any, names: NDArray[Any], utility: NDArray[np.float64]
-) -> dict[str, Any] | None:
-    """Return what predicts any two items by their utilities, as `compare_by_model`.
-
-    None if the model says neither how probable ties are nor where they end.
-    """
-    last = last_step(model)
-    link, tie = getattr(last, "link", None), getattr(last, "tie_", None)
-    if link not in ("davidson", "cumulative") or tie is None:
-        link, tie = "threshold", getattr(last, "threshold_", None)
-    if tie is None:
-        return None
-    tied = {"link": link, "tie": float(tie), "advantage": None}
-    return _best_first(names, utility, None) | tied
-
-
-def _best_first(
-    names: NDArray[Any], strengths: NDArray[np.float64], doubts: Any
-) -> dict[str, Any]:
     best = np.argsort(-strengths, kind="stable")
-    doubts = None if doubts is None else doubts[best]
-    return {"names": names[best].tolist(), "strengths": strengths[best]} | {
-        "doubts": doubts
+    return {
+        "names": names[best].tolist(),
+        "strengths": strengths[best],
+        "doubts": None if doubts is None else doubts[best],
+        "link": link,
+        "tie": tie,
+        "advantage": advantage,
     }
 
 
@@ -706,40 +641,6 @@ def ratings_over_time(
         dates = pl.Series("period", np.unique(period))
         history = history.with_columns(dates.gather(history["period"]))
     return history, "The ratings after every period."
-
-
-def draw_plane(model: Any, data: Data) -> bytes | None:
-    """Return level curves as PNG, if items have exactly two features."""
-    if data.items is None or data.items.n_features != 2 or isinstance(data, Lists):
-        return None
-    if isinstance(data, Comparisons):
-        pairs, y = data.pairs, data.y
-    else:
-        some = pairs_within_groups(data.group, data.y, limit=_PAIRS_IN_PLANE)
-        pairs, y = Pairs(data.items, some.left, some.right), some.y
-    import matplotlib
-
-    names = pairs.table.feature_names
-    learned = SimpleNamespace(
-        utility=lambda points: item_utilities(model, ItemTable(points, names)),
-        threshold_=getattr(last_step(model), "threshold_", None),
-    )
-    file = io.BytesIO()
-    with matplotlib.rc_context(), warnings.catch_warnings():
-        # The same picture whatever the settings of the user are; names are plain text.
-        matplotlib.rcdefaults()
-        matplotlib.rcParams["text.parse_math"] = False
-        warnings.filterwarnings("ignore", message=".*[Gg]lyph.*")
-        figure = draw_level_curves(
-            {"what was learned": learned},
-            pairs,
-            y,
-            resolution=81,
-            most_pairs=_PAIRS_IN_PLANE,
-            title="what was compared",
-        )
-        figure.savefig(file, format="png", metadata={"Software": None})
-    return file.getvalue()
 
 
 def compare_judges(source: Source, level: float) -> dict[str, Any] | None:

@@ -4,33 +4,24 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.pipeline import Pipeline
 
 from tiebreak import load
 from tiebreak.data import Pairs
 from tiebreak.data.columns import as_names, plain_values
-from tiebreak.io import FileError, ReadOptions, Wanted
+from tiebreak.io import FileError, Wanted
 from tiebreak.io.result import first_of, plural, shorten
 from tiebreak.metrics.scorers import difference_of
 from tiebreak.options import flag
 from tiebreak.pipeline.held_out import learns_advantage
-
-
-@dataclass(frozen=True, eq=False)
-class Predictions:
-    """What a model says of n pairs."""
-
-    outcome: NDArray[np.int64]  # -1, 0, 1
-    proba: NDArray[np.float64] | None  # of left, tie, right; (n, 3)
-    difference: NDArray[np.float64] | None  # of utilities, right minus left
+from tiebreak.pipeline.leaderboard import last_step
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,8 +34,7 @@ class SavedModel:
     @property
     def last(self) -> Any:
         """The model itself, which is the last step of a pipeline."""
-        model = self.model
-        return model.steps[-1][1] if isinstance(model, Pipeline) else model
+        return last_step(self.model)
 
     @cached_property
     def wanted(self) -> Wanted | None:
@@ -67,14 +57,6 @@ class SavedModel:
     def knows_advantage(self) -> bool:
         """Whether it learned what an advantage of 1 is worth."""
         return hasattr(self.model, "advantage_") and learns_advantage(self.model)
-
-    def refuse_items(self, reading: ReadOptions) -> None:
-        """Refuse a table of items for a model that has no use for it."""
-        if reading.items is not None and self.wanted is None:
-            raise ValueError(
-                "The model knows items by name and has no use for their features; "
-                f"leave {flag('items')} out."
-            )
 
     def own_names(self, names: NDArray[Any]) -> NDArray[Any]:
         """Return names from a file as the model has them: 7 for the text '7'."""
@@ -124,52 +106,19 @@ class SavedModel:
             f"{plural(len(known), 'item')} by name and can say nothing of others."
         )
 
-    def options(self, columns: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
-        """Return the metadata columns that ``predict`` takes."""
+    def predict(
+        self, pairs: Pairs, columns: Mapping[str, NDArray[Any]]
+    ) -> dict[str, NDArray[Any]]:
+        """Return outcomes, probabilities and differences, as far as it has them."""
+        options = {}
         if "advantage" in columns and self.knows_advantage:
-            return {"advantage": columns["advantage"]}
-        return {}
-
-    def predict(self, pairs: Pairs, columns: Mapping[str, NDArray[Any]]) -> Predictions:
-        """Return what the model says of pairs, with the columns that it takes."""
-        options = self.options(columns)
-
-        def answer(model: Any) -> Predictions:
-            proba = difference = None
-            n = len(pairs)
-            outcome = whole(model.predict(pairs, **options), (n,))
-            if hasattr(model, "predict_proba"):
-                proba = whole(model.predict_proba(pairs, **options), (n, 3))
-            if hasattr(self.last, "difference"):
-                difference = whole(difference_of(model, pairs, **options), (n,))
-            return Predictions(outcome.astype(np.int64), proba, difference)
-
-        return cast(Predictions, self.ask(answer))
-
-    def ask(self, question: Callable[[Any], Any]) -> Any:
-        """Return what the model answers; an error is a fault of the file."""
-        # Whatever could be wrong with what it is asked about was checked before.
-        try:
-            return question(self.model)
-        except MemoryError:
-            raise
-        except Exception as error:
-            reason = " ".join(str(error).split())[:200]
-            raise FileError(
-                self.path,
-                "the model in this file is damaged or not whole, and gives no answer "
-                f"({type(error).__name__}: {reason}).",
-            ) from error
-
-
-def whole(values: Any, shape: tuple[int, ...]) -> NDArray[Any]:
-    """Check that a model answered with one number for each question."""
-    array = np.asarray(values)
-    if array.shape != shape or array.dtype.kind not in "iuf":
-        raise TypeError(f"an answer has the shape {array.shape} and not {shape}")
-    if not np.isfinite(array).all():
-        raise ValueError("an answer is not a finite number")
-    return array
+            options["advantage"] = columns["advantage"]
+        predicted = {"outcome": self.model.predict(pairs, **options)}
+        if hasattr(self.model, "predict_proba"):
+            predicted["proba"] = self.model.predict_proba(pairs, **options)
+        if hasattr(self.last, "difference"):
+            predicted["difference"] = difference_of(self.model, pairs, **options)
+        return predicted
 
 
 def load_model(path: Path) -> SavedModel:

@@ -15,7 +15,6 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tiebreak.metrics import comparison_auc, comparison_roc_curve
 from tiebreak.ratings.leaderboard_table import rating_digits
 from tiebreak.report.tables import format_number, interval_text, short_number, signed
 
@@ -212,26 +211,6 @@ def effects_chart(effects: pl.DataFrame) -> dict[str, Any]:
     return _dots(rows, axis)
 
 
-_MOST_SLOPES = 20
-STEP = 20  # height of a line of text in a chart
-
-
-def slope_chart(moves: pl.DataFrame) -> dict[str, Any]:
-    """Ranks without covariates at the left, with them at the right."""
-    near = pl.min_horizontal("rank", "rank_without") <= _MOST_SLOPES
-    shown = moves.filter(near).sort("rank")
-    left = {item: i for i, item in enumerate(shown.sort("rank_without")["item"])}
-    lines = [
-        row
-        | {"from": STEP * left[row["item"]] + STEP // 2, "to": STEP * i + STEP // 2}
-        | {"way": "up" if row["moved"] > 0 else "down" if row["moved"] < 0 else ""}
-        for i, row in enumerate(shown.iter_rows(named=True))
-    ]
-    moved = int((moves["moved"] != 0).sum())
-    height = STEP * len(lines)
-    return {"lines": lines, "height": height, "moved": moved, "n": len(moves)}
-
-
 _FADE = 8.0  # games at which a cell has half its color
 _STEPS = 9  # of color, in each direction
 
@@ -294,28 +273,14 @@ def calibration_curves(
                 joined[-1] = joined[-1] + row
             elif row[0]:
                 joined.append(row)
-        n, said, was = np.reshape(joined, (-1, 3)).T
+        n, predicted, was = np.reshape(joined, (-1, 3)).T
         share = was / n
         middle = (share + _Z**2 / (2 * n)) / (1 + _Z**2 / n)
         reach = _Z * np.sqrt(share * (1 - share) / n + (_Z / (2 * n)) ** 2)
         reach /= 1 + _Z**2 / n
         ends = np.maximum(middle - reach, 0.0), np.minimum(middle + reach, 1.0)
-        curves.append(CalibrationCurve(name, said / n, share, n, *ends))
+        curves.append(CalibrationCurve(name, predicted / n, share, n, *ends))
     return curves
-
-
-def roc_chart(quality: Any, proba: NDArray[np.float64]) -> dict[str, Any] | None:
-    """The ROC curve of ties and differences in held-out rows."""
-    outcome, weight = quality.outcome, quality.weight
-    difference = proba[:, 2] - proba[:, 0]
-    is_tie = outcome[weight > 0] == 0
-    if is_tie.all() or not is_tie.any():
-        return None
-    x, y, *_ = comparison_roc_curve(outcome, difference, sample_weight=weight)
-    kept = np.unique(np.linspace(0, len(x) - 1, min(len(x), 200)).astype(int))
-    path = "L".join(f"{100 * x[i]:.1f} {100 - 100 * y[i]:.1f}" for i in kept)
-    area = comparison_auc(outcome, difference, sample_weight=weight)
-    return {"path": f"M{path}", "auc": float(area)}
 
 
 _MOST_WEIGHTS = 20
@@ -333,66 +298,35 @@ def weights_chart(weights: Sequence[tuple[str, float]]) -> dict[str, Any]:
     return _dots(rows, Axis(-reach, reach, 4), n=len(weights))
 
 
-def importance_chart(table: pl.DataFrame) -> dict[str, Any]:
-    """How many percentage points worse predictions are without a feature."""
-    top = table.head(_MOST_WEIGHTS).with_columns(pl.col("drop", "lower", "upper") * 100)
-    axis = Axis(min(0.0, *top["lower"]), 1.05 * max(0.1, *top["upper"]), 5)
-    rows = (
-        row | {"value": row["drop"], "text": format_number(row["drop"], 1), "way": ""}
-        for row in top.iter_rows(named=True)
-    )
-    return _dots(rows, axis, n=len(table))
-
-
-def dependence_charts(
-    dependence: Mapping[str, pl.DataFrame],
-) -> list[dict[str, Any]]:
-    """The mean utility against the value of a feature, on one axis of utility."""
-    every = [u for table in dependence.values() for u in table["utility"]]
-    charts = []
-    for feature, table in dependence.items():
-        vertical = Axis(min(every), max(every), 4)
-        axis = Axis(table["value"].min(), table["value"].max(), 4)  # type: ignore[arg-type]
-        points = table.select("value", "utility").rows()
-        path = "L".join(f"{axis.place(x):g} {vertical.down(u):g}" for x, u in points)
-        ends = format_number(points[0][1], 2), format_number(points[-1][1], 2)
-        charts.append(
-            {"feature": feature, "path": f"M{path}", "x": axis, "y": vertical}
-            | {"from": ends[0], "to": ends[1]}
-        )
-    return charts
-
-
 def choice_chart(choices: Mapping[str, Any]) -> dict[str, Any] | None:
     """The difference under each choice of analysis in rating points, largest first."""
     if not choices.get("each") or not choices.get("as_asked"):
         return None
-    unit = 400.0 / math.log(10.0)
-    keys = {"value": "difference", "lower": "low", "upper": "high"}
-    rows = []
-    for one in (choices["as_asked"], *choices["each"]):
-        ends = {
-            name: None if one[key] is None else unit * one[key]
-            for name, key in keys.items()
-        }
-        interval = interval_text(ends["lower"], ends["upper"], 0, "")
-        texts = {"text": format_number(ends["value"]), "interval": interval}
-        rows.append(one | ends | texts | {"asked": one is choices["as_asked"]})
+    unit, keys = 400.0 / math.log(10.0), ("difference", "low", "high")
+    rows = [
+        _with_interval(one, unit, *keys) | {"asked": one is choices["as_asked"]}
+        for one in (choices["as_asked"], *choices["each"])
+    ]
     rows.sort(key=lambda row: -row["value"])
-    axis = Axis(*_around((row[name] for row in rows for name in keys), 0.02), 5)
-    return _dots(rows, axis)
+    ends = (row[name] for row in rows for name in ("value", "lower", "upper"))
+    return _dots(rows, Axis(*_around(ends, 0.02), 5))
 
 
 def judges_chart(judges: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     """Judges with their agreement as dots on an axis of percent."""
-    rows = []
-    for judge in judges:
-        names = {"value": "agreement", "lower": "lower", "upper": "upper"}
-        shares = {
-            name: None if judge.get(key) is None else 100.0 * judge[key]
-            for name, key in names.items()
-        }
-        interval = interval_text(shares["lower"], shares["upper"], 0, "")
-        texts = {"text": format_number(shares["value"]), "interval": interval}
-        rows.append({**judge, **shares, **texts})
+    keys = "agreement", "lower", "upper"
+    rows = [_with_interval(judge, 100.0, *keys) for judge in judges]
     return _dots(rows, Axis(0.0, 100.0, 5))
+
+
+def _with_interval(row: Mapping[str, Any], unit: float, *keys: str) -> dict[str, Any]:
+    """A row with its value and the ends of its interval, in some unit and as text."""
+    value, lower, upper = (
+        None if row.get(key) is None else unit * row[key] for key in keys
+    )
+    numbers = {"value": value, "lower": lower, "upper": upper}
+    texts = {
+        "text": format_number(value),
+        "interval": interval_text(lower, upper, 0, ""),
+    }
+    return {**row, **numbers, **texts}

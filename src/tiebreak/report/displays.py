@@ -109,7 +109,7 @@ class LeaderboardDisplay(Display):
     >>> from tiebreak.report import LeaderboardDisplay
     >>> cup = load_worldcup2022()
     >>> model = BradleyTerry(alpha=0.1).fit(cup.pairs, cup.y)
-    >>> display = LeaderboardDisplay.from_leaderboard(Leaderboard(model), top=5)
+    >>> display = LeaderboardDisplay(Leaderboard(model), top=5).plot()
     >>> [label.get_text() for label in display.ax_.get_yticklabels()][:2]
     ['France', 'Argentina']
     """
@@ -136,25 +136,6 @@ class LeaderboardDisplay(Display):
         LeaderboardDisplay
         """
         return cls(Leaderboard(estimator), top=top).plot(ax)
-
-    @classmethod
-    def from_leaderboard(
-        cls, board: Leaderboard, *, top: int = 30, ax: Axes | None = None
-    ) -> Self:
-        """Draw the best items of a leaderboard.
-
-        Parameters
-        ----------
-        board : Leaderboard
-            Where from.
-        top, ax : int, default=30, and matplotlib Axes, optional
-            How many items, and where to draw.
-
-        Returns
-        -------
-        LeaderboardDisplay
-        """
-        return cls(board, top=top).plot(ax)
 
     def _size(self) -> tuple[float, float]:
         return 6.4, 1.0 + 0.24 * min(self.top, len(self.board.table))
@@ -283,13 +264,6 @@ class CalibrationDisplay(Display):
         truth = outcome_vector(y, "y")
         weight = check_weights(sample_weight, len(truth))
         table = np.asarray(proba, dtype=np.float64)
-        inside = (table >= 0) & (table <= 1)
-        if table.shape != (len(truth), 3) or not inside.all():
-            raise ValueError(
-                f"proba must contain {len(truth)} rows of three probabilities, those "
-                f"of left, tie and right; got the shape {table.shape}, "
-                f"{(~inside).sum()} values of it outside 0 to 1."
-            )
         return cls(calibration_curves(truth, table, weight, n_bins, 0.0)).plot(ax)
 
     def _size(self) -> tuple[float, float]:
@@ -341,7 +315,7 @@ class TuningDisplay(Display):
     Parameters
     ----------
     result : TuneResult
-        What a search on a grid found.
+        The scores of a search on a grid.
 
     Attributes
     ----------
@@ -358,8 +332,8 @@ class TuningDisplay(Display):
     >>> from tiebreak.datasets import make_norms
     >>> from tiebreak.report import TuningDisplay
     >>> data = make_norms(60, random_state=0)
-    >>> found = tune(SVMCompare(), data.pairs, data.y, {"C": [1.0, 10.0]}, cv=2)
-    >>> display = TuningDisplay(found)
+    >>> result = tune(SVMCompare(), data.pairs, data.y, {"C": [1.0, 10.0]}, cv=2)
+    >>> display = TuningDisplay(result)
     >>> display.settings, display.metric
     (['C'], 'wrong outcomes')
     """
@@ -393,18 +367,8 @@ class TuningDisplay(Display):
             estimator = _read_search(estimator)
         return cls(estimator).plot(ax)
 
-    def number(self, score: float) -> str:
-        """Write a score as the number that people know it by.
-
-        Parameters
-        ----------
-        score : float
-            As the tuner has it, greater is better.
-
-        Returns
-        -------
-        str
-        """
+    def _number(self, score: float) -> str:
+        """Write a score, of which greater is better, as people know it."""
         value = -score if self.less_is_better else score
         if not np.isfinite(value):
             return "–"
@@ -412,20 +376,6 @@ class TuningDisplay(Display):
         if self.result.scoring in _SHARES:
             return f"{100 * value:.1f}\u00a0%"
         return f"{value:.3f}"
-
-    def choice(self) -> str:
-        """Say what was chosen.
-
-        Returns
-        -------
-        str
-        """
-        best = self.result.best_params_
-        return ", ".join(
-            f"{name.rpartition('__')[2]} = {_label(value)}"
-            for name, value in best.items()
-            if name in self._columns or not self._columns
-        )
 
     def _size(self) -> tuple[float, float]:
         if len(self._columns) < 2:
@@ -466,7 +416,7 @@ class TuningDisplay(Display):
         shade = LinearSegmentedColormap.from_list("score", [_PALE, _FULL])
         axes.imshow(np.maximum(scores, worst), aspect="auto", cmap=shade)
         for i, j in np.ndindex(scores.shape):
-            text = self.number(float(scores[i, j]))
+            text = self._number(float(scores[i, j]))
             axes.text(j, i, text, ha="center", va="center", fontsize=7)
         corner = self._chosen(across) - 0.47, self._chosen(down) - 0.47
         axes.add_artist(Rectangle(corner, 0.94, 0.94, fill=False, ec="black", lw=2.0))

@@ -46,8 +46,6 @@ def draw_level_curves(
     utility: Utility | None = None,
     threshold: float = 1.0,
     resolution: int = 121,
-    most_pairs: int | None = None,
-    title: str = "training pairs",
 ) -> Figure:
     """Draw training pairs and the level curves that models learned from them.
 
@@ -75,19 +73,12 @@ def draw_level_curves(
         without `utility`.
     resolution : int, default=121
         Points of the grid in each direction.
-    most_pairs : int, optional
-        Draw at most so many of the pairs, always the same random ones.
-    title : str, default="training pairs"
-        What stands above the pairs.
 
     Returns
     -------
     matplotlib.figure.Figure
         A figure without pyplot, which needs no closing.
     """
-    _check_count(resolution, "resolution", 2)
-    if most_pairs is not None:
-        _check_count(most_pairs, "most_pairs", 1)
     compared = as_pairs(pairs)
     items = _plane(compared)
     outcomes = check_outcomes(y, len(compared))
@@ -95,19 +86,17 @@ def draw_level_curves(
 
     labels = compared.feature_names or ("feature 1", "feature 2")
     figure, axes = _panels(1 + len(models), grid, labels)
-    shown, outcomes, note = _sample(compared, outcomes, most_pairs)
+    note = ""
     if utility is not None:
-        drawn = _evaluate(utility, items, "the true utility")
-        where, note = _levels(drawn, threshold)
-        _draw_curves(axes[0], grid, utility, "the true utility", where, _TRUE_LINE)
+        where, note = _levels(_evaluate(utility, items), threshold)
+        _draw_curves(axes[0], grid, utility, where, _TRUE_LINE)
         note = f"grey, true utility: {note}"
-    _draw_pairs(axes[0], np.asarray(shown), outcomes)
-    _title(axes[0], title, note)
+    _draw_pairs(axes[0], np.asarray(compared), outcomes)
+    _title(axes[0], "training pairs", note)
     for axis, (name, model) in zip(axes[1:], models.items(), strict=True):
-        who, learned = f"model {name!r}", _with_names(model)
-        drawn = _evaluate(learned, items, who)
-        where, note = _levels(drawn, getattr(model, "threshold_", None))
-        _draw_curves(axis, grid, learned, who, where, _LINE, fill=True)
+        learned, threshold_ = _with_names(model), getattr(model, "threshold_", None)
+        where, note = _levels(_evaluate(learned, items), threshold_)
+        _draw_curves(axis, grid, learned, where, _LINE, fill=True)
         _title(axis, name, note)
     _legend(figure, filled=bool(models))
     return figure
@@ -120,28 +109,10 @@ def _plane(pairs: Pairs) -> np.ndarray:
         got = f"items with {pairs.items.n_features} feature(s)"
     if len(pairs) == 0 or pairs.items is None or pairs.items.n_features != 2:
         raise ValueError(
-            f"Level curves are drawn in the plane: expected at least one comparison of "
-            f"items with exactly 2 features, got {len(pairs)} of {got}. Fit and draw a "
-            "model of two of the features."
+            "Level curves need at least one comparison of items with exactly 2 "
+            f"features, got {len(pairs)} of {got}."
         )
     return pairs.compact().table.dense()
-
-
-def _sample(
-    pairs: Pairs, outcomes: np.ndarray, most: int | None
-) -> tuple[Pairs, np.ndarray, str]:
-    """Choose the pairs to draw, and say how many of them."""
-    if most is None or len(pairs) <= most:
-        return pairs, outcomes, ""
-    rows = np.sort(np.random.default_rng(0).choice(len(pairs), most, replace=False))
-    return pairs[rows], outcomes[rows], f"{most:,} of {len(pairs):,}, chosen at random"
-
-
-def _check_count(value: object, name: str, least: int) -> None:
-    if not isinstance(value, int | np.integer) or value < least:
-        raise ValueError(
-            f"{name} must be an integer of at least {least}, got {value!r}."
-        )
 
 
 def _with_names(model: Any) -> Utility:
@@ -168,25 +139,10 @@ def _grid(items: np.ndarray, resolution: int) -> tuple[np.ndarray, np.ndarray]:
     return x, y
 
 
-def _evaluate(function: Utility, points: np.ndarray, who: str) -> np.ndarray:
-    """Utilities of the points, evaluated in blocks and checked."""
-    blocks = []
-    for start in range(0, len(points), _BLOCK):
-        block = points[start : start + _BLOCK]
-        values = np.asarray(function(block), dtype=float)
-        if values.shape != (len(block),):
-            raise ValueError(
-                f"{who} returned utilities of shape {values.shape} for {len(block)} "
-                f"items, expected ({len(block)},)."
-            )
-        bad = np.flatnonzero(~np.isfinite(values))
-        if len(bad):
-            raise ValueError(
-                f"{who} is {values[bad[0]]} at the point {block[bad[0]].tolist()}, "
-                "expected a finite utility."
-            )
-        blocks.append(values)
-    return np.concatenate(blocks)
+def _evaluate(function: Utility, points: np.ndarray) -> np.ndarray:
+    """Utilities of the points, evaluated in blocks."""
+    starts = range(0, len(points), _BLOCK)
+    return np.concatenate([function(points[at : at + _BLOCK]) for at in starts])
 
 
 def _levels(values: np.ndarray, threshold: float | None) -> tuple[np.ndarray, str]:
@@ -255,14 +211,13 @@ def _draw_curves(
     axis: Axes,
     grid: tuple[np.ndarray, np.ndarray],
     function: Utility,
-    who: str,
     where: np.ndarray,
     color: str,
     *,
     fill: bool = False,
 ) -> None:
     points = np.stack(np.meshgrid(*grid), axis=-1).reshape(-1, 2)
-    values = _evaluate(function, points, who).reshape(len(grid[1]), len(grid[0]))
+    values = _evaluate(function, points).reshape(len(grid[1]), len(grid[0]))
     # Matplotlib warns about levels beyond the values; there is nothing to draw there.
     inside = where[(where > values.min()) & (where < values.max())]
     if not len(inside):

@@ -28,7 +28,6 @@ from tiebreak.data.markup import as_json, clean, isolate, shorten, visible
 from tiebreak.io.result import plural
 from tiebreak.ratings.checks.pairs_report import count_text
 from tiebreak.report import charts
-from tiebreak.report.displays import TuningDisplay
 from tiebreak.report.history import history_chart
 from tiebreak.report.tables import (
     board_cells,
@@ -46,8 +45,9 @@ _METRICS = {
     "log_loss": "Log loss",
     "brier": "Brier score",
     "rps": "Ranked probability score",
+    "swapped_pairs": "Swapped pairs",
+    "ndcg": "NDCG@10",
 }
-_ORDER = {"swapped_pairs": "Swapped pairs", "ndcg": "NDCG@10"}
 
 
 def render_report(result: Any) -> str:
@@ -251,8 +251,7 @@ def _categories(result: Any) -> View:
 def _effects(result: Any) -> View:
     if result.effects is None or not len(result.effects):
         return None
-    slope = None if result.moves is None else charts.slope_chart(result.moves)
-    return charts.effects_chart(result.effects) | {"slope": slope}
+    return charts.effects_chart(result.effects)
 
 
 def _matrix(result: Any) -> View:
@@ -281,15 +280,9 @@ def _history(result: Any) -> View:
 
 
 def _weights(result: Any) -> View:
-    importance, curves = result.importance, result.level_curves
     view = {
         "weights": charts.weights_chart(result.weights) if result.weights else None,
-        "importance": None
-        if importance is None
-        else charts.importance_chart(importance),
-        "dependence": charts.dependence_charts(result.dependence),
         "disagreements": result.disagreements,
-        "curves": None if curves is None else base64.b64encode(curves).decode(),
     }
     return (
         view if any(part is not None and len(part) for part in view.values()) else None
@@ -300,34 +293,22 @@ def _quality(result: Any) -> View:
     quality, name = result.quality, result.choice.name
     if quality is None:
         return None
-    if not hasattr(quality, "proba"):
-        rows = quality.table.drop("n_test").to_dicts()
-        heads = {key: _ORDER[key] for key in rows[0] if key != "model"}
-        order = {"heads": heads, "rows": rows, "order": quality.sentence()}
-        return order | {"note": "", "calibration": None, "roc": None}
-    rows = quality.table.select("model", *_METRICS).to_dicts()
-    by_name = {row["model"]: row for row in rows}
+    heads = {key: _METRICS[key] for key in quality.table.columns if key in _METRICS}
     view = {
-        "heads": _METRICS,
-        "rows": rows,
-        "order": "",
-        "ours": by_name[name],
-        "baseline": by_name["baseline"],
+        "heads": heads,
+        "rows": quality.table.select("model", *heads).to_dicts(),
         "note": " ".join(quality.heading()),
         "calibration": None,
-        "roc": None,
     }
-    if name not in quality.proba:
+    if name not in getattr(quality, "proba", {}):
         return view
     proba = quality.proba[name]
     curves = charts.calibration_curves(quality.outcome, proba, quality.weight)
-    largest = max([1.0, *(n for curve in curves for n in curve.weight)])
     return view | {
         "calibration": [
             (curve.outcome, [*zip(*curve[1:], strict=True)]) for curve in curves
         ],
-        "largest": largest,
-        "roc": charts.roc_chart(quality, proba),
+        "largest": max([1.0, *(n for curve in curves for n in curve.weight)]),
     }
 
 
@@ -335,24 +316,14 @@ def _tuning(result: Any) -> View:
     tuning = result.tuning
     if tuning is None:
         return None
-    display, names = TuningDisplay(tuning), list(tuning.best_params_)
-    best = tuning.table.sort("place").head(_MOST_SETTINGS)
-    expected = None
-    if math.isfinite(tuning.corrected_score) and len(tuning.table) > 1:
-        expected = display.number(tuning.corrected_score)
-    return {
-        "display": display,
-        "names": [name.rpartition("__")[2] for name in names],
-        "rows": [
-            (
-                [f"{v:.4g}" if isinstance(v, float) else v for v in row],
-                display.number(score),
-                row == [*tuning.best_params_.values()],
-            )
-            for *row, score in best.select(*names, "score").rows()
-        ],
-        "expected": expected,
-    }
+    names, chosen = list(tuning.best_params_), tuple(tuning.best_params_.values())
+    best = tuning.table.sort("place").head(_MOST_SETTINGS).select(*names, "score")
+    rows = [
+        ([f"{v:.4g}" for v in values], f"{-score:.4f}", tuple(values) == chosen)
+        for *values, score in best.rows()
+    ]
+    metric = tuning.scoring.replace("_", " ")
+    return {"names": names, "metric": metric, "rows": rows, "n": len(tuning.table)}
 
 
 def _audit(result: Any) -> View:
@@ -386,22 +357,7 @@ def _checks(result: Any) -> View:
         for level, message in entries
         for head, _, rest in [str(message).partition(". ")]
     ]
-    return {"findings": findings, "facts": [] if checks is None else _facts(checks)}
-
-
-def _facts(checks: Any) -> list[tuple[str, str]]:
-    """Say what the data are."""
-    total, n = checks.n_comparisons, checks.n_items
-    facts = [("Comparisons", count_text(total))] if total else []
-    facts.append(("Items", f"{n:,}"))
-    if total:
-        counts = (("Left won", checks.left), ("Ties", checks.tie))
-        for label, count in (*counts, ("Right won", checks.right)):
-            facts.append((label, f"{count_text(count)} ({percent(count / total)})"))
-    if n > 1:
-        possible = f"{checks.n_pairs:,} of {n * (n - 1) // 2:,} possible"
-        facts.append(("Different pairs", possible))
-    return facts
+    return {"findings": findings, "facts": [] if checks is None else checks.facts()}
 
 
 SECTIONS = {

@@ -232,7 +232,7 @@ class PairsReport:
         facts, findings = Table.grid(padding=(0, 2)), Table.grid(padding=(0, 2))
         facts.add_column(style="bold", no_wrap=True)
         findings.add_column(no_wrap=True)
-        for name, text in self._facts():
+        for name, text in self.facts():
             facts.add_row(name, Text(text))
         for finding in self.findings:
             level = Text(finding.level, style=f"bold {_COLORS[finding.level]}")
@@ -257,7 +257,8 @@ class PairsReport:
             )
         return text
 
-    def _facts(self) -> list[tuple[str, str]]:
+    def facts(self) -> list[tuple[str, str]]:
+        """Say what the data are: labels and texts."""
         total = self.n_comparisons
         rows = f", in {self.n_rows:,} rows" if total != self.n_rows else ""
         compared = f"{count_text(total)} of {plural(self.n_items, 'item')}{rows}"
