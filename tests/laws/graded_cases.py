@@ -331,12 +331,6 @@ MODELS = [
         without=PURSUIT | MEAN,
     ),
     GradedModel(
-        "RankingPursuit(two kernels)",
-        lambda: RankingPursuit(5, kernel=["rbf", {"kernel": "poly", "degree": 2}]),
-        (DENSE, PANDAS, ORDERS),
-        without=PURSUIT | NOT_INVARIANT,
-    ),
-    GradedModel(
         "RankingPursuit(precomputed)",
         lambda: RankingPursuit(5, kernel="precomputed", alpha=0),
         (GRAM, GRAM_ORDERS),

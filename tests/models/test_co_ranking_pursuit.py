@@ -94,7 +94,7 @@ def test_without_nu_functions_are_pursued_view_by_view(rng):
     alone = [
         RankingPursuit(7, kernel="rbf", gamma=0.5, backfit=False),
         RankingPursuit(7, kernel="linear", backfit=False),
-        RankingPursuit(7, kernel=VIEWS[2], backfit=False),
+        RankingPursuit(7, **VIEWS[2], backfit=False),
     ]
     seen = [X[:, :2], X[:, 2:], X]
     for v, (own, table) in enumerate(zip(alone, seen, strict=True)):

@@ -14,14 +14,12 @@ from typing import Any, ClassVar, Self, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import ClassifierMixin, clone
+from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import RegressorTags
 from sklearn.utils.validation import check_is_fitted
 
 from tiebreak.data import (
-    Comparisons,
-    Grades,
     ItemTable,
     Orders,
     Pairs,
@@ -30,7 +28,6 @@ from tiebreak.data import (
     check_grades,
     check_weights,
     is_pairs,
-    read_data,
 )
 from tiebreak.data.columns import blocks
 from tiebreak.data.messages import DataWarning, FitWarning, warn_user
@@ -388,30 +385,6 @@ def some_pairs(X: Any) -> Pairs:
             "There are no comparisons: 0 sample(s) while a minimum of 1 is required."
         )
     return pairs
-
-
-def read_validation(
-    model: Any, data: Comparisons | Grades, validation: Any
-) -> Comparisons | Grades:
-    """Check data that were held out to choose a number of steps, as those of a fit."""
-    if not isinstance(validation, tuple | list) or len(validation) not in (2, 3):
-        raise ValueError(
-            "validation must be (X, y), or (X, y, qid) for graded items; y is None for "
-            f"Orders. Got {type(validation).__name__}."
-        )
-    held_out = read_data(*validation)
-    draft = clone(model)._keep(data.attributes)
-    if isinstance(held_out, Comparisons):
-        check_features(draft, held_out.pairs.table)
-        return held_out
-    if getattr(draft, "fitted_with_qid_", False) and not held_out.has_groups:
-        raise ValueError(
-            "the training items have groups (qid) and those of validation have none, "
-            "so items of different groups would be compared. Give validation=(X, y, "
-            "qid)."
-        )
-    check_features(draft, held_out.table)
-    return held_out
 
 
 def warn_gap(model: Any, n_iter: int, gap: float) -> None:

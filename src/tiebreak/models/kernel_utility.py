@@ -54,8 +54,7 @@ class KernelUtility(UtilityMixin):
             return weigh_features(values, self.coef_)
         if not hasattr(self, "support_items_"):
             return np.asarray(values @ self.item_coef_).ravel()
-        function = fitted_kernel(self)
-        return expand_kernel(function, values, self.support_items_, self.item_coef_)
+        return expand_support(self, values, self.item_coef_)
 
 
 def fitted_kernel(model: Any) -> KernelFunction:
@@ -63,6 +62,13 @@ def fitted_kernel(model: Any) -> KernelFunction:
     if callable(model.kernel):
         return KernelFunction(model.kernel)
     return KernelFunction(model.kernel, model.gamma_, model.degree, model.coef0)
+
+
+def expand_support(model: Any, values: Any, coef: np.ndarray) -> np.ndarray:
+    """Sum kernel functions at the support; precomputed ``values`` are theirs."""
+    if not hasattr(model, "support_items_"):
+        return np.asarray(values[:, model.support_] @ coef)
+    return expand_kernel(fitted_kernel(model), values, model.support_items_, coef)
 
 
 def weigh_features(values: Any, coef: np.ndarray) -> Vector:

@@ -143,6 +143,14 @@ class KernelItems:
         assert self.function is not None and self.table is not None
         return FunctionKernel(self.function, self.table.values)
 
+    def between(self, some: Codes) -> Floats:
+        """Kernel values between some of the items."""
+        if self.gram is not None:
+            return self.gram[np.ix_(some, some)]
+        assert self.function is not None and self.table is not None
+        values = self.table.values[some]
+        return self.function.block(values, values)
+
     @cached_property
     def factor(self) -> KernelFactor:
         """The factor of the kernel between the items, within `FACTOR_TOL`."""

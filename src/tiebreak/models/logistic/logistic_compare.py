@@ -52,7 +52,7 @@ from tiebreak.models.covariates import (
     coefficient_table,
     effect_names,
 )
-from tiebreak.models.kernel_utility import expand_kernel, fitted_kernel
+from tiebreak.models.kernel_utility import expand_support, fitted_kernel
 from tiebreak.models.logistic.problem import KernelObjective, LogisticProblem
 from tiebreak.models.logistic.stream import (
     AVERAGE,
@@ -726,10 +726,7 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
         values = table.values
         if hasattr(self, "coef_"):
             return np.asarray(values @ self.coef_).ravel()
-        if not hasattr(self, "support_items_"):
-            return np.asarray(values[:, self.support_] @ self.dual_coef_).ravel()
-        function = fitted_kernel(self)
-        return expand_kernel(function, values, self.support_items_, self.dual_coef_)
+        return expand_support(self, values, self.dual_coef_)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "tie_")

@@ -23,39 +23,47 @@ from tiebreak.data.parameters import (
     one_of,
 )
 from tiebreak.data.validation import check_features
-from tiebreak.kernels import KernelDictionary, KernelFunction
+from tiebreak.kernels import KernelDictionary, KernelFunction, make_kernel
 from tiebreak.kernels.functions import Gamma
 from tiebreak.metrics import disagreement
 from tiebreak.models.base import UtilityMixin
 from tiebreak.models.kernel_utility import expand_kernel
-from tiebreak.models.pursuit.kernel_pursuit import (
-    KernelSpec,
-    validation_errors,
-    warn_of_path,
-)
+from tiebreak.models.problem import distinct_rows, touched
 from tiebreak.models.pursuit.problem import (
     GroupForm,
     centered_targets,
     group_laplacian,
-    merge_rows,
     present_rows,
     refuse_equal,
+    validation_errors,
+    warn_of_path,
 )
 from tiebreak.solvers import JointPath, JointProblem, pursue_jointly
+
+_KEYS = ("kernel", "gamma", "degree", "coef0")
 
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """One way to look at items."""
+    """One way to look at items: the features that it sees, and a kernel for them."""
 
-    columns: NDArray[np.intp]  # the features that it sees
-    spec: KernelSpec  # how it compares them
+    columns: NDArray[np.intp]
+    kernel: Any
+    gamma: Gamma
+    degree: int
+    coef0: float
 
     def see(self, values: Any) -> Any:
         """Give the features that the view sees, shape (n, q)."""
         if len(self.columns) == values.shape[1]:
             return values
         return values[:, self.columns]
+
+    def function(self, gamma: Gamma, items: Any) -> KernelFunction:
+        """Give the kernel with a gamma, a number or one that depends on the items."""
+        return make_kernel(
+            self.kernel, gamma=gamma, degree=self.degree, coef0=self.coef0, items=items
+        )
 
 
 def read_views(
@@ -80,14 +88,20 @@ def read_views(
             kernel = one
         else:
             columns = one
-        spec = KernelSpec.read(model, kernel)
-        if spec.kernel == "precomputed":
+        options = kernel if isinstance(kernel, Mapping) else {"kernel": kernel}
+        if unknown := [key for key in options if key not in _KEYS]:
+            raise ValueError(
+                f"view {number} is described by 'columns', "
+                f"{', '.join(map(repr, _KEYS))}, got {unknown[0]!r}."
+            )
+        values = {key: options.get(key, getattr(model, key)) for key in _KEYS}
+        if values["kernel"] == "precomputed":
             raise ValueError(
                 f"view {number} has a precomputed kernel; views see features. Give the "
                 "features and a callable kernel."
             )
         places = _read_columns(columns, number, n_features, feature_names)
-        views.append(View(places, spec))
+        views.append(View(places, **values))
     return views
 
 
@@ -159,12 +173,13 @@ class CoPursuitProblem:
                 # Traces are twice the summed weights of pairs.
                 pairs = float(unscored.diagonal().sum())
                 nu = float(laplacian.diagonal().sum()) / pairs if pairs else 0.0
-        rows, _ = merge_rows(model, data.table, data.places[scored])
+        own, _ = touched(data.places[scored], data.table.n_items)
+        rows, _, _ = distinct_rows(data.table, own)
         centers = data.table.take(rows).values
         values = table.take(np.concatenate([scored, others]))
         unique = values.unique()[0].values
         cache_bytes = 1e6 * model.cache_size / (len(views) + 1)
-        functions = [view.spec.resolve(view.see(unique)) for view in views]
+        functions = [view.function(view.gamma, view.see(unique)) for view in views]
         dictionaries = [
             KernelDictionary(
                 [function], view.see(values.values), view.see(centers), cache_bytes
@@ -403,10 +418,11 @@ class CoRankingPursuit(UtilityMixin, BaseEstimator):
         errors = None
         if validation is not None:
             errors = validation_errors(
-                self, data, validation, lambda table: problem.along(table, path)
+                clone(self)._keep(data.attributes),
+                validation,
+                lambda table: problem.along(table, path),
             )
-        n_steps = len(path.increments)
-        warn_of_path(self, n_steps, int(self.n_basis) if path.exhausted else None)
+        warn_of_path(self, len(path.increments), path.exhausted)
         learned = {**data.attributes, **_path_attributes(problem, path, errors)}
         learned["agreement_"] = problem.agreement(clone(self)._keep(learned))
         return self._keep(learned)
@@ -441,9 +457,10 @@ class CoRankingPursuit(UtilityMixin, BaseEstimator):
         total = np.zeros((table.n_items, len(views)))
         for v, view in enumerate(views):
             if len(own := np.flatnonzero(self.item_coef_[:, v])):
+                values = view.see(table.values)
                 total[:, v] = expand_kernel(
-                    view.spec.at(self.gamma_[v]),
-                    view.see(table.values),
+                    view.function(float(self.gamma_[v]), values),
+                    values,
                     view.see(self.support_items_[own]),
                     self.item_coef_[own, v],
                 )
