@@ -331,13 +331,6 @@ MODELS = [
         without=COMPARER,
     ),
     Model(
-        "MaxMarginCompare(soft)",
-        lambda: MaxMarginCompare(C=10.0, kernel="rbf", gamma=GAUSSIAN),
-        OF_FEATURES,
-        atol=1e-6,
-        without=COMPARER,
-    ),
-    Model(
         "ThresholdCompare(RankSVM)",
         lambda: ThresholdCompare(RankSVM(kernel="linear", **TIGHT)),
         OF_FEATURES,

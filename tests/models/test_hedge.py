@@ -20,7 +20,6 @@ from tiebreak import HedgeOrder, Orders, Pairs, load, save
 
 ITEMS = np.array([[3.0, 1.0, 7.0], [2.0, 5.0, 7.0], [1.0, 0.0, 7.0], [0.0, 4.0, 7.0]])
 LISTS = [[0, 1, 2], [1, [2, 3]], [3, 0]]
-BLOCKS = [[[0], [1], [2]], [[1], [2, 3]], [[3], [0]]]
 both_kinds = pytest.mark.parametrize("preference", ["hedge", "naive_bayes"])
 
 
@@ -124,44 +123,6 @@ def test_an_order_that_depends_on_what_else_is_there():
     assert_array_equal(model.order(X[[1, 0]]), [1, 0])
 
 
-@given(random_orders(), st.data())
-def test_online_learning_takes_one_order_at_a_time(drawn, data):
-    X, orders = drawn
-    assume(all(plain.pairs_of([blocks]) for blocks in orders))
-    history = plain.online(X, orders, 0.7)
-    model = HedgeOrder(0.7)
-    for number, blocks in enumerate(orders):
-        model.partial_fit(Orders(X, [blocks]))
-        assert_allclose(model.weights_, history[number], rtol=1e-9)
-        assert model.n_iter_ == number + 1
-    together = HedgeOrder(0.7).partial_fit(Orders(X, orders))
-    assert_allclose(together.weights_, history[-1], rtol=1e-9)
-    assert_allclose(together.loss_curve_, model.loss_curve_, rtol=1e-9)
-    X2, y, qid = Orders(X, orders).grades()
-    graded = HedgeOrder(0.7).partial_fit(X2, y, qid=qid)
-    assert_allclose(graded.weights_, history[-1], rtol=1e-9)
-    # A list of weight 2 is that list twice.
-    weight = data.draw(st.lists(st.integers(1, 3), min_size=len(orders), max_size=4))
-    weight = weight[: len(orders)]
-    again = [b for b, w in zip(orders, weight, strict=True) for _ in range(w)]
-    weighted = HedgeOrder(0.7).partial_fit(Orders(X, orders), sample_weight=weight)
-    assert_allclose(weighted.weights_, plain.online(X, again, 0.7)[-1], rtol=1e-9)
-
-
-def test_online_learning_goes_on_after_fit():
-    orders = Orders(ITEMS, LISTS)
-    model = HedgeOrder(0.8, n_rounds=3).fit(orders)
-    start = model.weights_
-    model.partial_fit(orders[[0]])
-    assert_allclose(model.weights_, plain.online(ITEMS, BLOCKS[:1], 0.8, start)[-1])
-    assert model.n_iter_ == 4
-    words = ["X has 2 features", "expecting 3"]
-    refused(ValueError, words, model.partial_fit, ITEMS[:, :2], [3, 2, 1, 0])
-    refused(ValueError, ["no pair"], model.partial_fit, Orders(ITEMS, [[[0, 1]]]))
-    # A refused order leaves the model as it was.
-    assert model.n_iter_ == 4
-
-
 @given(random_orders())
 def test_naive_bayes_is_that_of_all_pairs(drawn):
     X, orders = drawn
@@ -172,13 +133,6 @@ def test_naive_bayes_is_that_of_all_pairs(drawn):
     quietly(model.fit, Orders(X, orders))
     difference = model.difference(Pairs(asked, a, b))
     assert_allclose(difference, (P.T - P)[a, b], atol=1e-6)
-    assume(all(plain.pairs_of([blocks]) for blocks in orders))
-    stream = HedgeOrder(preference="naive_bayes")
-    for blocks in orders:
-        stream.partial_fit(Orders(X, [blocks]))
-    assert_allclose(stream.side_means_, model.side_means_, atol=1e-9)
-    assert_allclose(stream.side_variances_, model.side_variances_, atol=1e-9)
-    assert stream.side_weight_ == pytest.approx(model.side_weight_)
 
 
 def easy(seed=0, n_lists=30):
@@ -265,22 +219,10 @@ def test_there_is_no_utility_and_it_says_why(preference):
     refused(TypeError, ["order takes items"], model.order, Pairs(ITEMS, [0], [1]))
 
 
-def test_rounds_end_when_the_loss_is_stationary():
-    orders = easy()
-    model = HedgeOrder(n_rounds=5000, tol=1e-6).fit(orders)
-    assert 30 < model.n_iter_ < 5000
-    assert abs(np.diff(model.loss_curve_)[-1]) < 1e-6
-    assert np.all(np.abs(np.diff(model.loss_curve_)[:-1]) >= 1e-6)
-    # Until stationary a single attribute remains, which is why rounds are set.
-    assert model.weights_.max() > 0.9
-    assert HedgeOrder().fit(orders).weights_.max() < 0.6
-
-
 def test_input_that_does_not_do():
     fit = HedgeOrder().fit
     words = ["got comparisons", "RankBoost"]
     refused(TypeError, words, fit, Pairs(ITEMS, [0], [1]), [1])
-    refused(TypeError, words, HedgeOrder().partial_fit, Pairs(ITEMS, [0], [1]), [1])
     refused(ValueError, ["no pair to learn from"], fit, Orders(ITEMS, [[0], [[1, 2]]]))
     refused(TypeError, ["no features"], fit, Orders(None, [["a", "b"]]))
     with pytest.warns(UserWarning, match="1 of 2 groups"):

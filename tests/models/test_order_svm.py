@@ -205,14 +205,6 @@ def test_support_and_coefficients_are_one_expansion(rng):
         assert not np.isin(model.support_, of_second).any()
 
 
-def test_chosen_cuts_equal_a_general_solver(rng):
-    X, lists = ranked(rng)
-    model = OrderSVM(cuts=(4, 1), kernel="linear", tol=1e-9).fit(Orders(X, lists))
-    assert_array_equal(model.cuts_, [1, 4])
-    best = oracle.solve(X, oracle.samples(lists, cuts=[1, 4]), 0.1, 1.0)[3]
-    assert model.objective_ == pytest.approx(best, rel=1e-6)
-
-
 def test_a_long_list_is_cut_at_fifty_places(rng):
     X = rng.normal(size=(90, 3))
     y = X @ [1.0, 2.0, 3.0]
@@ -315,12 +307,12 @@ def test_sides_equal_a_loop(sizes, random):
 
 def test_all_cuts_up_to_fifty_and_then_even_ones():
     fifty_one = places_of([[[row] for row in range(51)]])
-    assert_array_equal(choose_cuts(None, fifty_one), np.arange(1, 51))
+    assert_array_equal(choose_cuts(fifty_one), np.arange(1, 51))
     longer = places_of([[[row] for row in range(150)]])
     with pytest.warns(
         UserWarning, match=r"149 cuts, from the top 1 to the top 149; 50"
     ):
-        cuts = choose_cuts(None, longer)
+        cuts = choose_cuts(longer)
     assert len(cuts) == 50
     assert (cuts[0], cuts[-1]) == (1, 149)
     assert set(np.diff(cuts)) == {3, 4}  # 148 steps over 49 gaps
@@ -329,25 +321,11 @@ def test_all_cuts_up_to_fifty_and_then_even_ones():
 def test_cuts_that_ties_cross_are_not_counted():
     # 120 items in two blocks have one cut; a short list adds the first one.
     places = places_of([[list(range(60)), list(range(60, 120))], [[120], [121]]])
-    assert_array_equal(choose_cuts(None, places), [1, 60])
-    with pytest.warns(UserWarning, match=r"cuts \[3, 61\] have no item above or none"):
-        cuts = choose_cuts([60, 3, 61, 1, 1], places)
-    assert_array_equal(cuts, [1, 60])
-    with pytest.raises(ValueError, match=r"cuts=\[3, 61\] separate no two"):
-        choose_cuts([3, 61], places)
-
-
-@pytest.mark.parametrize(
-    "cuts", [3, "all", [], [1, 0], [1.5], [True], [2, 4, 9], list(range(1, 60))]
-)
-def test_cuts_that_make_no_sense_are_refused(cuts):
-    places = places_of([[[0], [1], [2], [3]], [[4], [5]]])
-    with pytest.raises(ValueError, match=r"at most 50 whole numbers.*longest list, 4"):
-        choose_cuts(cuts, places)
+    assert_array_equal(choose_cuts(places), [1, 60])
 
 
 @pytest.mark.parametrize("lists", [[[[0]], [[1]]], [[[0, 1, 2]]], [[[0, 1]], [[2]]]])
 def test_nothing_to_learn_is_an_error(lists):
     message = rf"nothing to learn from: .* in {len(lists)} group.*qid is the group"
     with pytest.raises(ValueError, match=message):
-        choose_cuts(None, places_of(lists))
+        choose_cuts(places_of(lists))

@@ -34,8 +34,6 @@ ONE_PAIR = {
     ("MaxMarginCompare", 0): "All comparisons are ties",
     ("MaxMarginCompare(qp)", 1): "no ties among the comparisons",
     ("MaxMarginCompare(qp)", 0): "All comparisons are ties",
-    ("MaxMarginCompare(soft)", 1): "no ties among the comparisons",
-    ("MaxMarginCompare(soft)", 0): "All comparisons are ties",
     ("RankingPursuit", 1): "stopped after 1 of n_basis=2",
     ("LogisticCompare", 0): "All comparisons are ties",
 }

@@ -7,7 +7,6 @@ side; a preference of exactly one half is a tie; items whose claims to be next a
 """
 
 import math
-from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, NoReturn, Self, overload
 
@@ -26,7 +25,7 @@ from tiebreak.data import (
 )
 from tiebreak.data.jit import njit
 from tiebreak.data.messages import DataWarning, warn_user
-from tiebreak.data.parameters import COUNT, POSITIVE, Values, check_parameters, one_of
+from tiebreak.data.parameters import COUNT, Values, check_parameters, one_of
 from tiebreak.data.validation import check_features
 from tiebreak.losses import GradePotentials, GradeTree
 from tiebreak.metrics.pair_counts import pair_counts
@@ -43,27 +42,15 @@ Floats = NDArray[np.float64]
 
 def voter_losses(values: Floats, tree: GradeTree) -> Floats:
     """Give the mean loss of each attribute over all pairs, in O(n log n) each."""
-    return np.array([_mean_loss(c.sum(axis=0)) for c in _vote_counts(values, tree)])
-
-
-def voter_losses_by_group(values: Floats, tree: GradeTree) -> Floats:
-    """Give the mean loss of each attribute over the pairs of each group: (G, p)."""
-    return np.stack([_mean_loss(c.T) for c in _vote_counts(values, tree)], axis=1)
-
-
-def _vote_counts(values: Floats, tree: GradeTree) -> list[Floats]:
-    """Weigh the pairs with, without and against each attribute, by group."""
     sizes = np.diff(tree.starts)
     group = np.repeat(np.arange(len(sizes)), sizes)
     grade = np.searchsorted(tree.cuts, np.arange(len(group)), side="right")
-    return [
-        pair_counts(grade, column, group, tree.weight) for column in values[tree.rows].T
-    ]
-
-
-def _mean_loss(counts: Floats) -> Floats:
-    concordant, tied, discordant = counts
-    return (discordant + 0.5 * tied) / (concordant + tied + discordant)
+    losses = []
+    for column in values[tree.rows].T:
+        counts = pair_counts(grade, column, group, tree.weight)
+        concordant, tied, discordant = counts.sum(axis=0)
+        losses.append((discordant + 0.5 * tied) / (concordant + tied + discordant))
+    return np.array(losses)
 
 
 def normalized_weights(log_weight: Floats) -> Floats:
@@ -72,23 +59,16 @@ def normalized_weights(log_weight: Floats) -> Floats:
     return weight / weight.sum()
 
 
-def run_rounds(
-    log_weight: Floats,
-    rounds: Iterable[tuple[Floats, float]],
-    log_beta: float,
-    curve: list[float],
-    tol: float | None = None,
-) -> dict[str, Any]:
-    """Move the weights by the losses and the weight of each round."""
-    for own, weight in rounds:
-        both = np.stack([own, 1.0 - own])
+def run_rounds(losses: Floats, beta: float, n_rounds: int) -> dict[str, Any]:
+    """Move the weights of attributes and their negations by their losses."""
+    both, curve = np.stack([losses, 1.0 - losses]), []
+    log_weight = np.zeros_like(both)
+    for _ in range(n_rounds):
         curve.append(float(np.sum(normalized_weights(log_weight) * both)))
-        log_weight = log_weight + weight * log_beta * both
-        if tol is not None and len(curve) > 1 and abs(curve[-1] - curve[-2]) < tol:
-            break
+        log_weight = log_weight + math.log(beta) * both
     return {
         "loss_curve_": np.array(curve),
-        "n_iter_": len(curve),
+        "n_iter_": n_rounds,
         "weights_": normalized_weights(log_weight),
     }
 
@@ -165,19 +145,6 @@ class SideStatistics:
         _refuse_size(np.all(found.whole_variance()[varies] > 0.0))
         return found
 
-    def merged(self, other: Self) -> Self:
-        """Pool the pairs of both."""
-        weight = self.weight + other.weight
-        share = other.weight / weight
-        step = other.means - self.means
-        return type(self)(
-            weight,
-            self.means + share * step,
-            (1 - share) * self.variances
-            + share * other.variances
-            + share * (1 - share) * step**2,
-        )
-
     def log_odds(self, values: Floats) -> Floats:
         """Give the log density of items as better ones minus that as worse ones."""
         # A side counts one more observation at its mean with the variance of both sides
@@ -227,9 +194,8 @@ class HedgeOrder(UtilityMixin, BaseEstimator):
         PREF(a, b) = Σ_f w_f R_f(a, b),    Σ_f w_f = 1.
 
     The loss of a voter is the mean of 1 - R_f(a, b) over the pairs "a above b" of the
-    training orders, and a round multiplies its weight by β to the power of its loss. In
-    ``fit`` all orders together are the feedback of every round; ``partial_fit`` is the
-    on-line method, where every order is one round.
+    training orders, and a round multiplies its weight by β to the power of its loss.
+    All orders together are the feedback of every round.
 
     The order of a set of items then should have a large Σ PREF(a, b) over a before b.
     To find the largest is NP-hard. The greedy order, which always takes the item with
@@ -242,8 +208,6 @@ class HedgeOrder(UtilityMixin, BaseEstimator):
         β, between 0 and 1. The smaller, the faster weight moves to the best voters.
     n_rounds : int, default=30
         Rounds of ``fit``; with ever more of them a single attribute remains.
-    tol : float, optional
-        End before if the loss of the weighted vote changes by less than this.
     preference : {"hedge", "naive_bayes"}, default="hedge"
         ``"naive_bayes"``: PREF(a, b) is the probability that a is above b when the
         attributes are independent and normal, with a mean and variance of their own
@@ -254,13 +218,13 @@ class HedgeOrder(UtilityMixin, BaseEstimator):
     weights_ : ndarray of shape (2, n_features)
         w of the attributes, and of their negations. They sum to one.
     losses_ : ndarray of shape (n_features,)
-        Mean loss of each attribute over the training pairs of the last ``fit``.
+        Mean loss of each attribute over the training pairs.
     loss_curve_ : ndarray of shape (n_iter,)
         Loss of the weighted vote before each round.
     side_weight_, side_means_, side_variances_ : float, ndarrays of (2, n_features)
         Naive Bayes: weight of the pairs seen, and the moments of their two sides.
     n_iter_ : int
-        Rounds so far.
+        Number of rounds.
     n_features_in_, feature_names_in_
         Number of features, and their names when the items came with names.
 
@@ -289,21 +253,18 @@ class HedgeOrder(UtilityMixin, BaseEstimator):
 
     __module__ = "tiebreak"  # where users find it
     __metadata_request__fit: ClassVar = {"qid": True}
-    __metadata_request__partial_fit: ClassVar = {"qid": True}
     _fits_pairs: ClassVar[bool] = False
     _fits_items: ClassVar[bool] = True
 
     beta: float = 0.9
     _: KW_ONLY
     n_rounds: int = 30
-    tol: float | None = None
     preference: Literal["hedge", "naive_bayes"] = "hedge"
 
     _parameters: ClassVar = {
         "beta": Values("a number above 0 and below 1", 1e-30, 1.0 - 1e-9),
         "preference": one_of("hedge", "naive_bayes"),
         "n_rounds": COUNT,
-        "tol": POSITIVE | None,
     }
     _fitted_arrays: ClassVar = {
         "losses_": "p",
@@ -335,9 +296,7 @@ class HedgeOrder(UtilityMixin, BaseEstimator):
         data = read_grades(X, y, qid, sample_weight)
         tree, values = build_grade_tree(data), data.items.dense()
         losses = voter_losses(values, tree)
-        rounds = [(losses, 1.0)] * int(self.n_rounds)
-        start = np.zeros((2, len(losses)))
-        learned = run_rounds(start, rounds, math.log(self.beta), [], self.tol)
+        learned = run_rounds(losses, self.beta, int(self.n_rounds))
         learned |= {**data.attributes, "losses_": losses}
         if self.preference == "naive_bayes":
             learned |= SideStatistics.of_pairs(values, tree).attributes
@@ -347,48 +306,6 @@ class HedgeOrder(UtilityMixin, BaseEstimator):
                 "items tie. Nothing was learned.",
                 DataWarning,
             )
-        return self._keep(learned)
-
-    def partial_fit(
-        self,
-        X: Any,
-        y: ArrayLike | None = None,
-        *,
-        qid: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-    ) -> Self:
-        """Learn from some more orders, one round for each, as they come.
-
-        Goes on from the weights of the last call, or of ``fit``.
-
-        Parameters
-        ----------
-        X, y, qid, sample_weight
-            As in ``fit``; each group is one order.
-
-        Returns
-        -------
-        Self
-        """
-        check_parameters(self)
-        data = read_grades(X, y, qid, sample_weight)
-        tree, values = build_grade_tree(data), data.items.dense()
-        learned = {k: v for k, v in vars(self).items() if k.endswith("_")}
-        if learned:
-            check_features(self, data.table)
-        learned = {**data.attributes, **learned}
-        learned["fitted_with_qid_"] |= data.has_groups
-        losses = voter_losses_by_group(values, tree)
-        p = losses.shape[1]
-        with np.errstate(divide="ignore"):  # a weight that has become zero stays so
-            start = np.log(learned.get("weights_", np.full((2, p), 0.5 / p)))
-        # The rows of a list carry its weight, which their mean does not contain.
-        rounds = zip(losses, tree.group_weight, strict=True)
-        curve = list(learned.get("loss_curve_", []))
-        learned |= run_rounds(start, rounds, math.log(self.beta), curve)
-        if self.preference == "naive_bayes":
-            new, old = SideStatistics.of_pairs(values, tree), self._statistics()
-            learned |= (new if old is None else old.merged(new)).attributes
         return self._keep(learned)
 
     def _statistics(self) -> SideStatistics | None:

@@ -234,6 +234,14 @@ class KernelItems:
             "gamma_": self.function.gamma,
         }
 
+    def keep_support(self, some: Any) -> dict[str, Any]:
+        """Return the rows of some items, and their features for kernel functions."""
+        kept: dict[str, Any] = {"support_": self.places[some]}
+        if self.table is not None and self.function is not None:
+            kept["support_items_"] = self.table.values[some]
+            kept["gamma_"] = self.function.gamma
+        return kept
+
     def keep_design(self, x: Floats) -> dict[str, Any]:
         """Return the attributes of a utility with coefficients x of the design."""
         return {"coef_": x} if self.is_linear else self.keep(self.design_coef(x))
@@ -353,7 +361,7 @@ def _cells(
     n_kinds: int = 3,
 ) -> CellProblem:
     m = items.n_items if ends is None else len(ends[0])
-    total = np.bincount(cell, np.abs(signed), n_kinds * m)
+    total: Floats = np.bincount(cell, np.abs(signed), n_kinds * m).astype(np.float64)
     row = np.arange(len(rows)) if row is None else row
     shape = (len(rows), len(total))
     share = sp.csr_array((signed / total[cell], (row, cell)), shape=shape)

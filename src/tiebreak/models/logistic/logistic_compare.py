@@ -494,14 +494,7 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
         learned: dict[str, Any] = {"coef_": coef[:p]}
         if not items.is_linear:
             dual_coef, pivots = problem.item_coef(coef[:p])
-            learned = {"dual_coef_": dual_coef, "support_": items.places[pivots]}
-        if (
-            items.function is not None
-            and items.table is not None
-            and not items.is_linear
-        ):
-            learned["support_items_"] = items.table.values[pivots]
-            learned["gamma_"] = items.function.gamma
+            learned = {"dual_coef_": dual_coef, **items.keep_support(pivots)}
         if self.identity is not None:
             learned |= {"effect_names_": pairs.names, "item_effect_": coef[p:]}
         if items.is_linear and not len(effects):

@@ -89,10 +89,7 @@ class KernelPursuit(UtilityMixin):
             prefit=self.prefit,
         )
         chosen = path.columns
-        basis: dict[str, Any] = {"support_": items.places[chosen]}
-        if items.gram is None:
-            basis["support_items_"] = values[chosen]
-            basis["gamma_"] = columns.functions[0].gamma
+        basis = items.keep_support(chosen)
         if self.alpha and self.backfit and len(chosen):
             inner = items.between(chosen)
             try:
