@@ -97,6 +97,8 @@ class UtilityMixin:
     _fitted_arrays: ClassVar[Mapping[str, str]] = {"items_": "n: any", "coef_": "p"}
     _fits_pairs: ClassVar[bool] = True
     _fits_items: ClassVar[bool] = False
+    # Largest difference that is a tie where there is no ``threshold_``.
+    _tie_width: ClassVar[float] = 0.0
 
     def _utility(self, table: ItemTable) -> np.ndarray:
         raise NotImplementedError
@@ -204,7 +206,9 @@ class UtilityMixin:
         check_is_fitted(self)
         if not is_pairs(X):
             return self.utility(X)
-        return outcome_scores(self.difference(X), getattr(self, "threshold_", 0.0))
+        return outcome_scores(
+            self.difference(X), getattr(self, "threshold_", self._tie_width)
+        )
 
     def _utility_of_items(self, pairs: Pairs) -> NDArray[np.float64]:
         if self._by_name:
@@ -252,7 +256,7 @@ class UtilityMixin:
 
     def _to_classes(self, difference: NDArray[np.float64]) -> NDArray[np.int8]:
         """Outcomes of differences, as ``classes_`` numbers them."""
-        outcome = to_outcomes(difference, getattr(self, "threshold_", 0.0))
+        outcome = to_outcomes(difference, getattr(self, "threshold_", self._tie_width))
         first = getattr(self, "classes_", OUTCOMES)[0]
         return outcome + np.int8(first + 1)
 
@@ -279,7 +283,7 @@ class UtilityMixin:
         ndarray of int of shape (n,), or with ``qid`` a list of such
             One per group, groups in order of first appearance.
         """
-        utility = self.utility(X)
+        utility = self._utility_in_groups(X, qid)
         best_first = np.argsort(-utility, kind="stable")
         if qid is None:
             return best_first

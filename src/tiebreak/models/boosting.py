@@ -91,16 +91,8 @@ class FeatureRankers:
 
     def values(self, ranker: WeakRanker) -> Floats:
         """Give h of the training items, shape (N,)."""
-        if self._sparse:
-            return self.values_of(self._X, ranker)
-        return column_of(self._X, ranker.feature)
-
-    def values_of(self, table: Any, ranker: WeakRanker) -> Floats:
-        """Give h of any items, shape (n,)."""
-        f = ranker.feature
-        if not self._varies[f]:
-            return np.zeros(table.shape[0])
-        return (column_of(table, f) - self.lower[f]) / self.span[f]
+        column, f = column_of(self._X, ranker.feature), ranker.feature
+        return (column - self.lower[f]) / self._divisor[f] if self._sparse else column
 
 
 class StumpRankers:
@@ -130,11 +122,8 @@ class StumpRankers:
 
     def values(self, ranker: WeakRanker) -> Floats:
         """Give h of the training items, shape (N,)."""
-        return self.values_of(self._X, ranker)
-
-    def values_of(self, table: Any, ranker: WeakRanker) -> Floats:
-        """Give h of any items, shape (n,)."""
-        return (column_of(table, ranker.feature) > ranker.cut).astype(np.float64)
+        column = column_of(self._X, ranker.feature)
+        return (column > ranker.cut).astype(np.float64)
 
 
 WeakRankers = FeatureRankers | StumpRankers

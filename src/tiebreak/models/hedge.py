@@ -8,7 +8,7 @@ side; a preference of exactly one half is a tie; items whose claims to be next a
 
 import math
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Literal, NoReturn, Self, overload
+from typing import Any, ClassVar, Literal, NoReturn, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -31,9 +31,7 @@ from tiebreak.losses import GradePotentials, GradeTree
 from tiebreak.metrics.pair_counts import pair_counts
 from tiebreak.models.base import (
     UtilityMixin,
-    outcome_scores,
     some_pairs,
-    to_outcomes,
 )
 from tiebreak.models.problem import build_grade_tree
 
@@ -116,72 +114,20 @@ def _net_vote(a: Floats, b: Floats, net_weight: Floats, p: int) -> float:
 EQUAL = 1e-12
 
 
-@dataclass(frozen=True, eq=False)
-class SideStatistics:
-    """What naive Bayes knows of both sides; items count once per pair."""
-
-    weight: float  # total weight of the pairs
-    means: Floats  # (2, p), over the better items and over the worse ones
-    variances: Floats  # (2, p)
-
-    @classmethod
-    def of_pairs(cls, values: Floats, tree: GradeTree) -> Self:
-        """Count all pairs of different grades, in O(n p)."""
-        n = len(values)
-        pairs = GradePotentials(tree, np.arange(n), n)
-        _, *shares = pairs.shares(np.zeros(n))
-        # Seen from one of the rows, what does not vary is exactly zero.
-        origin = values[tree.rows[0]]
-        apart = values - origin
-        means = np.stack([share @ apart for share in shares])
-        variances = np.stack(
-            [
-                share @ (apart - mean) ** 2
-                for share, mean in zip(shares, means, strict=True)
-            ]
-        )
-        found = cls(tree.total, origin + means, variances)
-        varies = np.any(apart[tree.rows] != 0.0, axis=0)
-        _refuse_size(np.all(found.whole_variance()[varies] > 0.0))
-        return found
-
-    def log_odds(self, values: Floats) -> Floats:
-        """Give the log density of items as better ones minus that as worse ones."""
-        # A side counts one more observation at its mean with the variance of both sides
-        # together, so that no variance is zero. Features without any are left out.
-        whole = self.whole_variance()
-        used = whole > 0.0
-        variances = (self.weight * self.variances + whole) / (self.weight + 1.0)
-        odds = np.zeros((len(values), int(used.sum())))
-        for sign, mean, variance in zip(
-            (1.0, -1.0), self.means[:, used], variances[:, used], strict=True
-        ):
-            with np.errstate(over="ignore", invalid="ignore"):
-                apart = (values[:, used] - mean) ** 2 / variance
-                odds -= 0.5 * sign * (np.log(variance) + apart)
-        _refuse_size(np.isfinite(odds).all())
-        return odds.sum(axis=1)
-
-    @property
-    def attributes(self) -> dict[str, Any]:
-        """What a model keeps of them."""
-        means, variances = self.means, self.variances
-        of_sides = {"side_means_": means, "side_variances_": variances}
-        return {"side_weight_": self.weight, **of_sides}
-
-    def whole_variance(self) -> Floats:
-        """Give the variance of each feature over both sides together, shape (p,)."""
-        apart = self.means - self.means.mean(axis=0)
-        return (self.variances + apart**2).mean(axis=0)
-
-
-def _refuse_size(fits: np.bool_ | bool) -> None:
-    if not fits:
-        raise ValueError(
-            "Squares of the features are beyond what floating-point numbers can hold, "
-            "so that there is no variance. Scale the features first, for example with "
-            "StandardScaler."
-        )
+def side_statistics(values: Floats, tree: GradeTree) -> dict[str, Any]:
+    """Give means and variances of better and worse items; items count once per pair."""
+    n = len(values)
+    _, *shares = GradePotentials(tree, np.arange(n), n).shares(np.zeros(n))
+    # Seen from one of the rows, what does not vary is exactly zero.
+    origin = values[tree.rows[0]]
+    apart = values - origin
+    means = np.stack([share @ apart for share in shares])
+    both = zip(shares, means, strict=True)
+    return {
+        "side_weight_": tree.total,
+        "side_means_": origin + means,
+        "side_variances_": np.stack([s @ (apart - mean) ** 2 for s, mean in both]),
+    }
 
 
 @dataclass(eq=False, repr=False)
@@ -255,6 +201,7 @@ class HedgeOrder(UtilityMixin, BaseEstimator):
     __metadata_request__fit: ClassVar = {"qid": True}
     _fits_pairs: ClassVar[bool] = False
     _fits_items: ClassVar[bool] = True
+    _tie_width: ClassVar[float] = EQUAL
 
     beta: float = 0.9
     _: KW_ONLY
@@ -299,7 +246,7 @@ class HedgeOrder(UtilityMixin, BaseEstimator):
         learned = run_rounds(losses, self.beta, int(self.n_rounds))
         learned |= {**data.attributes, "losses_": losses}
         if self.preference == "naive_bayes":
-            learned |= SideStatistics.of_pairs(values, tree).attributes
+            learned |= side_statistics(values, tree)
         if not np.ptp(values[tree.rows], axis=0).any():
             warn_user(
                 "HedgeOrder: no attribute has two different values, so that every two "
@@ -307,11 +254,6 @@ class HedgeOrder(UtilityMixin, BaseEstimator):
                 DataWarning,
             )
         return self._keep(learned)
-
-    def _statistics(self) -> SideStatistics | None:
-        if not hasattr(self, "side_means_"):
-            return None
-        return SideStatistics(self.side_weight_, self.side_means_, self.side_variances_)
 
     def difference(self, X: Any) -> Floats:
         """Preference for the right item minus that for the left one.
@@ -336,23 +278,6 @@ class HedgeOrder(UtilityMixin, BaseEstimator):
         votes = (right > left).astype(np.float64) - (right < left)
         return (votes * self._net_weights()).sum(axis=1)
 
-    def decision_function(self, X: Any) -> Floats:
-        """Scores of left, tie and right by the preference; items have no utility.
-
-        Parameters
-        ----------
-        X : Pairs or array-like of shape (n, 2, n_features)
-            Comparisons.
-
-        Returns
-        -------
-        ndarray of shape (n, 3)
-        """
-        check_is_fitted(self)
-        if not is_pairs(X):
-            self.utility(X)
-        return outcome_scores(self.difference(X), EQUAL)
-
     def utility(self, X: Any) -> NoReturn:
         """Refuse: there is no utility.
 
@@ -373,44 +298,12 @@ class HedgeOrder(UtilityMixin, BaseEstimator):
         tags.estimator_type, tags.regressor_tags = None, None  # it predicts no numbers
         return tags
 
-    def predict(self, X: Any) -> NDArray[np.int8]:
-        """Outcomes of comparisons by the preference; items have no utility.
+    def _utility_of_entries(self, orders: Orders) -> Floats:
+        _, group = orders.entry_grades()
+        return self._utility_in_groups(orders.table.take(orders.flat), group)
 
-        Parameters
-        ----------
-        X : Pairs or array-like of shape (n, 2, n_features)
-            Comparisons.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            -1 (left), 0 (tie) or +1 (right).
-        """
-        check_is_fitted(self)
-        if not is_pairs(X):
-            self.utility(X)
-        return to_outcomes(self.difference(X), EQUAL)
-
-    @overload
-    def order(self, X: Any, qid: None = None) -> NDArray[np.int64]: ...
-
-    @overload
-    def order(self, X: Any, qid: ArrayLike) -> list[NDArray[np.int64]]: ...
-
-    def order(
-        self, X: Any, qid: ArrayLike | None = None
-    ) -> NDArray[np.int64] | list[NDArray[np.int64]]:
-        """Row numbers of items best first, ordered as one set.
-
-        Parameters
-        ----------
-        X, qid
-            As in ``RankSVM.order``.
-
-        Returns
-        -------
-        ndarray of int of shape (n,), or with ``qid`` a list of such
-        """
+    def _utility_in_groups(self, X: Any, qid: Any) -> Floats:
+        """Minus the places of items in the greedy order of their group."""
         check_is_fitted(self)
         if is_pairs(X):
             raise TypeError(
@@ -419,24 +312,14 @@ class HedgeOrder(UtilityMixin, BaseEstimator):
             )
         table = as_items(X, name="X")
         check_features(self, table)
-        if qid is None:
-            return self._order_together(table)
         group = check_grades(table, np.zeros(table.n_items), qid).group
+        utility = np.empty(table.n_items)
         by_group = np.argsort(group, kind="stable")
-        groups = np.split(by_group, np.cumsum(np.bincount(group))[:-1])
-        return [rows[self._order_together(table.take(rows))] for rows in groups]
-
-    def _utility_of_entries(self, orders: Orders) -> Floats:
-        _, group = orders.entry_grades()
-        return self._utility_in_groups(orders.table.take(orders.flat), group)
-
-    def _utility_in_groups(self, X: Any, qid: Any) -> Floats:
-        table = as_items(X, name="X")
-        orders = self.order(table, qid)
-        place = np.empty(table.n_items)
-        for order in orders if isinstance(orders, list) else [orders]:
-            place[order] = np.arange(len(order))
-        return -place
+        for rows in np.split(by_group, np.cumsum(np.bincount(group))[:-1]):
+            utility[rows[self._order_together(table.take(rows))]] = -np.arange(
+                float(len(rows))
+            )
+        return utility
 
     def _order_together(self, table: ItemTable) -> NDArray[np.int64]:
         values = np.ascontiguousarray(table.dense())
@@ -456,10 +339,21 @@ class HedgeOrder(UtilityMixin, BaseEstimator):
         """Log density as a better item minus as a worse one; None for votes."""
         if self.preference == "hedge":
             return None
-        found = self._statistics()
-        if found is None:
+        if not hasattr(self, "side_means_"):
             raise ValueError(
                 "HedgeOrder was fitted with another preference; fit it again to use "
                 "preference='naive_bayes'."
             )
-        return found.log_odds(values)
+        means, weight = self.side_means_, self.side_weight_
+        whole = (self.side_variances_ + (means - means.mean(axis=0)) ** 2).mean(axis=0)
+        # A side counts one more observation at its mean with the variance of both sides
+        # together, so that no variance is zero. Features without any are left out.
+        variances = (weight * self.side_variances_ + whole) / (weight + 1.0)
+        used = whole > 0.0
+        odds = np.zeros((len(values), int(used.sum())))
+        for sign, mean, variance in zip(
+            (1.0, -1.0), means[:, used], variances[:, used], strict=True
+        ):
+            apart = (values[:, used] - mean) ** 2 / variance
+            odds -= 0.5 * sign * (np.log(variance) + apart)
+        return odds.sum(axis=1)

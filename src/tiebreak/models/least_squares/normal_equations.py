@@ -24,7 +24,6 @@ from functools import cached_property, reduce
 from typing import Any
 
 import numpy as np
-import scipy.linalg as la
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.linalg.blas import dsymv
@@ -33,7 +32,6 @@ from tiebreak.data import Comparisons, Grades
 from tiebreak.data.messages import DataWarning, FitWarning, warn_user
 from tiebreak.kernels import (
     DifferenceRows,
-    make_kernel,
     pivoted_cholesky,
     upper_triangle,
 )
@@ -44,10 +42,9 @@ from tiebreak.models.base import warn_flat, warn_gap
 from tiebreak.models.problem import (
     MAX_PIVOTS,
     KernelItems,
-    distinct_rows,
+    factor_gram,
     is_kernel,
     refuse_diagonal,
-    refuse_indefinite,
     refuse_infinite,
     refuse_no_pairs,
     refuse_only_ties,
@@ -187,14 +184,7 @@ class KernelPoints:
         if function is not None and function.is_definite:
             return
         mirror(gram)
-        scale = np.abs(gram).max(initial=0.0)
-        moved = gram + (_ROUNDING * scale * len(gram)) * np.eye(len(gram))
-        try:
-            la.cholesky(moved, lower=True, overwrite_a=True, check_finite=False)
-        except la.LinAlgError:
-            lowest = la.eigvalsh(gram, subset_by_index=[0, 0])[0]
-            if not lowest >= -_ROUNDING * scale * len(gram):  # more than rounding
-                refuse_indefinite(f"its matrix has the eigenvalue {lowest:.3g}")
+        factor_gram(gram)
 
 
 Points = LinearPoints | KernelPoints
@@ -508,16 +498,10 @@ def _points_of_rows(model: Any, data: Grades, rows: Codes, active: Codes) -> Poi
     if is_kernel(model, "linear"):
         return LinearPoints(data.items.values)
     gamma = None
-    if len(active) < len(rows) and not callable(model.kernel):
+    if len(active) < len(rows):
         # Resolved on the items that count, whatever others there are.
-        _, distinct, _ = distinct_rows(data.items, active)
-        gamma = make_kernel(
-            model.kernel,
-            gamma=model.gamma,
-            degree=model.degree,
-            coef0=model.coef0,
-            items=distinct.values,
-        ).gamma
+        items, _ = KernelItems.merge(model, data.table, data.places[active])
+        gamma = None if items.function is None else items.function.gamma
     return KernelPoints(*KernelItems.merge(model, data.table, data.places[rows], gamma))
 
 

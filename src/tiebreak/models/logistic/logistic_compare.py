@@ -7,6 +7,7 @@ a duplicated row by construction. Boundary convention: a difference of exactly
 ``threshold_`` is a tie, and so are equal utilities.
 """
 
+import warnings
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, Self
 
@@ -24,14 +25,12 @@ from tiebreak.data import (
     Pairs,
     as_items,
     as_pairs,
-    check_comparisons,
     check_outcomes,
     is_pairs,
     read_comparisons,
 )
 from tiebreak.data.columns import as_column_of, as_names, plain_values
 from tiebreak.data.items import feature_attributes
-from tiebreak.data.messages import list_rows
 from tiebreak.data.outcome import OUTCOMES
 from tiebreak.data.parameters import COUNT, POSITIVE, check_parameters, one_of
 from tiebreak.data.partitioned import as_partitioned
@@ -43,7 +42,6 @@ from tiebreak.losses.comparison_covariance import (
     LARGEST_COVARIANCE,
     posterior_covariance,
 )
-from tiebreak.metrics.metric_inputs import outcome_vector
 from tiebreak.models.base import some_pairs, warn_gap, warn_one_kind
 from tiebreak.models.covariates import (
     CovariateMixin,
@@ -640,23 +638,14 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
                 "example by OnItems(Nystroem(...)), and keep kernel='linear'."
             )
         pairs = some_pairs(X)
-        if y is None:
-            check_outcomes(y, len(pairs))  # says what is missing
-        # A few rows without a left winner are nothing unusual, so that the outcomes
-        # are not checked as in `fit`, where zeros and ones only call for a warning.
-        outcome = outcome_vector(y, "y", len(pairs)).astype(np.int8)
-        same = np.flatnonzero((pairs.left == pairs.right) & (outcome != 0))
-        if len(same):
-            raise ValueError(
-                f"{len(same)} comparison(s) say that an item is better than itself: "
-                f"{list_rows(same)}. An item compared with itself can only tie; "
-                "correct or remove these rows."
-            )
-        pairs, _, weight = check_comparisons(pairs, np.zeros(len(pairs)), sample_weight)
-        self._check_identity(pairs)
-        self._check_same_kind(pairs)
-        present = weight > 0
-        return pairs[present].compact(), outcome[present], weight[present]
+        outcome = check_outcomes(y, len(pairs), some=True)
+        with warnings.catch_warnings():
+            # A few rows without a left winner are nothing unusual.
+            warnings.filterwarnings("ignore", message="y holds only 0 and 1")
+            data = read_comparisons(pairs, outcome, sample_weight)
+        self._check_identity(data.pairs)
+        self._check_same_kind(data.pairs)
+        return data.pairs.compact(), data.y, data.weight
 
     def _check_same_kind(self, pairs: Pairs) -> None:
         """Refuse comparisons of another kind than those learned from before."""
