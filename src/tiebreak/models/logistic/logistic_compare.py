@@ -13,7 +13,6 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import polars as pl
-import scipy.linalg as la
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
@@ -34,7 +33,6 @@ from tiebreak.data.items import feature_attributes
 from tiebreak.data.outcome import OUTCOMES
 from tiebreak.data.parameters import COUNT, POSITIVE, check_parameters, one_of
 from tiebreak.data.partitioned import as_partitioned
-from tiebreak.data.threads import one_blas_thread
 from tiebreak.data.validation import check_features
 from tiebreak.kernels.functions import Gamma, Kernel
 from tiebreak.losses import LINKS, OutcomeLink
@@ -50,8 +48,8 @@ from tiebreak.models.covariates import (
     coefficient_table,
     effect_names,
 )
-from tiebreak.models.kernel_utility import expand_support, fitted_kernel
-from tiebreak.models.logistic.problem import KernelObjective, LogisticProblem
+from tiebreak.models.kernel_utility import expand_support
+from tiebreak.models.logistic.problem import LogisticProblem
 from tiebreak.models.logistic.stream import (
     AVERAGE,
     add_coefficients,
@@ -68,7 +66,7 @@ Codes = NDArray[np.int64]
 # Most coefficients whose covariance a model file keeps.
 LARGEST_SAVED = 500
 _CHUNK = 256  # comparisons between whose items kernels are computed at a time
-_PRIVATE = ("_stream", "_minimum", "_covariance", "_basis")
+_PRIVATE = ("_stream", "_minimum", "_covariance")
 
 
 @dataclass(eq=False, repr=False)
@@ -363,35 +361,30 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
         -------
         polars.DataFrame
             ``coefficient``, ``estimate``, ``standard_error``, ``z`` and ``p_value`` (of
-            no effect): for the linear kernel the weights of the features, or utilities
-            of items without features; the effects of advantage and context; and the
-            tie parameter, ln ν, or ln θ. Weights are shrunk by the penalty.
+            no effect): the weights of the features, or utilities of items without
+            features; the effects of advantage and context; and the tie parameter, ln ν,
+            or ln θ. Weights are shrunk by the penalty. For the linear kernel.
         """
-        found = self._joint_covariance()
-        names: list[str] = []
-        estimate = np.empty(0)
-        errors = np.sqrt(np.diagonal(found))[len(found) - self._n_others :]
-        if hasattr(self, "coef_"):
-            unnamed = [f"feature {j}" for j in range(len(self.coef_))]
-            given = getattr(self, "items_", getattr(self, "feature_names_in_", unnamed))
-            names, estimate = [str(name) for name in given], self.coef_
-            errors = np.concatenate([self.standard_errors(), errors])
-        tie = [self._tie] if self._has_tie else []
+        errors = np.sqrt(np.diagonal(self._joint_covariance()))
+        unnamed = [f"feature {j}" for j in range(len(self.coef_))]
+        names = getattr(self, "items_", getattr(self, "feature_names_in_", unnamed))
+        effects, tie = self._effect_values(), [self._tie] if self._has_tie else []
+        n_others = len(effects) + len(tie)
         return coefficient_table(
-            names + self._effect_names() + ["tie"] * len(tie),
-            np.concatenate([estimate, self._effect_values(), tie]),
-            errors,
+            [*map(str, names), *self._effect_names(), *["tie"] * len(tie)],
+            np.concatenate([self.coef_, effects, tie]),
+            np.append(self.standard_errors(), errors[len(errors) - n_others :]),
         )
 
     def standard_errors(
         self, X: Any = None, *, advantage: ArrayLike | None = None, context: Any = None
     ) -> NDArray[np.float64]:
-        """Standard errors of weights, of utilities or of differences.
+        """Standard errors of weights, utilities or differences, for the linear kernel.
 
         Parameters
         ----------
         X : None, items, Pairs or array-like of shape (n, 2, n_features), default=None
-            None: of ``coef_``, for the linear kernel. Items: of ``utility(X)``.
+            None: of ``coef_``. Items: of ``utility(X)``.
             Comparisons: of ``difference(X, advantage=..., context=...)``, the only ones
             that do not depend on where utilities are 0. Utilities of items without
             features are measured from their mean.
@@ -401,20 +394,8 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_features,) or (n,)
-
-        Notes
-        -----
-        For an item far from all training items a kernel leaves its prior, with variance
-        k(x, x) / (2α). A precomputed kernel does not tell k(x, x): there are no
-        standard errors for it.
         """
         covariance = self._joint_covariance()
-        if X is None and not hasattr(self, "coef_"):
-            raise ValueError(
-                f"kernel={self.kernel!r} has no weights of features; ask for the "
-                "standard errors of utilities, standard_errors(items), or of "
-                "differences, standard_errors(pairs)."
-            )
         if X is None and not self._by_name:
             return np.sqrt(np.diagonal(covariance)[: len(self.coef_)])
         if is_pairs(X):
@@ -422,15 +403,13 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
             z = self._covariates(advantage, context, len(pairs))
             return self._errors_of_pairs(covariance, pairs, z)
         if self._by_name:
-            asked = self.items_ if X is None else np.asarray(X)
-            place = self._places_of_names(asked)
+            place = self._places_of_names(self.items_ if X is None else X)
             rows = np.eye(len(self.items_))[place] - 1.0 / len(self.items_)
             return _errors(rows, covariance[: rows.shape[1], : rows.shape[1]])
         table = as_items(X, name="X")
         check_features(self, table)
-        rows = self._weight_rows(table)
-        p, more = rows.shape[1], self._beyond(table.values, None, rows)
-        return _errors(rows, covariance[:p, :p], more)
+        p = table.n_features
+        return _errors(table.values, covariance[:p, :p])
 
     def predict_interval(
         self,
@@ -495,8 +474,10 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
             learned = {"dual_coef_": dual_coef, **items.keep_support(pivots)}
         if self.identity is not None:
             learned |= {"effect_names_": pairs.names, "item_effect_": coef[p:]}
-        if items.is_linear and not len(effects):
-            learned["_stream"] = problem.stream(coef, t)
+        if items.is_linear:
+            learned["_minimum"] = problem.objective, solution.x
+            if not len(effects):
+                learned["_stream"] = problem.stream(coef, t)
         return {
             **problem.data.attributes,
             **learned,
@@ -507,7 +488,6 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
             "gap_": solution.gap,
             "n_iter_": solution.n_iter,
             "converged_": solution.converged,
-            "_minimum": (problem.objective, solution.x),
         }
 
     def _forget(self) -> Self:
@@ -536,10 +516,9 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
         if not hasattr(self, "_covariance"):
             if not hasattr(self, "_minimum"):
                 raise ValueError(
-                    f"This {type(self).__name__} has no standard errors: it was fitted "
-                    "on partitions or on a stream, or loaded from a file, which keeps "
-                    f"those of up to {LARGEST_SAVED} coefficients. Call fit with the "
-                    "comparisons in memory."
+                    f"This {type(self).__name__} has no standard errors: its kernel is "
+                    "not linear, it was fitted on partitions or a stream, or loaded "
+                    f"from a file, which keeps up to {LARGEST_SAVED} coefficients."
                 )
             objective, x = self._minimum
             if (n := _n_coordinates(objective)) > LARGEST_COVARIANCE:
@@ -548,9 +527,6 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
                     f"{8e-9 * n**2:.0f} GB; the limit is {LARGEST_COVARIANCE}. "
                     "Choose features, or compress them with TruncatedSVD."
                 )
-            if isinstance(objective, KernelObjective):
-                with one_blas_thread():
-                    objective, x, self._basis = objective.in_coordinates(x)
             self._covariance = posterior_covariance(objective, x)
         return self._covariance
 
@@ -558,42 +534,6 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
     def _has_tie(self) -> bool:
         """Whether there were ties, and so a tie parameter to be learned."""
         return self.tie_ != self._link.to_parameter(self._link.start(0.0))
-
-    @property
-    def _n_others(self) -> int:
-        """Number of effects of covariates, and the tie parameter."""
-        return len(self._effect_values()) + self._has_tie
-
-    def _weight_rows(self, table: ItemTable) -> Any:
-        """Multipliers of the weights in the utility of items, shape (n, n_weights)."""
-        if hasattr(self, "coef_"):
-            return table.values
-        if self._is_precomputed:
-            raise ValueError(
-                "kernel='precomputed' has no standard errors: they need the kernel of "
-                "every item with itself. Give features and a callable kernel."
-            )
-        function, centers = fitted_kernel(self), self.support_items_
-        basis = getattr(self, "_basis", np.arange(centers.shape[0]))
-        gram = _of_basis(_of_basis(function.block(centers, centers), basis).T, basis)
-        triangle = la.cholesky(gram, lower=True)
-        values = _of_basis(function.block(table.values, centers), basis)
-        return la.solve_triangular(triangle, values.T, lower=True).T
-
-    def _beyond(self, one: Any, two: Any, rows: Any) -> Any:
-        """Prior variance of utilities (or differences) that training items leave."""
-        if hasattr(self, "coef_"):
-            return 0.0
-        function = fitted_kernel(self)
-        size = function.diagonal(one)
-        if two is not None:
-            size = size + function.diagonal(two)
-            for start in range(0, len(size), _CHUNK):
-                chunk = slice(start, start + _CHUNK)
-                between = np.diagonal(function.block(one[chunk], two[chunk]))
-                size[chunk] -= 2.0 * between
-        rest = size - np.einsum("ij,ij->i", rows, rows)
-        return np.maximum(rest, 0.0) / (2.0 * float(self.alpha))
 
     def _errors_of_pairs(
         self, covariance: NDArray[np.float64], pairs: Pairs, z: NDArray[np.float64]
@@ -606,9 +546,7 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
         else:
             table = self._table_of(pairs)
             check_features(self, table)
-            at = self._weight_rows(table)
-            rows, values = at[right] - at[left], table.values
-            more = self._beyond(values[left], values[right], rows)
+            rows = table.values[right] - table.values[left]
         if hasattr(self, "item_effect_"):
             n_known = len(self.item_effect_)
             place = np.full(pairs.n_items, n_known)
@@ -725,13 +663,6 @@ def tie_attributes(link: OutcomeLink, t: float) -> dict[str, Any]:
 def _n_coordinates(objective: Any) -> int:
     """Number of coefficients whose covariance is asked for."""
     return int(objective.n_coef) + (objective.tie is None)
-
-
-def _of_basis(values: Vector, basis: Codes) -> Vector:
-    """Give columns of items, or differences of two columns, right minus left."""
-    if basis.ndim == 1:
-        return values[:, basis]
-    return values[:, basis[1]] - values[:, basis[0]]
 
 
 def _unit_differences(left: Codes, right: Codes, n: int) -> sp.csr_array:
