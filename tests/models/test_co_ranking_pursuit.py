@@ -241,7 +241,7 @@ def test_bad_parameters(options, words):
 
 def test_fallbacks_with_a_warning():
     qid = np.array(list("aaabcc"))
-    with pytest.warns(UserWarning, match="1 of 2 groups have one graded item"):
+    with pytest.warns(UserWarning, match="1 of 2 groups have one item"):
         model = CoRankingPursuit(2).fit(X, Y, qid=qid)
     assert np.isfinite(model.view_utilities(X)).all()
     # A view that sees nothing but a constant.

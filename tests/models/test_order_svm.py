@@ -234,7 +234,7 @@ def test_a_path_is_the_single_fits(rng):
     ids=["one item each", "everything tied", "tied or alone"],
 )
 def test_lists_that_say_nothing_are_refused(lists):
-    message = rf"nothing to learn from.*{len(lists)} group"
+    message = rf"no pair to learn from.*{len(lists)} group"
     with pytest.raises(ValueError, match=message):
         OrderSVM().fit(Orders(np.eye(3), lists))
 
@@ -326,6 +326,6 @@ def test_cuts_that_ties_cross_are_not_counted():
 
 @pytest.mark.parametrize("lists", [[[[0]], [[1]]], [[[0, 1, 2]]], [[[0, 1]], [[2]]]])
 def test_nothing_to_learn_is_an_error(lists):
-    message = rf"nothing to learn from: .* in {len(lists)} group.*qid is the group"
+    message = rf"no pair to learn from: .* in {len(lists)} group.*qid is the group"
     with pytest.raises(ValueError, match=message):
         choose_cuts(places_of(lists))

@@ -10,6 +10,7 @@ LightGBM would parse.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -61,7 +62,7 @@ def lightgbm_trees(values: Any, own: dict[str, Any]) -> Callable[[], Grow]:
         "min_data_in_leaf": 0,
         "min_data_in_bin": 1,
         "feature_pre_filter": False,
-        "num_threads": threads_for(values),
+        "num_threads": n_threads() if math.prod(values.shape) >= MANY_VALUES else 1,
         "deterministic": True,
         "force_row_wise": True,
         "verbosity": -1,
@@ -116,12 +117,6 @@ def read_lightgbm(root: dict[str, Any]) -> Nodes:
         waiting.append((node["left_child"], len(nodes), "left"))
         nodes.append((node["split_feature"], node["threshold"], 0, 0, 0.0))
     return np.array(nodes, dtype=NODE)
-
-
-def threads_for(values: Any) -> int:
-    """Give one thread to a small table, for which others would only be waited for."""
-    n_rows, n_features = values.shape
-    return n_threads() if n_rows * n_features >= MANY_VALUES else 1
 
 
 @njit(cache=True, nogil=True)

@@ -163,7 +163,7 @@ class BoostingProblem:
     n_pairs: int  # how many pairs there are
 
 
-def graded_problem(data: Grades, feedback: str) -> BoostingProblem:
+def boost_grades(data: Grades, feedback: str) -> BoostingProblem:
     """Take all pairs of different grades, or those with a majority."""
     tree = build_grade_tree(data)
     rows = np.sort(tree.rows)
@@ -188,7 +188,7 @@ def graded_problem(data: Grades, feedback: str) -> BoostingProblem:
     )
 
 
-def pair_problem(model: Any, data: Comparisons) -> BoostingProblem:
+def boost_comparisons(model: Any, data: Comparisons) -> BoostingProblem:
     """Take comparisons with a winner, or those with a majority."""
     if not data.y.any():
         refuse_only_ties(model, len(data))
@@ -409,9 +409,9 @@ class RankBoost(UtilityMixin, BaseEstimator):
         check_parameters(self)
         data = read_data(X, y, qid, sample_weight)
         if isinstance(data, Grades):
-            problem = graded_problem(data, self.feedback)
+            problem = boost_grades(data, self.feedback)
         else:
-            problem = pair_problem(self, data)
+            problem = boost_comparisons(self, data)
         by_feature = self.weak == "feature"
         kind = FeatureRankers if by_feature else StumpRankers
         rankers: WeakRankers = kind(problem.table)

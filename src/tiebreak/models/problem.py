@@ -440,6 +440,28 @@ def warn_idle_groups(n_idle: int, n_groups: int) -> None:
         )
 
 
+def rows_of_differences(data: Grades, rows: Codes) -> Codes:
+    """Find the rows of groups of two or more; refuse equal grades in all groups."""
+    y, group = data.y[rows], data.group[rows]
+    last = np.zeros(data.n_groups)
+    last[group] = y
+    if not (y != last[group]).any():
+        refuse_no_pairs(len(data), data.n_groups)
+    size = np.bincount(group, minlength=data.n_groups)
+    warn_single_items(int((size == 1).sum()), int((size > 0).sum()))
+    return rows[size[group] > 1]
+
+
+def warn_single_items(n_idle: int, n_groups: int) -> None:
+    """Warn of groups of one item, in which nothing can be compared."""
+    if n_idle:
+        warn_user(
+            f"{n_idle} of {n_groups} groups have one item only. Nothing is to be "
+            "learned from their grades.",
+            DataWarning,
+        )
+
+
 def factor_gram(gram: Floats) -> KernelFactor:
     """Factor a matrix that is there; an indefinite one is no kernel."""
     scale = np.abs(gram).max(initial=0.0)

@@ -25,9 +25,9 @@ from tiebreak.models.kernel_utility import weigh_features
 from tiebreak.models.l1.problem import (
     L1Problem,
     L1Solution,
+    compared_l1_problem,
     find_alpha_max,
-    problem_of_comparisons,
-    problem_of_grades,
+    graded_l1_problem,
 )
 from tiebreak.models.problem import refuse_only_ties
 
@@ -284,7 +284,7 @@ class L1Ranker(L1Utility, BaseEstimator):
             )
         data = read_data(X, y, qid, sample_weight)
         if isinstance(data, Grades):
-            return data, *problem_of_grades(self, data)
+            return data, *graded_l1_problem(self, data)
         if self.adjacent or self.reduction == "hull":
             raise ValueError(
                 "L1Ranker: adjacent=True and reduction='hull' need grades; comparisons "
@@ -293,7 +293,7 @@ class L1Ranker(L1Utility, BaseEstimator):
         if not data.y.any():
             refuse_only_ties(self, len(data))
         data = data.take(np.flatnonzero(data.y))
-        return data, problem_of_comparisons(self, data), len(data)
+        return data, compared_l1_problem(self, data), len(data)
 
     def _solve(self, problem: L1Problem) -> L1Solution:
         solution = problem.solve(
@@ -308,21 +308,15 @@ class L1Ranker(L1Utility, BaseEstimator):
 
     def _warn_nothing(self, problem: L1Problem) -> None:
         """Say why there are no weights."""
-        largest = find_alpha_max(problem)
-        if problem.n_weights == 0:
-            why = "all features are constant, so that no weight helps"
-        elif largest > 0.0:
+        if (largest := find_alpha_max(problem)) > 0.0:
             why = (
                 f"alpha={self.alpha:g} is not below alpha_max={largest:.6g}, from "
                 "which on every feature is dropped. Try a smaller alpha, or l1_path"
             )
-        elif self.slack == "pair":
-            why = "on average better and worse items have the same features"
         else:
             why = (
-                f"with slack={self.slack!r} the slacks of the items pay for all pairs "
-                "at once, so that weights never pay, whatever alpha is. Try "
-                "slack='pair' or fewer grades"
+                "no alpha gives weights, because features are constant or say nothing "
+                "of the order, or slacks per item pay for all pairs (try slack='pair')"
             )
         warn_user(
             f"L1Ranker dropped every feature: {why}. Nothing is put in order.",

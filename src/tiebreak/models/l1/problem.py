@@ -8,10 +8,9 @@ of a weight is divided likewise: it is the same problem.
 ``alpha_max`` is the smallest alpha for which all weights are zero. Zero weights are
 best when no direction gains more slack than it costs, that is when some optimal
 multipliers λ of the problem without weights have ‖Σ λ (x_s - x_t)‖_∞ ≤ alpha. With a
-slack per pair there is only one λ, all ones. With a slack per item there are many. The
-best is found by a linear program, or, where that would be large, by climbing: for any
-weights (gain in slack) / ‖w‖₁ is at most that alpha, and the solution at one alpha
-gives the next until it has no weights left.
+slack per pair there is only one λ, all ones. With a slack per item there are many, and
+it is found by climbing: for any weights (gain in slack) / ‖w‖₁ is at most that alpha,
+and the solution at one alpha gives the next until it has no weights left.
 """
 
 from __future__ import annotations
@@ -128,26 +127,20 @@ class L1Solution:
     n_iter: int  # Newton steps and linear programs
     n_rows: tuple[int, int]  # constraints before and after the reduction
     converged: bool  # whether the gap is within the tolerance
-    status: str  # ``"optimal"``, ``"time limit"`` or ``"iterations"``
     risk: float  # the sum of the slacks
 
 
+@dataclass(eq=False)
 class L1Problem:
     """A problem, and what the solver has learned of it so far."""
 
-    def __init__(
-        self,
-        design: ScaledDesign,
-        risk: Any,
-        total: float,
-        n_rows: tuple[int, int],
-        order: Any = None,
-        *,
-        whole: bool = False,
-    ) -> None:
-        self.design, self.risk, self.total = design, risk, total
-        self.n_rows, self.order, self.whole = n_rows, order, whole
-        self._bundle: LPBundle | None = None
+    design: ScaledDesign
+    risk: Any
+    total: float  # what costs were divided by
+    n_rows: tuple[int, int]  # before and after the reduction
+    order: Any = None  # rows that keep thresholds in order
+    whole: bool = False  # whether all rows are written down at once
+    _bundle: LPBundle | None = None
 
     @property
     def n_weights(self) -> int:
@@ -190,35 +183,28 @@ class L1Problem:
             n_iter=found.n_iter,
             n_rows=(self.n_rows[0], self.n_rows[1] or found.n_rows),
             converged=found.converged,
-            status=found.status,
             risk=total * found.risk,
         )
 
 
-# Up to so many rows the linear program is quick.
-_QUICK_ROWS = 3000
 # Relative to what all multipliers of one sign would give: below it is zero.
 _ZERO = 1e-8
 
 
 def find_alpha_max(problem: L1Problem) -> float:
     """Find the smallest alpha for which all weights are zero; 0 if every alpha is."""
-    size, k = problem.design.size, problem.n_weights
+    k = problem.n_weights
     if k == 0:
         return 0.0
     risk = problem.risk
     if not isinstance(risk, ItemRisk | FixedRows):
         slope = risk.expand(np.zeros(k))[1]
-        return float(problem.total * np.max(np.abs(slope) * size))
+        return float(problem.total * np.max(np.abs(slope) * problem.design.size))
     if isinstance(risk, ItemRisk):
         without = _slack_without_weights(_merged(risk), 0, problem.order[:, k:])
-        if risk.n_rows > _QUICK_ROWS:
-            return _climb(problem, problem.total * without)
-        rows = risk.rows_near(np.zeros(risk.n_variables), risk.n_rows)
     else:
-        rows = risk.rows
-        without = _slack_without_weights(rows, k, None)
-    return problem.total * _by_linear_program(rows, size, problem.order, without)
+        without = _slack_without_weights(risk.rows, k, None)
+    return _climb(problem, problem.total * without)
 
 
 def _merged(risk: ItemRisk) -> SlackRows:
@@ -247,35 +233,6 @@ def _slack_without_weights(
     return LinearProgram(cost, A, lower, col_lower=low).solve().objective
 
 
-def _by_linear_program(
-    rows: SlackRows, size: np.ndarray, order: sp.csr_array | None, without: float
-) -> float:
-    """Minimize the largest slope over the optimal multipliers, by a linear program."""
-    # Variables are the multipliers of rows, those of the order, and the largest slope.
-    k, m = len(size), rows.D.shape[0]
-    G = sp.csr_array((0, rows.D.shape[1])) if order is None else order
-    r, f, n_slacks = G.shape[0], rows.D.shape[1] - k, len(rows.cost)
-    relative = size / size.max()
-    slope = sp.diags_array(relative) @ rows.D[:, :k].T
-    to_order = sp.csr_array((k, r))
-    edge = -np.ones((k, 1))
-    A = sp.vstack(
-        [
-            sp.hstack([slope, to_order, edge]),
-            sp.hstack([-slope, to_order, edge]),
-            sp.hstack([rows.D[:, k:].T, G[:, k:].T, sp.csr_array((f, 1))]),
-            sp.hstack([rows.S.T, sp.csr_array((n_slacks, r + 1))]),
-            sp.hstack([rows.offset[None, :], sp.csr_array((1, r + 1))]),
-        ]
-    )
-    free, none = np.full(2 * k, -np.inf), np.zeros(f)
-    lower = np.concatenate([free, none, np.full(n_slacks, -np.inf), [without]])
-    upper = np.concatenate([np.zeros(2 * k), none, rows.cost, [np.inf]])
-    cost = np.append(np.zeros(m + r), 1.0)
-    steepest = LinearProgram(cost, A, lower, upper).solve().objective
-    return float(steepest * size.max()) if steepest > _ZERO else 0.0
-
-
 def _climb(problem: L1Problem, without: float) -> float:
     """Climb from an alpha with weights to the smallest one without."""
     steepest = problem.total * float(problem.design.size.max())
@@ -298,7 +255,7 @@ def _climb(problem: L1Problem, without: float) -> float:
     return alpha
 
 
-def problem_of_grades(model: Any, data: Grades) -> tuple[L1Problem, int]:
+def graded_l1_problem(model: Any, data: Grades) -> tuple[L1Problem, int]:
     """Make the problem of graded items; count their pairs."""
     tree = build_grade_tree(data)
     weight = data.item_weight if model.slack == "item" else data.weight
@@ -341,7 +298,7 @@ def _of_pairs(
     return L1Problem(design, listed, tree.total, (before, len(better)), whole=True)
 
 
-def problem_of_comparisons(model: Any, data: Comparisons) -> L1Problem:
+def compared_l1_problem(model: Any, data: Comparisons) -> L1Problem:
     """Make the problem of comparisons with a winner."""
     table, left, right = merge_sides(data.pairs)
     better, worse = np.where(data.y > 0, [right, left], [left, right])

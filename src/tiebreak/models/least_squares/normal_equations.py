@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from scipy.linalg.blas import dsymv
 
 from tiebreak.data import Comparisons, Grades
-from tiebreak.data.messages import DataWarning, FitWarning, warn_user
+from tiebreak.data.messages import FitWarning, warn_user
 from tiebreak.kernels import (
     DifferenceRows,
     pivoted_cholesky,
@@ -46,8 +46,8 @@ from tiebreak.models.problem import (
     is_kernel,
     refuse_diagonal,
     refuse_infinite,
-    refuse_no_pairs,
     refuse_only_ties,
+    rows_of_differences,
 )
 from tiebreak.solvers.ridge import (
     RidgeSolution,
@@ -447,7 +447,7 @@ class LeastSquaresProblem:
 
 def graded_squares(model: Any, data: Grades, keep_all: bool) -> LeastSquaresProblem:
     """Make the problem of graded rows; `keep_all` keeps points without a pair."""
-    active = _active_rows(data)
+    active = rows_of_differences(data, np.flatnonzero(data.weight))
     keep_all = keep_all or is_kernel(model, "linear")
     rows = np.arange(len(data)) if keep_all else active
     # A mean divides by the weight of the rows once, which must leave that of the list.
@@ -470,28 +470,6 @@ def graded_squares(model: Any, data: Grades, keep_all: bool) -> LeastSquaresProb
         int((size * (size - 1) // 2).sum()),
         data,
     )
-
-
-def _active_rows(data: Grades) -> Codes:
-    """Find the rows that have a pair; refuse if there are none, warn of the others."""
-    present, group = data.weight > 0.0, data.group
-    n_present = np.bincount(group[present], minlength=data.n_groups)
-    first = np.zeros(data.n_groups)
-    first[group[present]] = data.y[present]
-    if not (data.y != first[group])[present].any():
-        refuse_no_pairs(len(data), data.n_groups)
-    warn_single_items(int((n_present == 1).sum()), int((n_present > 0).sum()))
-    return np.flatnonzero(present & (n_present[group] > 1))
-
-
-def warn_single_items(n_idle: int, n_groups: int) -> None:
-    """Say how many groups have no pair."""
-    if n_idle:
-        warn_user(
-            f"{n_idle} of {n_groups} groups have one item only. Nothing is to be "
-            "learned from them, and they are left out.",
-            DataWarning,
-        )
 
 
 def _points_of_rows(model: Any, data: Grades, rows: Codes, active: Codes) -> Points:

@@ -14,7 +14,6 @@ from tiebreak.data import Grades, is_pairs, read_data
 from tiebreak.data.parameters import COUNT, POSITIVE, check_parameters, one_of
 from tiebreak.data.partitioned import as_partitioned
 from tiebreak.data.threads import one_blas_thread
-from tiebreak.kernels.functions import Gamma, Kernel
 from tiebreak.losses import GroupLaplacian
 from tiebreak.models.kernel_utility import KernelUtility
 from tiebreak.models.least_squares.normal_equations import (
@@ -119,10 +118,6 @@ class RankRLS(KernelUtility, BaseEstimator):
 
     alpha: float = 10.0
     _: KW_ONLY
-    kernel: Kernel = "rbf"
-    gamma: Gamma = "scale"
-    degree: int = 3
-    coef0: float = 0.0
     per_group: Literal["sum", "mean"] = "sum"
     solver: Literal["auto", "direct", "cg"] = "auto"
     tol: float = 1e-10

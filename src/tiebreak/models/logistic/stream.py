@@ -61,12 +61,7 @@ def new_tie(link: OutcomeLink, totals: Vector) -> Vector:
 
 def tie_scale(link: OutcomeLink, t: float) -> float:
     """Factor of the curvature of t in a state; see the module."""
-    return _tie_scale(_is_cumulative(link), t)
-
-
-def _is_cumulative(link: OutcomeLink) -> bool:
-    """Tell which of the two compiled links it is."""
-    return link.name == "cumulative"
+    return _tie_scale(link.name == "cumulative", t)
 
 
 def add_coefficients(state: Vector, penalty: Vector) -> Vector:
@@ -106,7 +101,7 @@ def follow(
     link: OutcomeLink,
 ) -> None:
     """Take one step per comparison in place; ``rows(chunk)`` are `difference_rows`."""
-    cumulative = _is_cumulative(link)
+    cumulative = link.name == "cumulative"
     for start in range(0, len(outcome), _CHUNK):
         chunk = slice(start, start + _CHUNK)
         table = rows(chunk)

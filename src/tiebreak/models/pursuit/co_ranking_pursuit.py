@@ -28,13 +28,11 @@ from tiebreak.kernels.functions import Gamma
 from tiebreak.metrics import disagreement
 from tiebreak.models.base import UtilityMixin
 from tiebreak.models.kernel_utility import expand_kernel
-from tiebreak.models.problem import distinct_rows, touched
+from tiebreak.models.problem import distinct_rows, rows_of_differences, touched
 from tiebreak.models.pursuit.problem import (
     GroupForm,
     centered_targets,
     group_laplacian,
-    present_rows,
-    refuse_equal,
     validation_errors,
     warn_of_path,
 )
@@ -157,8 +155,8 @@ class CoPursuitProblem:
                 f"all {len(data)} grades are NaN, so there is nothing to learn from. "
                 "Give some items a grade."
             )
-        scored = graded[present_rows(data.group[graded], data.weight[graded])]
-        refuse_equal(data, scored)
+        scored = graded[data.weight[graded] > 0]
+        rows_of_differences(data, scored)
         others = np.flatnonzero(np.isnan(data.y) & (data.weight > 0))
         laplacian = group_laplacian(data, scored, model.per_group)
         unit, s = centered_targets(laplacian, data.y[scored])

@@ -22,12 +22,12 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from tiebreak.data import Comparisons, Grades, ItemTable, read_data
-from tiebreak.data.messages import DataWarning, FitWarning, warn_user
+from tiebreak.data.messages import FitWarning, warn_user
 from tiebreak.data.validation import check_features
 from tiebreak.losses import GroupLaplacian, PairLaplacian
 from tiebreak.metrics import comparison_error, swapped_pairs
 from tiebreak.models.base import warn_flat
-from tiebreak.models.problem import KernelItems, refuse_no_pairs, refuse_only_ties
+from tiebreak.models.problem import KernelItems, refuse_only_ties, rows_of_differences
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -122,24 +122,10 @@ class PursuitProblem:
     unit: float  # a power of two, so that targets of any size can be squared
 
 
-def present_rows(group: Codes, weight: Floats) -> Codes:
-    """Find the rows of positive weight, and warn of groups that have one only."""
-    rows = np.flatnonzero(weight > 0)
-    size = np.bincount(group[rows])
-    if (alone := int(np.sum(size == 1))) and size.max() > 1:
-        warn_user(
-            f"{alone} of {int(np.sum(size > 0))} groups have one graded item only. "
-            "There is no pair in them, so nothing is learned from these grades; the "
-            "items may still become centers.",
-            DataWarning,
-        )
-    return rows
-
-
 def problem_of_differences(model: Any, data: Grades) -> PursuitProblem:
     """Build the squared error of differences inside groups."""
-    rows = present_rows(data.group, data.weight)
-    refuse_equal(data, rows)
+    rows = np.flatnonzero(data.weight)
+    rows_of_differences(data, rows)  # other rows may still be centers
     laplacian = group_laplacian(data, rows, model.per_group)
     items, code = KernelItems.merge(model, data.table, data.places[rows])
     plain = items.n_items == len(code) and bool((np.diff(code) > 0).all())
@@ -199,14 +185,6 @@ def group_laplacian(data: Grades, rows: Codes, per_group: str) -> GroupLaplacian
     # A mean divides by the weight of the rows once, which must leave that of the list.
     weight = data.item_weight if per_group == "mean" else data.weight
     return GroupLaplacian(group, weight[rows], per_group)
-
-
-def refuse_equal(data: Grades, rows: Codes) -> None:
-    """Refuse grades that differ in no group."""
-    order = rows[np.argsort(data.group[rows], kind="stable")]
-    y, group = data.y[order], data.group[order]
-    if not ((y[1:] != y[:-1]) & (group[1:] == group[:-1])).any():
-        refuse_no_pairs(len(data), data.n_groups)
 
 
 def read_validation(model: Any, validation: Any) -> Comparisons | Grades:

@@ -12,11 +12,11 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from tiebreak.data import Comparisons, read_comparisons
+from tiebreak.data import Comparisons, ItemTable, read_comparisons
 from tiebreak.data.messages import DataWarning, warn_user
 from tiebreak.data.parameters import COUNT, POSITIVE, check_parameters, one_of
-from tiebreak.models.base import warn_one_kind
-from tiebreak.models.kernel_utility import KernelUtility
+from tiebreak.models.base import UtilityMixin, warn_one_kind
+from tiebreak.models.kernel_utility import weigh_features
 from tiebreak.models.problem import pair_problem
 from tiebreak.models.svm.duals import compare_dual, solve_dual
 from tiebreak.models.svm.svm_compare import SVMCompare
@@ -24,7 +24,7 @@ from tiebreak.solvers import LinearProgram
 
 
 @dataclass(eq=False, repr=False)
-class MaxMarginCompare(KernelUtility, ClassifierMixin, BaseEstimator):
+class MaxMarginCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
     """Comparison of the largest margin, and a test of separability.
 
     With d = x(right) - x(left), the linear program (``program="lp"``) is ::
@@ -172,6 +172,9 @@ class MaxMarginCompare(KernelUtility, ClassifierMixin, BaseEstimator):
             "objective_": solution.primal,
             "gap_": solution.gap,
         }
+
+    def _utility(self, table: ItemTable) -> np.ndarray:
+        return weigh_features(table.values, self.coef_)
 
 
 def linear_program(data: Comparisons, has_ties: bool) -> dict[str, Any]:

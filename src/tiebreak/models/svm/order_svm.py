@@ -21,9 +21,13 @@ from sklearn.base import BaseEstimator
 from tiebreak.data import read_grades
 from tiebreak.data.messages import DataWarning, warn_user
 from tiebreak.data.parameters import COUNT, POSITIVE, check_parameters
-from tiebreak.kernels.functions import Gamma, Kernel
 from tiebreak.models.kernel_utility import KernelUtility
-from tiebreak.models.problem import CellProblem, sided_problem, warn_idle_groups
+from tiebreak.models.problem import (
+    CellProblem,
+    refuse_no_pairs,
+    sided_problem,
+    warn_idle_groups,
+)
 from tiebreak.models.svm import duals
 
 # Every cut is a machine of its own for all items.
@@ -91,12 +95,7 @@ def choose_cuts(places: Places) -> Codes:
     """Return all usable cuts, ascending; of too many some, evenly spaced."""
     usable = places.usable_cuts()
     if not len(usable):
-        raise ValueError(
-            f"There is nothing to learn from: {len(places.begin)} sample(s) in "
-            f"{places.n_lists} group(s), and no group has two items of different "
-            "grades and positive weight. Check that qid is the group and not the row "
-            "number."
-        )
+        refuse_no_pairs(len(places.begin), places.n_lists)
     if len(usable) <= MAX_CUTS:
         return usable
     warn_user(
@@ -126,16 +125,16 @@ class OrderSVM(KernelUtility, BaseEstimator):
     ----------
     C : float, default=0.1
         Cost of a violated margin.
-    coupling : float, default=1.0
-        Price of a machine that differs from the shared one. With a large value there
-        is one direction for all cuts; with a small one they are free, and the utility
-        is the sum of what they found, scaled down.
     kernel : {"linear", "poly", "rbf", "precomputed"} or callable, default="rbf"
         Kernel between items, as in :class:`SVMCompare`. With ``"precomputed"``, X (of
         orders: their item table) has the values between all items in ``fit``, later
         between new items and these.
     gamma, degree, coef0
         Parameters of the kernel, as in :class:`SVMCompare`.
+    coupling : float, default=1.0
+        Price of a machine that differs from the shared one. With a large value there
+        is one direction for all cuts; with a small one they are free, and the utility
+        is the sum of what they found, scaled down.
     tol, max_iter, cache_size
         Accuracy, iterations and memory of the solver, as in :class:`SVMCompare`.
 
@@ -199,10 +198,6 @@ class OrderSVM(KernelUtility, BaseEstimator):
     C: float = 0.1
     _: KW_ONLY
     coupling: float = 1.0
-    kernel: Kernel = "rbf"
-    gamma: Gamma = "scale"
-    degree: int = 3
-    coef0: float = 0.0
     tol: float = 1e-3
     max_iter: int = 10_000
     cache_size: float = 200

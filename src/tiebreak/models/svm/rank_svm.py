@@ -18,7 +18,6 @@ from tiebreak.data import Comparisons, Grades, Pairs, read_data
 from tiebreak.data.jit import njit
 from tiebreak.data.parameters import COUNT, POSITIVE, check_parameters, one_of
 from tiebreak.data.partitioned import as_partitioned
-from tiebreak.kernels.functions import Gamma, Kernel
 from tiebreak.losses import GradeHinge, GradeSquaredHinge, GradeTree, ListedSquaredHinge
 from tiebreak.models.kernel_utility import KernelUtility
 from tiebreak.models.primal import solve_primal
@@ -136,10 +135,6 @@ class RankSVM(KernelUtility, BaseEstimator):
 
     C: float = 0.1
     _: KW_ONLY
-    kernel: Kernel = "rbf"
-    gamma: Gamma = "scale"
-    degree: int = 3
-    coef0: float = 0.0
     loss: Literal["hinge", "squared_hinge"] = "hinge"
     ties: Literal["ignore", "both"] = "ignore"
     pairs_per_item: int | None = None

@@ -11,7 +11,6 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from tiebreak.data import Comparisons, read_comparisons
 from tiebreak.data.messages import FitWarning, warn_user
 from tiebreak.data.parameters import COUNT, POSITIVE, check_parameters
-from tiebreak.kernels.functions import Gamma, Kernel
 from tiebreak.models.base import ThresholdWarning, warn_one_kind
 from tiebreak.models.kernel_utility import KernelUtility
 from tiebreak.models.problem import CellProblem, pair_problem
@@ -129,10 +128,6 @@ class SVMCompare(KernelUtility, ClassifierMixin, BaseEstimator):
 
     C: float = 1.0
     _: KW_ONLY
-    kernel: Kernel = "rbf"
-    gamma: Gamma = "scale"
-    degree: int = 3
-    coef0: float = 0.0
     tie_weight: float | Literal["balanced"] = "balanced"
     tol: float = 1e-3
     max_iter: int = 10_000

@@ -9,7 +9,6 @@ from sklearn.base import BaseEstimator
 
 from tiebreak.data import read_grades
 from tiebreak.data.parameters import COUNT, POSITIVE, check_parameters
-from tiebreak.kernels.functions import Gamma, Kernel
 from tiebreak.losses import GradeHinge
 from tiebreak.models.kernel_utility import KernelUtility
 from tiebreak.models.problem import GradedProblem, graded_problem
@@ -87,10 +86,6 @@ class SwapSVM(KernelUtility, BaseEstimator):
 
     C: float = 1.0
     _: KW_ONLY
-    kernel: Kernel = "rbf"
-    gamma: Gamma = "scale"
-    degree: int = 3
-    coef0: float = 0.0
     tol: float = 1e-3
     max_iter: int = 10_000
 
