@@ -8,13 +8,14 @@ is no threshold. Equal utilities keep the order of their rows in ``order``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from typing import Any, ClassVar, Self, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import ClassifierMixin
+from sklearn import get_config
+from sklearn.base import ClassifierMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import RegressorTags
 from sklearn.utils.validation import check_is_fitted
@@ -32,7 +33,7 @@ from tiebreak.data import (
 from tiebreak.data.columns import blocks
 from tiebreak.data.messages import DataWarning, FitWarning, warn_user
 from tiebreak.data.outcome import OUTCOMES, decode_outcomes
-from tiebreak.data.parameters import Values
+from tiebreak.data.parameters import Values, check_parameters
 from tiebreak.data.partitioned import as_partitioned
 from tiebreak.data.validation import check_features
 from tiebreak.metrics import comparison_accuracy, swapped_pairs
@@ -390,6 +391,24 @@ def some_pairs(X: Any) -> Pairs:
             "There are no comparisons: 0 sample(s) while a minimum of 1 is required."
         )
     return pairs
+
+
+def clones_along(model: Any, name: str, values: Iterable[float]) -> list[Any]:
+    """Return unfitted clones of a model for the values of one parameter."""
+    clones = [clone(model).set_params(**{name: value}) for value in values]
+    if not clones:
+        raise ValueError(f"a path needs at least one value of {name}, got none.")
+    for one in clones:
+        check_parameters(one)
+    return clones
+
+
+def end_of_pipeline(model: Any) -> tuple[Any, str]:
+    """Return the last step of a Pipeline and the prefix of its arguments of ``fit``."""
+    if not hasattr(model, "steps"):
+        return model, ""
+    name, last = model.steps[-1]
+    return last, "" if get_config()["enable_metadata_routing"] else f"{name}__"
 
 
 def warn_gap(model: Any, n_iter: int, gap: float) -> None:

@@ -41,7 +41,7 @@ from tiebreak.data.outcome import OUTCOMES
 from tiebreak.data.parameters import COUNT, check_parameters
 from tiebreak.data.validation import check_lists, pairs_within_groups
 from tiebreak.metrics.scorers import last_step, utility_of
-from tiebreak.models.base import ThresholdWarning, UtilityMixin
+from tiebreak.models.base import ThresholdWarning, UtilityMixin, end_of_pipeline
 from tiebreak.solvers import best_threshold
 
 
@@ -159,7 +159,7 @@ class ThresholdCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
     ) -> dict[str, Any]:
         grade, group, weight = _graded_rows(X, y, qid, sample_weight)
         # Rows of a precomputed kernel belong to columns, so that none can be left out.
-        kernel = getattr(_last_step(self.ranker), "kernel", None)
+        kernel = getattr(end_of_pipeline(self.ranker)[0], "kernel", None)
         if not weight.all() and kernel != "precomputed":
             X, y, qid, sample_weight = _present(X, y, qid, sample_weight)
             grade, group, weight = _graded_rows(X, y, qid, sample_weight)
@@ -194,9 +194,7 @@ class ThresholdCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
         """Say under which names the ranker takes weights and groups."""
         if given and get_config()["enable_metadata_routing"]:
             return dict(process_routing(self, "fit", **given).ranker.fit)
-        last, names, prefix = _last_step(self.ranker), {}, ""
-        if hasattr(self.ranker, "steps"):
-            prefix = f"{self.ranker.steps[-1][0]}__"
+        (last, prefix), names = end_of_pipeline(self.ranker), {}
         for name, values in given.items():
             if has_fit_parameter(last, name):
                 names[prefix + name] = values
@@ -209,7 +207,7 @@ class ThresholdCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
 
     @property
     def _by_name(self) -> bool:
-        return hasattr(_last_step(self.ranker_), "items_")
+        return hasattr(end_of_pipeline(self.ranker_)[0], "items_")
 
     @property
     def n_features_in_(self) -> int:
@@ -333,7 +331,3 @@ def _learn_threshold(
         "training_error_": float(wrong / weight.sum()),
         "n_pairs_": len(outcome),
     }
-
-
-def _last_step(ranker: Any) -> Any:
-    return ranker.steps[-1][1] if hasattr(ranker, "steps") else ranker

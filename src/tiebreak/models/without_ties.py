@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tiebreak.data.columns import as_column
 from tiebreak.metrics.scorers import difference_of
+from tiebreak.models.base import end_of_pipeline
 
 
 def _gives_probabilities(wrapper: WithoutTies) -> bool:
@@ -86,8 +87,7 @@ class WithoutTies(ClassifierMixin, BaseEstimator):
         Self
         """
         classes, side = _two_sides(y)
-        steps = getattr(self.model, "steps", None)
-        name = f"{steps[-1][0]}__sample_weight" if steps else "sample_weight"
+        name = f"{end_of_pipeline(self.model)[1]}sample_weight"
         weights = {} if sample_weight is None else {name: sample_weight}
         with warnings.catch_warnings():
             # What SVMCompare says of data without ties is what is meant here.

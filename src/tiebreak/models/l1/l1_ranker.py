@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 
 from tiebreak.data import Comparisons, Grades, ItemTable, read_data
 from tiebreak.data.messages import FitWarning, warn_user
@@ -20,7 +20,7 @@ from tiebreak.data.parameters import (
     one_of,
 )
 from tiebreak.data.validation import check_features
-from tiebreak.models.base import UtilityMixin, warn_gap
+from tiebreak.models.base import UtilityMixin, clones_along, warn_gap
 from tiebreak.models.kernel_utility import weigh_features
 from tiebreak.models.l1.problem import (
     L1Problem,
@@ -41,13 +41,6 @@ class L1Utility(UtilityMixin):
         # Row by row, identical items get the identical utility without being merged.
         check_features(self, table)
         return weigh_features(table.values, self.coef_)
-
-
-def check_alpha(alpha: Any) -> float:
-    """Refuse an alpha that is negative or no number."""
-    if alpha not in NOT_NEGATIVE:
-        raise ValueError(f"L1Ranker got alpha={alpha!r}; expected {NOT_NEGATIVE}.")
-    return float(alpha)
 
 
 # What a model keeps of its solution.
@@ -237,18 +230,12 @@ class L1Ranker(L1Utility, BaseEstimator):
         iterator of fitted models
             One for each alpha, in the order given; this model itself is not fitted.
         """
-        values = [check_alpha(alpha) for alpha in alphas]
-        if not values:
-            raise ValueError("a path needs at least one value of alpha, got none.")
-        template = clone(self)
-        data, problem, n_pairs = template._read(X, y, qid, sample_weight)
-
-        def fits() -> Iterator[Self]:
-            for alpha in values:
-                model = clone(template).set_params(alpha=alpha)
-                yield model._keep(_attributes(data, n_pairs, model._solve(problem)))
-
-        return fits()
+        models = clones_along(self, "alpha", alphas)
+        data, problem, n_pairs = self._read(X, y, qid, sample_weight)
+        return (
+            model._keep(_attributes(data, n_pairs, model._solve(problem)))
+            for model in models
+        )
 
     def alpha_max(
         self,

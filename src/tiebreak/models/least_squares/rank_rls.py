@@ -8,13 +8,14 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 import scipy.linalg as la
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 
 from tiebreak.data import Grades, is_pairs, read_data
 from tiebreak.data.parameters import COUNT, POSITIVE, check_parameters, one_of
 from tiebreak.data.partitioned import as_partitioned
 from tiebreak.data.threads import one_blas_thread
 from tiebreak.losses import GroupLaplacian
+from tiebreak.models.base import clones_along
 from tiebreak.models.kernel_utility import KernelUtility
 from tiebreak.models.least_squares.normal_equations import (
     LARGEST,
@@ -181,19 +182,10 @@ class RankRLS(KernelUtility, BaseEstimator):
         iterator of fitted models
             One for each alpha, in the order given; this model itself is not fitted.
         """
-        values, template = list(alphas), clone(self)
-        if not values:
-            raise ValueError("a path needs at least one value of alpha, got none.")
-        problem = template._read(X, y, qid, sample_weight)
-
-        def fits() -> Iterator[Self]:
-            form = problem.form()
-            for alpha in values:
-                model = clone(template).set_params(alpha=alpha)
-                check_parameters(model)
-                yield model._keep(model._solve(problem, form, again=True))
-
-        return fits()
+        models = clones_along(self, "alpha", alphas)
+        problem = self._read(X, y, qid, sample_weight)
+        form = problem.form()
+        return (model._keep(model._solve(problem, form, True)) for model in models)
 
     def leave_group_out(
         self,

@@ -223,19 +223,14 @@ class RankSVM(KernelUtility, BaseEstimator):
         """Minimize the squared hinge over pairs of a better and a worse item."""
         assert problem.ends is not None
         terms = duals.order_terms(problem.weight, self.ties)
-        kinds, weights, signs = zip(*terms, strict=True)
-        used = [np.flatnonzero(weight) for weight in weights]
-        row, sizes = np.concatenate(used), [len(rows) for rows in used]
-        sign = np.repeat(signs, sizes)
+        cell, row, weight, sign, _ = duals.list_terms(terms)
         left, right = (end[row] for end in problem.ends)
-        weight = np.concatenate([w[r] for w, r in zip(weights, used, strict=True)])
         better, worse = np.where(sign > 0, [right, left], [left, right])
         loss = ListedSquaredHinge(better, worse, weight, problem.items.n_items)
         A = problem.items.design
         solution = solve_primal(self, A, loss, self.C, last)
         u = A @ solution.x
         push = 2.0 * self.C * weight * np.maximum(0.0, 1.0 - (u[better] - u[worse]))
-        cell = np.repeat(kinds, sizes) * problem.weight.shape[1] + row
         of_cells = np.bincount(cell, sign * push, problem.weight.size)
         coef = problem.share @ of_cells
         return duals.keep_primal(solution, problem, problem.rows, coef), solution
