@@ -410,10 +410,9 @@ def test_identity_keeps_twins_apart():
 
 def test_identity_needs_names_and_features():
     model = LogisticCompare(identity=1.0)
-    words = ["identity=1.0", "give the names", "names=names"]
+    words = ["identity=1.0", "names=names"]
     refused(ValueError, words, model.fit, good_pairs(), Y)
     refused(ValueError, words, model.fit, np.asarray(good_pairs()), Y)
-    words = ["identity=1.0", "one weight each already"]
     refused(ValueError, words, model.fit, Pairs(None, LEFT, RIGHT), Y)
 
 

@@ -173,15 +173,13 @@ def boost_grades(data: Grades, feedback: str) -> BoostingProblem:
         item[rows] = code
         potentials = GradePotentials(tree, item, table.n_items)
         return BoostingProblem(table, potentials, tree.n_pairs)
-    sizes = np.bincount(data.group[rows]).astype(np.float64)
-    n_possible = float(np.sum(sizes * (sizes - 1) / 2))
-    if n_possible > MOST_PAIRS:
-        raise ValueError(
-            f"feedback='majority' writes down pairs, and here are {n_possible:.3g}, "
-            f"more than {MOST_PAIRS:,}. Try feedback='lists', which writes down none."
-        )
     group = np.unique(data.group[rows], return_inverse=True)[1]
     pairs = pairs_within_groups(group, data.y[rows], limit=MOST_PAIRS)
+    if pairs.n_possible > MOST_PAIRS:
+        raise ValueError(
+            f"feedback='majority' writes down pairs, and here are {pairs.n_possible}, "
+            f"more than {MOST_PAIRS:,}. Try feedback='lists', which writes down none."
+        )
     weight = data.weight[rows[pairs.left]] * data.weight[rows[pairs.right]]
     return _majority_problem(
         code[pairs.left], code[pairs.right], pairs.y, weight, table

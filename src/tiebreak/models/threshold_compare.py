@@ -262,12 +262,6 @@ class ThresholdCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
             last, asked = last_step(self.ranker_, pairs)
             if hasattr(last, "difference"):
                 return np.asarray(last.difference(asked), dtype=np.float64)
-            if hasattr(last, "decision_function") and not hasattr(last, "utility"):
-                raise TypeError(
-                    f"{type(last).__name__} compares by decision_function, which has "
-                    "a column for each outcome; expected difference(pairs), that is "
-                    "r(right) - r(left)."
-                )
         utility = self.utility(_items_of(pairs))
         return utility[pairs.right] - utility[pairs.left]
 

@@ -157,15 +157,9 @@ def _two_sides(y: ArrayLike) -> tuple[NDArray[Any], NDArray[np.int8]]:
     numbers = column.dtype.kind in "iuf"
     classes, code = np.unique(column, return_inverse=True)
     if not numbers or classes.tolist() not in ([-1, 1], [0, 1]):
-        hint = "Try the model itself, which takes ties."
-        if len(classes) == 1:
-            hint = (
-                "Exchange the sides of some comparisons, as Pairs.from_winners(..., "
-                "exchange=True) does."
-            )
         raise ValueError(
             "WithoutTies takes comparisons without ties: y must hold both -1 (left is "
             "better) and 1 (right), or both 0 and 1 as scikit-learn renumbers them; "
-            f"got {', '.join(map(repr, classes[:5].tolist()))}. {hint}"
+            f"got {', '.join(map(repr, classes[:5].tolist()))}."
         )
     return classes, (2 * code - 1).astype(np.int8)

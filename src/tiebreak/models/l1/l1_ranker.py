@@ -43,19 +43,6 @@ class L1Utility(UtilityMixin):
         return weigh_features(table.values, self.coef_)
 
 
-# What a model keeps of its solution.
-_KEPT = [
-    "coef",
-    "objective",
-    "dual_objective",
-    "dual_gradient",
-    "gap",
-    "n_rows",
-    "n_iter",
-    "converged",
-]
-
-
 @dataclass(eq=False, repr=False)
 class L1Ranker(L1Utility, BaseEstimator):
     """Linear ranking with the 1-norm, which drops features that do not pay.
@@ -320,7 +307,8 @@ class L1Ranker(L1Utility, BaseEstimator):
 def _attributes(
     data: Comparisons | Grades, n_pairs: int, solution: L1Solution
 ) -> dict[str, Any]:
-    kept = {f"{name}_": getattr(solution, name) for name in _KEPT}
+    kept = {f"{name}_": value for name, value in vars(solution).items()}
+    del kept["risk_"]
     features, used = data.attributes, np.flatnonzero(solution.coef)
     names = features.get("feature_names_in_")
     selected = used if names is None else names[used]

@@ -56,7 +56,7 @@ class ScaledDesign:
     n_features: int  # number of all features
 
     @classmethod
-    def read(cls, values: Any, names: Any = None) -> ScaledDesign:
+    def read(cls, values: Any) -> ScaledDesign:
         """Scale features; warn if their sizes are far apart."""
         p = values.shape[1]
         if sp.issparse(values):
@@ -77,7 +77,7 @@ class ScaledDesign:
             spread = size = np.abs(A).max(axis=0, initial=0.0)
             columns = np.flatnonzero(size)
             A = np.ascontiguousarray(A[:, columns] / size[columns])
-        _warn_of_scale(spread, names)
+        _warn_of_scale(spread)
         return cls(A, size[columns], columns, p)
 
     def unscale(self, weights: Floats) -> Floats:
@@ -87,24 +87,15 @@ class ScaledDesign:
         return coef
 
 
-def _warn_of_scale(spread: Floats, names: Any) -> None:
-    varying = np.flatnonzero(spread)
-    if len(varying) < 2:
-        return
-    small, large = varying[spread[varying].argmin()], varying[spread[varying].argmax()]
-    if spread[large] <= _WILD * spread[small]:
-        return
-
-    def name(j: int) -> str:
-        return f"feature {j}" if names is None else repr(names[j])
-
-    warn_user(
-        "Features have very different scales: values of "
-        f"{name(small)} spread over {spread[small]:.2g}, of {name(large)} over "
-        f"{spread[large]:.2g}. The 1-norm is not scale free: it drops features with "
-        "small values first. Scale them, for example with StandardScaler.",
-        DataWarning,
-    )
+def _warn_of_scale(spread: Floats) -> None:
+    varying = spread[spread > 0.0]
+    if len(varying) and varying.max() > _WILD * varying.min():
+        warn_user(
+            "Features have very different scales: their values spread over "
+            f"{varying.min():.2g} to {varying.max():.2g}, and the 1-norm drops those "
+            "of small values first. Scale them, for example with StandardScaler.",
+            DataWarning,
+        )
 
 
 # Up to so many rows the whole problem is solved at once; beyond, so many are written
@@ -267,7 +258,7 @@ def _graded(model: Any, data: Grades, weight: Floats, rows: Codes) -> L1Problem:
     before = classes.n_pairs(model.adjacent)
     if model.reduction == "hull":
         classes = keep_vertices(classes)
-    design = ScaledDesign.read(classes.table.values, classes.table.feature_names)
+    design = ScaledDesign.read(classes.table.values)
     if model.slack == "pair":
         return _of_pairs(design, classes, model.reduction, before)
     cost = classes.weight
@@ -304,7 +295,7 @@ def compared_l1_problem(model: Any, data: Comparisons) -> L1Problem:
     better, worse = np.where(data.y > 0, [right, left], [left, right])
     better, worse, row = add_up(better, worse, table.n_items)
     weight = np.bincount(row, data.weight, len(better)).astype(np.float64)
-    design = ScaledDesign.read(table.values, table.feature_names)
+    design = ScaledDesign.read(table.values)
     if model.slack == "pair":
         total = float(weight.sum())
         listed = ListedPairRisk(design.A, better, worse, weight, total)

@@ -250,10 +250,6 @@ class ColumnForm:
         self.points, self.laplacian, self.target = points, laplacian, target
         self.A = points.design
 
-    @property
-    def _right_side(self) -> Floats:
-        return back_product(self.A, self.laplacian.root_transpose(self.target))
-
     @cached_property
     def _size(self) -> Floats:
         """What the diagonal of AᵀLA would be if points had nothing in common."""
@@ -272,7 +268,8 @@ class ColumnForm:
 
     def by_products(self, alpha: float, tol: float, max_iter: int) -> LeastSquaresFit:
         """Solve by conjugate gradients with a diagonal preconditioner."""
-        A, L, h = self.A, self.laplacian, self._right_side
+        A, L = self.A, self.laplacian
+        h = back_product(A, L.root_transpose(self.target))
         size, start = self._size, float(self.target @ self.target)
         diagonal = size + alpha
         h[np.abs(h) <= CONSTANT * np.sqrt(size * start)] = 0.0
@@ -445,7 +442,9 @@ class LeastSquaresProblem:
         return self.laplacian.root_transpose(b)
 
 
-def graded_squares(model: Any, data: Grades, keep_all: bool) -> LeastSquaresProblem:
+def graded_squares(
+    model: Any, data: Grades, keep_all: bool = False
+) -> LeastSquaresProblem:
     """Make the problem of graded rows; `keep_all` keeps points without a pair."""
     active = rows_of_differences(data, np.flatnonzero(data.weight))
     keep_all = keep_all or is_kernel(model, "linear")

@@ -10,7 +10,7 @@ import scipy.linalg as la
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
-from tiebreak.data import Grades, is_pairs, read_data
+from tiebreak.data import Grades, read_data, read_grades
 from tiebreak.data.parameters import COUNT, POSITIVE, check_parameters, one_of
 from tiebreak.data.partitioned import as_partitioned
 from tiebreak.data.threads import one_blas_thread
@@ -210,12 +210,9 @@ class RankRLS(KernelUtility, BaseEstimator):
         ndarray of shape (n,)
             Utilities of the rows, or of the entries of the lists.
         """
-        if is_pairs(X):
-            raise TypeError(
-                "leave_group_out is of graded items or orders; comparisons have no "
-                "groups."
-            )
-        problem = self._read(X, y, qid, sample_weight, True)
+        check_parameters(self)
+        data = read_grades(X, y, qid, sample_weight)
+        problem = graded_squares(self, data, keep_all=True)
         if self._by_products(problem):
             raise ValueError(
                 "What is left out of a fit has a closed form where the direct solver "
@@ -225,12 +222,12 @@ class RankRLS(KernelUtility, BaseEstimator):
             return _leave_group_out(problem, self.alpha)
 
     def _read(
-        self, X: Any, y: Any, qid: Any, sample_weight: Any, keep_all: bool = False
+        self, X: Any, y: Any, qid: Any, sample_weight: Any
     ) -> LeastSquaresProblem:
         check_parameters(self)
         data = read_data(X, y, qid, sample_weight)
         if isinstance(data, Grades):
-            return graded_squares(self, data, keep_all)
+            return graded_squares(self, data)
         return compared_squares(self, data)
 
     def _by_products(self, problem: LeastSquaresProblem) -> bool:

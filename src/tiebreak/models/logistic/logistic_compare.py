@@ -449,14 +449,9 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
     def _check_identity(self, pairs: Pairs) -> None:
         if self.identity is None or (pairs.has_features and pairs.names is not None):
             return
-        hint = (
-            "give the names of the items: Pairs(items, left, right, names=names)."
-            if pairs.has_features
-            else "items without features have one weight each already: leave it out."
-        )
         raise ValueError(
             f"identity={self.identity!r} adds deviations of named items to their "
-            f"features; {hint}"
+            "features: it needs Pairs(items, left, right, names=names)."
         )
 
     def _learned(

@@ -150,11 +150,6 @@ class CoPursuitProblem:
         table = data.items
         views = read_views(model, table.n_features, table.feature_names)
         graded = np.flatnonzero(~np.isnan(data.y))
-        if len(graded) == 0:
-            raise ValueError(
-                f"all {len(data)} grades are NaN, so there is nothing to learn from. "
-                "Give some items a grade."
-            )
         scored = graded[data.weight[graded] > 0]
         rows_of_differences(data, scored)
         others = np.flatnonzero(np.isnan(data.y) & (data.weight > 0))

@@ -148,12 +148,6 @@ def problem_of_values(model: Any, data: Grades) -> PursuitProblem:
     """Build the squared error of single grades."""
     rows = np.flatnonzero(data.weight > 0)
     own, y = data.item_weight[rows], data.y[rows]
-    if not y.any():
-        raise ValueError(
-            f"all {len(y)} grades are 0, so there is nothing to fit: "
-            f"{type(model).__name__} fits the grades themselves. Try RankingPursuit, "
-            "which fits their differences."
-        )
     items, code = KernelItems.merge(model, data.table, data.places[rows])
     unit = _power_of_two(np.abs(y).max())
     s = y / unit
@@ -167,7 +161,9 @@ def problem_of_comparisons(model: Any, data: Comparisons) -> PursuitProblem:
     """Build the squared error of differences against outcomes."""
     if not data.y.any():
         refuse_only_ties(model, len(data))
-    items, left, right = KernelItems.merge_pairs(model, data.pairs)
+    ends = np.append(data.pairs.left, data.pairs.right)
+    items, code = KernelItems.merge(model, data.pairs.table, ends)
+    left, right = np.split(code, 2)
     laplacian = PairLaplacian(left, right, data.weight, items.n_items)
     b = laplacian.root_transpose(np.sqrt(data.weight) * data.y)
     c = float(data.weight @ (data.y != 0))
