@@ -266,38 +266,6 @@ def test_the_kernel_tries_every_cut(drawn):
     assert found[2] == pytest.approx(expected[2], abs=1e-12)
 
 
-@given(tables())
-def test_no_cut_is_better_than_the_chosen_one(drawn):
-    X, potential = drawn
-    ranker = StumpRankers(as_items(X)).choose(potential)
-    edges = [
-        potential @ (X[:, f] > cut)
-        for f in range(X.shape[1])
-        for cut in np.unique(X[:, f])[:-1]
-    ]
-    assert abs(ranker.edge) == pytest.approx(np.max(np.abs(edges), initial=0), abs=1e-9)
-    h = StumpRankers(as_items(X)).values(ranker)
-    assert potential @ h == pytest.approx(ranker.edge, abs=1e-12)
-    if edges:
-        # In the middle between two values that occur.
-        assert ranker.cut + 0.5 in X[:, ranker.feature] or ranker.cut % 0.5 == 0
-        assert 0 < h.sum() < len(h)
-
-
-@given(tables())
-def test_no_feature_is_better_than_the_chosen_one(drawn):
-    X, potential = drawn
-    low, span = X.min(axis=0), np.ptp(X, axis=0)
-    h = (X - low) / np.where(span > 0, span, 1)
-    for table in (X, sp.csr_array(X)):
-        rankers = FeatureRankers(as_items(table))
-        ranker = rankers.choose(potential)
-        edges = np.abs(potential @ h)
-        assert abs(ranker.edge) == pytest.approx(edges.max(), abs=1e-9)
-        assert_allclose(rankers.values(ranker), h[:, ranker.feature], atol=1e-12)
-        assert_array_equal(edges[: ranker.feature] < edges.max() - 1e-11, True)
-
-
 def test_a_cut_lies_between_neighboring_floating_point_numbers():
     low = 1.0
     high = np.nextafter(low, 2)

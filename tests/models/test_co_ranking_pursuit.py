@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from tests.models.inputs import refused
 from tests.oracles import metrics_bruteforce
 from tests.oracles import pursuit as plain
-from tiebreak import CoRankingPursuit, Orders, RankingPursuit
+from tiebreak import CoRankingPursuit, RankingPursuit
 from tiebreak.metrics import swapped_pairs
 
 N_SCORED = 6
@@ -192,18 +192,6 @@ def test_validation_chooses_the_number(rng):
     assert_allclose(model.validation_path_, errors, atol=1e-12)
     assert model.n_basis_ == len(model.support_) == int(np.argmin(errors)) + 1
     assert model.path_.shape == model.path_support_.shape == (9, 2)
-
-
-def test_orders(rng):
-    X = rng.normal(size=(9, 4))
-    orders = Orders(X, [[3, 1, [0, 2]], [5, 3, 8], [7, 4]])
-    model = CoRankingPursuit(3, views=VIEWS[:2]).fit(orders)
-    table, y, qid = orders.grades()
-    rows = CoRankingPursuit(3, views=VIEWS[:2]).fit(table, y, qid=qid)
-    assert_allclose(model.view_utilities(X), rows.view_utilities(X), atol=1e-10)
-    weighted = CoRankingPursuit(3, views=VIEWS[:2]).fit(orders, sample_weight=[1, 2, 1])
-    repeated = CoRankingPursuit(3, views=VIEWS[:2]).fit(orders[[0, 1, 1, 2]])
-    assert_allclose(weighted.utility(X), repeated.utility(X), atol=1e-10)
 
 
 X = np.array([[0.0, 1], [1, 0.5], [2, 2], [2.2, 1], [0.5, 0], [1.5, 1.5]])

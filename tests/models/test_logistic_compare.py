@@ -92,28 +92,6 @@ def test_nothing_but_ties(rng, link):
 
 
 @every_link
-def test_probabilities_are_calibrated(rng, link):
-    """Of rows with a predicted probability about p, a share p has the outcome."""
-    w = rng.normal(size=4)
-    train, y = draw(rng, link, 40_000, 300, 4, 0.7, w)
-    model = LogisticCompare(1e-3, link=link).fit(train, y)
-    test, outcome = draw(rng, link, 40_000, 300, 4, 0.7, w)
-    p = model.predict_proba(test)
-    assert_allclose(p.sum(axis=1), 1, rtol=1e-12)
-    assert_allclose(model.coef_, w, atol=0.15)
-    assert_allclose(parameter(link, model), 0.7, atol=0.15)
-    for column, c in enumerate((-1, 0, 1)):
-        edges = np.quantile(p[:, column], np.linspace(0, 1, 11)[1:-1])
-        bins = np.digitize(p[:, column], edges)
-        for b in range(10):
-            mine = p[bins == b, column]
-            observed = (outcome[bins == b] == c).mean()
-            # Four of the outcomes' own standard errors, and some of the model's.
-            error = np.sqrt((mine * (1 - mine)).sum()) / len(mine)
-            assert abs(observed - mine.mean()) < 5 * error, (c, b)
-
-
-@every_link
 def test_the_prediction_is_the_most_probable_outcome(rng, link):
     pairs, y = draw(rng, link, 400, t=1.2, w=(3.0, -2.0, 0.0))
     model = LogisticCompare(link=link).fit(pairs, y)
@@ -193,30 +171,6 @@ def test_a_kernel_is_linear_in_its_own_features(rng, link, kernel):
     d = model.difference(pairs)
     loss = oracle.loss(link, d, parameter(link, model), oracle.count_rows(y))
     assert_allclose(model.objective_, loss + 0.2 * a @ k(S, S) @ a, rtol=1e-7)
-
-
-def test_precomputed_and_callable_equal_their_kernel(rng):
-    pairs, y = draw(rng)
-    # Rows that no comparison touches, and the same item twice.
-    items = np.concatenate([rng.normal(size=(4, 3)), pairs.values])
-    items[-1] = items[5]
-    pairs = Pairs(items, pairs.left + 4, pairs.right + 4)
-    _, k = KERNELS["rbf"]
-    direct = LogisticCompare(0.2, kernel="rbf", gamma=0.3).fit(pairs, y)
-    stored = LogisticCompare(0.2, kernel="precomputed")
-    stored.fit(pairs.with_items(k(items, items)), y)
-    function = LogisticCompare(0.2, kernel=k).fit(pairs, y)
-    new = rng.normal(size=(7, 3))
-    assert_allclose(stored.utility(k(new, items)), direct.utility(new), atol=1e-7)
-    assert_allclose(function.utility(new), direct.utility(new), atol=1e-7)
-    assert_allclose(stored.objective_, direct.objective_, rtol=1e-9)
-    expected = k(new, items[stored.support_]) @ stored.dual_coef_
-    assert_allclose(stored.utility(k(new, items)), expected, atol=1e-9)
-    assert min(stored.support_) >= 4
-    assert stored.n_features_in_ == len(items)
-    assert not hasattr(stored, "support_items_")
-    sparse = stored.utility(sp.csr_array(k(new, items)))
-    assert_allclose(sparse, stored.utility(k(new, items)), atol=1e-9)
 
 
 @every_link

@@ -190,21 +190,6 @@ def test_a_high_price_of_differing_is_ordinal_regression(rng):
     assert np.abs(model.cut_coef_).max() < 1e-6
 
 
-def test_support_and_coefficients_are_one_expansion(rng):
-    X, lists = ranked(rng, n_items=15, lengths=(6, 4, 3, 7))
-    X[:4] = X[5:9]
-    orders = Orders(X, lists)
-    asked = rng.normal(size=(10, 2))
-    for kernel in KERNELS:
-        model = OrderSVM(kernel=kernel, tol=1e-7, **SETTINGS)
-        model.fit(orders, sample_weight=[1.0, 0.0, 2.0, 0.5])
-        entries = X[orders.flat[model.support_]]
-        expanded = KERNELS[kernel](asked, entries) @ model.dual_coef_
-        assert_allclose(model.utility(asked), expanded, atol=1e-9)
-        of_second = np.arange(orders.indptr[1], orders.indptr[2])
-        assert not np.isin(model.support_, of_second).any()
-
-
 def test_a_long_list_is_cut_at_fifty_places(rng):
     X = rng.normal(size=(90, 3))
     y = X @ [1.0, 2.0, 3.0]
@@ -213,19 +198,6 @@ def test_a_long_list_is_cut_at_fifty_places(rng):
     assert len(model.cuts_) == len(model.thresholds_) == 50
     assert model.cut_coef_.shape == (50, 3)
     assert model.score(X, y) > 0.95
-
-
-def test_a_path_is_the_single_fits(rng):
-    X, lists = ranked(rng, n_items=20, lengths=(6, 4, 3, 8, 5))
-    orders = Orders(X, lists)
-    machine = OrderSVM(kernel="linear", tol=1e-8)
-    Cs = [0.01, 1.0, 0.1]
-    for C, model in zip(Cs, machine.path(orders, Cs=Cs), strict=True):
-        single = OrderSVM(C, kernel="linear", tol=1e-8).fit(orders)
-        assert_allclose(model.objective_, single.objective_, rtol=1e-7)
-        assert_allclose(model.coef_, single.coef_, atol=1e-3)
-        assert_array_equal(model.cuts_, single.cuts_)
-    assert not hasattr(machine, "cuts_")
 
 
 @pytest.mark.parametrize(
@@ -247,28 +219,6 @@ def places_of(lists):
             y += [-float(grade)] * len(block)
             group += [number] * len(block)
     return Places.of_grades(np.array(y), np.array(group))
-
-
-def test_places_of_a_list_with_ties():
-    # First, two tied at places 2 and 3, last; and a list of two.
-    places = places_of([[[0], [1, 2], [3]], [[4], [5]]])
-    assert_array_equal(places.begin, [0, 1, 1, 3, 0, 1])
-    assert_array_equal(places.end, [1, 3, 3, 4, 1, 2])
-    assert_array_equal(places.length, [4, 4, 4, 4, 2, 2])
-    assert (places.n_lists, places.n_idle) == (2, 0)
-
-
-def test_sides_of_a_list_with_ties():
-    places = places_of([[[0], [1, 2], [3]], [[4], [5]]])
-    assert_array_equal(
-        places.sides(np.array([1, 2, 3])),
-        [
-            [1, -1, -1, -1, 1, -1],
-            [1, 0, 0, -1, 0, 0],  # the tie crosses, and the other list is too short
-            [1, 1, 1, -1, 0, 0],
-        ],
-    )
-    assert_array_equal(places.usable_cuts(), [1, 2, 3])
 
 
 lists_of_blocks = st.lists(
@@ -322,10 +272,3 @@ def test_cuts_that_ties_cross_are_not_counted():
     # 120 items in two blocks have one cut; a short list adds the first one.
     places = places_of([[list(range(60)), list(range(60, 120))], [[120], [121]]])
     assert_array_equal(choose_cuts(places), [1, 60])
-
-
-@pytest.mark.parametrize("lists", [[[[0]], [[1]]], [[[0, 1, 2]]], [[[0, 1]], [[2]]]])
-def test_nothing_to_learn_is_an_error(lists):
-    message = rf"no pair to learn from: .* in {len(lists)} group.*qid is the group"
-    with pytest.raises(ValueError, match=message):
-        choose_cuts(places_of(lists))

@@ -126,23 +126,6 @@ def test_prediction_touches_only_the_support(rng, kind):
     assert_allclose(model.utility(other), model.utility(gram[:5]), rtol=1e-12)
 
 
-def test_orders_are_graded_rows(rng):
-    X = rng.normal(size=(9, 2))
-    orders = Orders(X, [[3, 1, [0, 2]], [5, 3, 8], [7, 4]])
-    weight = np.array([1.0, 2.0, 3.0])
-    for per_group in ("sum", "mean"):
-        options = {"gamma": GAMMA, "per_group": per_group}
-        model = RankingPursuit(3, **options).fit(orders, sample_weight=weight)
-        repeated = RankingPursuit(3, **options).fit(orders[[0, 1, 1, 2, 2, 2]])
-        assert_array_equal(model.support_, repeated.support_)
-        assert_allclose(model.utility(X), repeated.utility(X), atol=1e-9)
-        assert 6 not in model.path_support_
-    table, y, qid = orders.grades()
-    plain_rows = RankingPursuit(3, gamma=GAMMA).fit(table, y, qid=qid)
-    without = RankingPursuit(3, gamma=GAMMA).fit(orders)
-    assert_allclose(without.utility(X), plain_rows.utility(X), atol=1e-9)
-
-
 @BOTH
 @pytest.mark.parametrize("backfit", [True, False])
 def test_one_run_has_the_models_of_all_smaller_numbers(rng, kind, backfit):
