@@ -219,12 +219,13 @@ Y = np.array([0.0, 1, 2, 2, np.nan, np.nan])
         ({"views": [["a"]]}, ["'a'", "names of features"]),
         ({"views": ["gauss"]}, ["kernel='gauss'"]),
         ({"views": ["precomputed"]}, ["view 0", "precomputed"]),
-        ({"views": [{"column": [0]}]}, ["'column'"]),
     ],
     ids=str,
 )
 def test_bad_parameters(options, words):
     refused(ValueError, words, CoRankingPursuit(**options).fit, X, Y)
+    unknown = CoRankingPursuit(views=[{"column": [0]}])
+    refused(TypeError, ["'column'"], unknown.fit, X, Y)
 
 
 def test_fallbacks_with_a_warning():

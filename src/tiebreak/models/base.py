@@ -411,6 +411,16 @@ def end_of_pipeline(model: Any) -> tuple[Any, str]:
     return last, "" if get_config()["enable_metadata_routing"] else f"{name}__"
 
 
+def certificate(objective: float, solution: Any) -> dict[str, Any]:
+    """Return the attributes that say how good the solution of a convex problem is."""
+    return {
+        "objective_": objective,
+        "gap_": solution.gap,
+        "n_iter_": solution.n_iter,
+        "converged_": solution.converged,
+    }
+
+
 def warn_gap(model: Any, n_iter: int, gap: float) -> None:
     """Warn of a fit that ended before its tolerance was reached."""
     warn_user(

@@ -34,6 +34,7 @@ from tiebreak.data.parameters import LARGEST
 from tiebreak.data.validation import as_numbers
 from tiebreak.losses import OutcomeLink
 from tiebreak.models.base import UtilityMixin, accuracy, outcome_scores
+from tiebreak.models.problem import incidence
 from tiebreak.solvers.linear_program import LinearProgram
 
 Floats = NDArray[np.float64]
@@ -386,15 +387,12 @@ def _is_contradicted(counts: ComparisonCounts, n_items: int, penalized: bool) ->
 
 def _constraints(counts: ComparisonCounts, n_items: int) -> tuple[sp.csr_array, int]:
     """Give the matrix of what outcomes ask of (δθ, δβ, δt), and the columns of β."""
-    m, q = counts.covariates.shape
+    q = counts.covariates.shape[1]
     scale = np.abs(counts.covariates).max(axis=0, initial=0.0)
     scaled = counts.covariates / np.where(scale > 0, scale, 1.0)
-    cell, ones = np.arange(m), np.ones(m)
     parts = [sp.csr_array(-scaled)]
     if n_items:
-        places = np.tile(cell, 2), np.concatenate([counts.right, counts.left])
-        signs = np.concatenate([ones, -ones])
-        parts.insert(0, sp.csr_array((signs, places), shape=(m, n_items)))
+        parts.insert(0, incidence(counts.left, counts.right, n_items))
     d = sp.csr_array(sp.hstack(parts, format="csr"))
     left, tie, right = (counts.counts > 0).T
     blocks = []

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from tiebreak.data.threads import one_blas_thread
 from tiebreak.losses import GradeHinge, LinearObjective, UtilityLoss
 from tiebreak.losses.linear_objective import back_product, forward_product
-from tiebreak.models.base import warn_flat, warn_gap
+from tiebreak.models.base import certificate, warn_flat, warn_gap
 from tiebreak.solvers import (
     BundleSolution,
     NewtonSolution,
@@ -44,13 +44,7 @@ class PrimalSolution:
 
     def fitted(self) -> dict[str, Any]:
         """Return the attributes that every convex model has."""
-        return {
-            "objective_": self.value,
-            "gap_": self.gap,
-            "n_iter_": self.n_iter,
-            "converged_": self.converged,
-            "solver_": self.method,
-        }
+        return {**certificate(self.value, self), "solver_": self.method}
 
 
 def solve_primal(

@@ -288,6 +288,13 @@ def add_up(first: Codes, second: Codes, n: int) -> tuple[Codes, Codes, Codes]:
     return key // n, key % n, row
 
 
+def incidence(left: Codes, right: Codes, n: int) -> sp.csr_array:
+    """Give the (m, n) matrix from utilities to differences, right minus left."""
+    m = len(left)
+    places = np.tile(np.arange(m), 2), np.concatenate([right, left])
+    return sp.csr_array((np.repeat([1.0, -1.0], m), places), shape=(m, n))
+
+
 def support(rows: Codes, coef: Floats) -> dict[str, Any]:
     """Return the coefficients that are not zero, and their places in ``rows``."""
     used = np.flatnonzero(coef)

@@ -33,9 +33,8 @@ from tiebreak.models.l1.risks import (
     ListedPairRisk,
     keep_vertices,
     list_ranges,
-    pair_incidence,
 )
-from tiebreak.models.problem import add_up, build_grade_tree, merge_sides
+from tiebreak.models.problem import add_up, build_grade_tree, incidence, merge_sides
 from tiebreak.solvers import LPBundle, SlackRows
 from tiebreak.solvers.linear_program import LinearProgram
 
@@ -316,7 +315,7 @@ def _two_slacks(
 ) -> SlackRows:
     """Write every pair as a row with the slacks of both of its items."""
     n = design.A.shape[0]
-    items = pair_incidence(better, worse, n)
+    items = incidence(worse, better, n)
     used = np.flatnonzero(cost > 0.0)
     return SlackRows(
         D=sp.csr_array(items @ design.A),

@@ -30,6 +30,7 @@ from tiebreak.data import Grades, ItemTable
 from tiebreak.data.messages import FitWarning, warn_user
 from tiebreak.losses import GradeHinge, GradeTree, SmoothedHinge
 from tiebreak.losses.linear_objective import back_product, forward_product
+from tiebreak.models.problem import incidence
 from tiebreak.solvers import Plane, SlackRows
 from tiebreak.solvers.hull import hull_vertices
 
@@ -174,15 +175,6 @@ def keep_vertices(classes: GradeClasses) -> GradeClasses:
 _SLIVER = 1e-9
 
 
-def pair_incidence(better: Codes, worse: Codes, n_items: int) -> Any:
-    """Give the (m, n) matrix from utilities of items to differences of pairs."""
-    m = len(better)
-    ones, pair = np.ones(m), np.arange(m)
-    entries = np.append(ones, -ones)
-    place = np.append(pair, pair), np.append(better, worse)
-    return sp.csr_array((entries, place), shape=(m, n_items))
-
-
 class ListedPairRisk:
     """Hinges of listed pairs, divided by `total`."""
 
@@ -210,7 +202,7 @@ class ListedPairRisk:
             far[near] = False
             slope = self.slope_of(far)
             rest = Plane(back_product(self.A, slope), float(self.weight @ far))
-        items = pair_incidence(self.better[near], self.worse[near], self.A.shape[0])
+        items = incidence(self.worse[near], self.better[near], self.A.shape[0])
         return SlackRows(
             D=sp.csr_array(items @ self.A),
             S=sp.eye_array(len(near), format="csr"),
@@ -328,7 +320,7 @@ class GradedPairRisk:
             rest = Plane(back_product(self.A, slope), n_far / self.total)
         row_weight = np.zeros(len(u))
         row_weight[self.tree.rows] = self.tree.weight
-        items = pair_incidence(better, worse, len(u))
+        items = incidence(worse, better, len(u))
         return SlackRows(
             D=sp.csr_array(items @ self.A),
             S=sp.eye_array(len(better), format="csr"),

@@ -40,7 +40,7 @@ from tiebreak.losses.comparison_covariance import (
     LARGEST_COVARIANCE,
     posterior_covariance,
 )
-from tiebreak.models.base import some_pairs, warn_gap, warn_one_kind
+from tiebreak.models.base import certificate, some_pairs, warn_gap, warn_one_kind
 from tiebreak.models.covariates import (
     CovariateMixin,
     check_level,
@@ -57,7 +57,7 @@ from tiebreak.models.logistic.stream import (
     follow,
     new_tie,
 )
-from tiebreak.models.problem import is_kernel
+from tiebreak.models.problem import incidence, is_kernel
 from tiebreak.solvers import NewtonSolution
 
 Vector = NDArray[np.float64]
@@ -479,10 +479,7 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
             **self._effects_learned(effects, problem.effects[:1] == ["advantage"]),
             **tie_attributes(self._link, t),
             "classes_": problem.data.classes,
-            "objective_": solution.value,
-            "gap_": solution.gap,
-            "n_iter_": solution.n_iter,
-            "converged_": solution.converged,
+            **certificate(solution.value, solution),
         }
 
     def _forget(self) -> Self:
@@ -537,7 +534,7 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
         more: Any = 0.0
         if self._by_name:
             place = self._places_of_names(self._names_of(pairs))
-            rows = _unit_differences(place[left], place[right], len(self.items_))
+            rows = incidence(place[left], place[right], len(self.items_))
         else:
             table = self._table_of(pairs)
             check_features(self, table)
@@ -549,7 +546,7 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
                 number = {v: i for i, v in enumerate(plain_values(self.effect_names_))}
                 asked = plain_values(pairs.names)
                 place = np.array([number.get(v, n_known) for v in asked])
-            own = _unit_differences(place[left], place[right], n_known + 1)
+            own = incidence(place[left], place[right], n_known + 1)
             rows = sp.hstack([sp.csr_array(rows), own[:, :n_known]], format="csr")
             unseen = (place[left] == n_known).astype(float) + (place[right] == n_known)
             prior = 1.0 / (2.0 * float(self.identity or np.inf))
@@ -658,14 +655,6 @@ def tie_attributes(link: OutcomeLink, t: float) -> dict[str, Any]:
 def _n_coordinates(objective: Any) -> int:
     """Number of coefficients whose covariance is asked for."""
     return int(objective.n_coef) + (objective.tie is None)
-
-
-def _unit_differences(left: Codes, right: Codes, n: int) -> sp.csr_array:
-    """Rows with 1 at right and -1 at left, nothing where they are the same."""
-    rows, ones = np.arange(len(left)), np.ones(len(left))
-    places = np.tile(rows, 2), np.concatenate([right, left])
-    values = np.concatenate([ones, -ones])
-    return sp.csr_array((values, places), shape=(len(left), n))
 
 
 def _errors(rows: Any, covariance: Vector, more: Any = 0.0) -> Vector:

@@ -46,6 +46,7 @@ from tiebreak.models.logistic.stream import (
 from tiebreak.models.problem import (
     KernelFactor,
     KernelItems,
+    incidence,
     refuse_infinite,
 )
 from tiebreak.solvers import NewtonSolution, minimize_newton
@@ -92,9 +93,7 @@ class KernelObjective:
         if isinstance(rows, ItemPairRows):
             self._D: Any = sp.eye_array(m, format="csr")
         else:
-            places = np.tile(np.arange(m), 2), np.concatenate([right, left])
-            signs = np.repeat([1.0, -1.0], m)
-            self._D = sp.csr_array((signs, places), shape=(m, self.n))
+            self._D = incidence(left, right, self.n)
         self._n_products = 0
         self._inverse: Any = None
 

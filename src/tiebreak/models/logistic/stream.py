@@ -38,6 +38,7 @@ from numpy.typing import NDArray
 
 from tiebreak.data.jit import njit
 from tiebreak.losses import OutcomeLink
+from tiebreak.models.problem import incidence
 
 Vector = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -82,12 +83,9 @@ def difference_rows(
     if features is not None:
         blocks.append(sp.csr_array(features[right] - features[left]))
     if units is not None:
-        # +1 at right and -1 at left; empty where they are the same.
-        first, second = units[left], units[right]
-        row = np.flatnonzero(first != second)
-        data = np.repeat([-1.0, 1.0], len(row))
-        places = (np.tile(row, 2), np.concatenate([first[row], second[row]]))
-        blocks.append(sp.csr_array((data, places), shape=(len(left), n_units)))
+        of_items = incidence(units[left], units[right], n_units)
+        of_items.eliminate_zeros()  # of an item with itself
+        blocks.append(of_items)
     return blocks[0] if len(blocks) == 1 else sp.hstack(blocks, format="csr")
 
 

@@ -68,31 +68,20 @@ def read_views(
     model: Any, n_features: int, feature_names: tuple[str, ...] | None
 ) -> list[View]:
     """Read the parameter ``views``; a view without a kernel has that of the model."""
-    given = model.views
-    if not isinstance(given, list | tuple) or not given:
+    if not isinstance(model.views, list | tuple) or not model.views:
         raise ValueError(
-            f"{type(model).__name__} got views={given!r}; expected a list with at "
-            "least one view: a kernel, a list of columns, or a dict with 'columns', "
+            f"{type(model).__name__} got views={model.views!r}; expected a list with "
+            "at least one view: a kernel, a list of columns, or a dict with 'columns', "
             "'kernel', 'gamma', 'degree' and 'coef0'."
         )
     views = []
-    for number, one in enumerate(given):
-        columns: Any = slice(None)
-        kernel: Any = {}
-        if isinstance(one, Mapping):
-            columns = one.get("columns", columns)
-            kernel = {key: value for key, value in one.items() if key != "columns"}
-        elif isinstance(one, str) or callable(one):
-            kernel = one
-        else:
-            columns = one
-        options = kernel if isinstance(kernel, Mapping) else {"kernel": kernel}
-        if unknown := [key for key in options if key not in _KEYS]:
-            raise ValueError(
-                f"view {number} is described by 'columns', "
-                f"{', '.join(map(repr, _KEYS))}, got {unknown[0]!r}."
-            )
-        values = {key: options.get(key, getattr(model, key)) for key in _KEYS}
+    for number, view in enumerate(model.views):
+        options = view
+        if not isinstance(view, Mapping):
+            is_kernel = isinstance(view, str) or callable(view)
+            options = {"kernel" if is_kernel else "columns": view}
+        values = {key: getattr(model, key) for key in _KEYS} | dict(options)
+        columns = values.pop("columns", slice(None))
         if values["kernel"] == "precomputed":
             raise ValueError(
                 f"view {number} has a precomputed kernel; views see features. Give the "

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tiebreak.data import ItemTable
-from tiebreak.models.base import clones_along, warn_flat, warn_gap
+from tiebreak.models.base import certificate, clones_along, warn_flat, warn_gap
 from tiebreak.models.kernel_utility import expand_kernel
 from tiebreak.models.primal import PrimalSolution, solve_primal
 from tiebreak.models.problem import (
@@ -143,10 +143,7 @@ def keep_dual(
         **problem.data.attributes,
         **support(problem.rows, problem.share @ of_cells),
         **problem.items.keep(problem.item_coef(solution.coef[0])),
-        "objective_": solution.primal,
-        "gap_": solution.gap,
-        "n_iter_": solution.n_iter,
-        "converged_": solution.converged,
+        **certificate(solution.primal, solution),
         "solver_": solution.method,
     }
 

@@ -26,6 +26,7 @@ from tiebreak.models.problem import (
     GradedProblem,
     build_grade_tree,
     graded_problem,
+    incidence,
     pair_problem,
     refuse_only_ties,
 )
@@ -247,9 +248,7 @@ class RankSVM(KernelUtility, BaseEstimator):
         pairs = Pairs(data.table, data.places[left], data.places[right])
         m, n = len(outcome), len(data)
         problem = pair_problem(self, Comparisons(pairs, outcome, weight, rows=left))
-        signs, places = np.repeat([1.0, -1.0], m), np.append(right, left)
-        of_rows = sp.csr_array((signs, (places, np.tile(np.arange(m), 2))), (n, m))
-        share = sp.csr_array(of_rows @ problem.share)
+        share = sp.csr_array(incidence(left, right, n).T @ problem.share)
         return replace(problem, data=data, share=share, rows=np.arange(n), n_pairs=m)
 
 
