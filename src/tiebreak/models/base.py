@@ -89,6 +89,7 @@ class UtilityMixin:
     items_: np.ndarray
     coef_: np.ndarray
     item_coef_: np.ndarray
+    dual_coef_: np.ndarray
     threshold_: float
     classes_: np.ndarray
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import scipy.linalg as la
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
 
 from tiebreak.data import Grades, ItemTable, read_data, read_grades
@@ -37,15 +37,20 @@ from tiebreak.solvers import pursue
 from tiebreak.solvers.pursuit import penalize_path
 
 
+@dataclass(eq=False, repr=False)
 class KernelPursuit(UtilityMixin):
     """Utility Σ dual_coef_[j] k(support_items_[j], x), chosen function by function."""
 
-    n_basis: int
-    alpha: float
-    backfit: bool
-    prefit: bool
-    cache_size: float
-    dual_coef_: NDArray[np.float64]
+    n_basis: int = 10
+    _: KW_ONLY
+    alpha: float = 0.0
+    kernel: Kernel = "rbf"
+    gamma: Gamma = "scale"
+    degree: int = 3
+    coef0: float = 0.0
+    backfit: bool = True
+    prefit: bool = False
+    cache_size: float = 500
 
     _fits_items: ClassVar[bool] = True
 
@@ -171,10 +176,10 @@ class RankingPursuit(KernelPursuit, BaseEstimator):
     backfit : bool, default=True
         Whether all coefficients are solved for again after every step. Without, a
         basis function may be chosen several times.
-    per_group : {"sum", "mean"}, default="sum"
-        Graded items, orders: ``"mean"`` divides the sum of a group by its size.
     cache_size : float, default=500
         Megabytes for columns of kernel values; others are computed in every step.
+    per_group : {"sum", "mean"}, default="sum"
+        Graded items, orders: ``"mean"`` divides the sum of a group by its size.
     prefit : bool, default=False
         Whether to choose the function that is best after back-fitting, not before.
 
@@ -231,17 +236,9 @@ class RankingPursuit(KernelPursuit, BaseEstimator):
     __metadata_request__fit: ClassVar = {"qid": True}
     _fits_pairs: ClassVar[bool] = True
 
-    n_basis: int = 10
     _: KW_ONLY
     alpha: float = 1.0
-    kernel: Kernel = "rbf"
-    gamma: Gamma = "scale"
-    degree: int = 3
-    coef0: float = 0.0
-    backfit: bool = True
-    prefit: bool = False
     per_group: Literal["sum", "mean"] = "sum"
-    cache_size: float = 500
 
     _parameters: ClassVar = {
         **KernelPursuit._parameters,
@@ -329,17 +326,6 @@ class MatchingPursuit(KernelPursuit, BaseEstimator):
     __module__ = "tiebreak"  # where users find it
     __metadata_request__fit: ClassVar = {"qid": True}
     _fits_pairs: ClassVar[bool] = False
-
-    n_basis: int = 10
-    _: KW_ONLY
-    alpha: float = 0.0
-    kernel: Kernel = "rbf"
-    gamma: Gamma = "scale"
-    degree: int = 3
-    coef0: float = 0.0
-    backfit: bool = True
-    prefit: bool = False
-    cache_size: float = 500
 
     def fit(
         self,
