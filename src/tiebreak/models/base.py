@@ -152,13 +152,13 @@ class UtilityMixin:
     def _places_of_names(self, names: Any) -> NDArray[np.intp]:
         """Places of names among ``items_``; an unseen one is an error."""
         place = {name: i for i, name in enumerate(self.items_.tolist())}
-        asked = np.asarray(names)
-        if asked.ndim != 1:
+        values = np.asarray(names)
+        if values.ndim != 1:
             raise ValueError(
                 f"{type(self).__name__} was fitted on items without features; expected "
-                f"a list of their names, got shape {asked.shape}."
+                f"a list of their names, got shape {values.shape}."
             )
-        unseen = [name for name in asked.tolist() if name not in place]
+        unseen = [name for name in values.tolist() if name not in place]
         if unseen:
             shown = ", ".join(repr(name) for name in dict.fromkeys(unseen))
             raise ValueError(
@@ -166,7 +166,7 @@ class UtilityMixin:
                 f"{shown}. A model without features knows only the items in items_; "
                 "give items features to predict unseen ones."
             )
-        return np.array([place[name] for name in asked.tolist()], dtype=np.intp)
+        return np.array([place[name] for name in values.tolist()], dtype=np.intp)
 
     def difference(self, X: Any) -> NDArray[np.float64]:
         """Difference of utilities, r(right) - r(left).
@@ -426,7 +426,7 @@ def warn_gap(model: Any, n_iter: int, gap: float) -> None:
     """Warn of a fit that ended before its tolerance was reached."""
     warn_user(
         f"{type(model).__name__} stopped after {n_iter} iterations with a relative "
-        f"duality gap of {gap:.2g}; asked for tol={model.tol:g}. The result is kept. "
+        f"duality gap of {gap:.2g} instead of tol={model.tol:g}. The result is kept. "
         "Try a larger max_iter, scaled features or more regularization.",
         ConvergenceWarning,
     )

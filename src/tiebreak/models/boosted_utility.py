@@ -330,10 +330,9 @@ class BoostedUtility(UtilityMixin, BaseEstimator):
 
     Notes
     -----
-    Items are held out together: all items that meet, in several steps or one, if there
-    are many such sets; otherwise single items, and comparisons between the parts are
-    used in neither. Graded items are held out by group if there are at least two groups
-    for each fold. Lists share items, so that entries of lists are held out by item.
+    Items that meet are held out together if there are many such sets, and graded items
+    by group if there are two groups for each fold; otherwise single items, and what
+    compares both sides of a fold is used on neither.
 
     To fit, install LightGBM: ``pip install "tiebreak[boost]"``. Predictions do not need
     it: the trees are kept as arrays, which :func:`tiebreak.save` can store. Features

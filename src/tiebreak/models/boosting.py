@@ -144,14 +144,14 @@ def best_step(
 
     `step` says where the next item has a larger value; without any the place is -1.
     """
-    found, place, edge = 0, -1, 0.0
+    best, place, edge = 0, -1, 0.0
     for feature in range(len(order)):
         below = 0.0
         for k in range(order.shape[1]):
             below += potential[order[feature, k]]
             if step[feature, k] and (place < 0 or abs(below) > abs(edge) + equal):
-                found, place, edge = feature, k, -below
-    return found, place, edge
+                best, place, edge = feature, k, -below
+    return best, place, edge
 
 
 @dataclass(frozen=True, eq=False)
@@ -338,9 +338,8 @@ class RankBoost(UtilityMixin, BaseEstimator):
 
     Notes
     -----
-    The cut of a stump is chosen by \|r\| rather than by Z: r of all cuts of a feature
-    are running sums, while Z would need W₊ and W₋ of every cut. Edges that differ by
-    less than 1e-10 count as equal; the first feature and its lowest cut win.
+    Edges that differ by less than 1e-10 count as equal; the first feature and its
+    lowest cut win.
 
     References
     ----------

@@ -100,10 +100,16 @@ def _solve_smooth(
 ) -> PrimalSolution:
     objective = LinearObjective(A, loss, C)
     start = np.zeros(A.shape[1]) if last is None else last.x
-    found = minimize_smooth(model, objective, start)
-    row_coef, converged = -C * objective.in_utility, found.gap <= model.tol
+    best = minimize_smooth(model, objective, start)
+    row_coef, converged = -C * objective.in_utility, best.gap <= model.tol
     return PrimalSolution(
-        found.x, found.value, found.gap, found.n_iter, converged, row_coef, "newton"
+        best.x,
+        best.value,
+        best.gap,
+        best.n_iter,
+        converged,
+        row_coef,
+        "newton",
     )
 
 
@@ -120,10 +126,17 @@ def _solve_nonsmooth(
         value = 0.5 * float(x @ x) + C * loss.expand(utility)[0]
         return PrimalSolution(x, value, 0.0, 1, True, -C * slope, "bundle")
     warm = None if last is None else last.bundle
-    found = minimize_bundle(
+    best = minimize_bundle(
         A, loss, C, tol=model.tol, max_iter=model.max_iter, last=warm
     )
-    gap, n_iter, converged = found.gap, found.n_iter, found.converged
+    gap, n_iter, converged = best.gap, best.n_iter, best.converged
     return PrimalSolution(
-        found.x, found.value, gap, n_iter, converged, -found.weights, "bundle", found
+        best.x,
+        best.value,
+        gap,
+        n_iter,
+        converged,
+        -best.weights,
+        "bundle",
+        best,
     )

@@ -190,12 +190,12 @@ class ThresholdCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
         draft = copy.copy(self)
         return draft._keep({"ranker_": ranker, "fitted_on_items_": not is_pairs(X)})
 
-    def _names_of_ranker(self, given: dict[str, Any]) -> dict[str, Any]:
+    def _names_of_ranker(self, columns: dict[str, Any]) -> dict[str, Any]:
         """Say under which names the ranker takes weights and groups."""
-        if given and get_config()["enable_metadata_routing"]:
-            return dict(process_routing(self, "fit", **given).ranker.fit)
+        if columns and get_config()["enable_metadata_routing"]:
+            return dict(process_routing(self, "fit", **columns).ranker.fit)
         (last, prefix), names = end_of_pipeline(self.ranker), {}
-        for name, values in given.items():
+        for name, values in columns.items():
             if has_fit_parameter(last, name):
                 names[prefix + name] = values
             elif name == "sample_weight":
@@ -259,9 +259,9 @@ class ThresholdCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
         pairs = as_pairs(X)
         # Pipelines and regressors that were fitted on items know no comparisons.
         if not self.fitted_on_items_ or isinstance(self.ranker_, UtilityMixin):
-            last, asked = last_step(self.ranker_, pairs)
+            last, data = last_step(self.ranker_, pairs)
             if hasattr(last, "difference"):
-                return np.asarray(last.difference(asked), dtype=np.float64)
+                return np.asarray(last.difference(data), dtype=np.float64)
         utility = self.utility(_items_of(pairs))
         return utility[pairs.right] - utility[pairs.left]
 

@@ -103,8 +103,7 @@ class L1Ranker(L1Utility, BaseEstimator):
         Number of pairs, and of rows of the problem after its reduction; with
         ``slack="pair"`` rows of the last linear program.
     n_pairs_, n_iter_ : int
-        Number of pairs that were learned from, and of Newton steps and linear
-        programs.
+        Number of pairs that were learned from, and of steps.
     converged_ : bool
         Whether the gap is within ``tol``.
     n_features_in_, feature_names_in_

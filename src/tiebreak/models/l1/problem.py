@@ -158,22 +158,22 @@ class L1Problem:
         # No slope of the risk is above 1, so that a larger penalty changes nothing.
         with np.errstate(over="ignore", divide="ignore"):
             penalty = np.minimum(alpha / self.total / self.design.size, 10.0)
-        found = self._bundle.minimize(
+        solution = self._bundle.minimize(
             penalty, tol=tol, max_iter=max_iter, time_limit=time_limit
         )
         k, total = self.n_weights, self.total
         gradient = np.zeros(self.design.n_features)
-        gradient[self.design.columns] = -total * found.plane.a[:k] * self.design.size
+        gradient[self.design.columns] = -total * solution.plane.a[:k] * self.design.size
         return L1Solution(
-            coef=self.design.unscale(found.x[:k]),
-            objective=total * found.value,
-            dual_objective=total * found.lower_bound,
+            coef=self.design.unscale(solution.x[:k]),
+            objective=total * solution.value,
+            dual_objective=total * solution.lower_bound,
             dual_gradient=gradient,
-            gap=found.gap,
-            n_iter=found.n_iter,
-            n_rows=(self.n_rows[0], self.n_rows[1] or found.n_rows),
-            converged=found.converged,
-            risk=total * found.risk,
+            gap=solution.gap,
+            n_iter=solution.n_iter,
+            n_rows=(self.n_rows[0], self.n_rows[1] or solution.n_rows),
+            converged=solution.converged,
+            risk=total * solution.risk,
         )
 
 
@@ -226,21 +226,21 @@ def _slack_without_weights(
 def _climb(problem: L1Problem, without: float) -> float:
     """Climb from an alpha with weights to the smallest one without."""
     steepest = problem.total * float(problem.design.size.max())
-    alpha, found = 1e-2 * steepest, None
+    alpha, solution = 1e-2 * steepest, None
     while alpha > _ZERO * steepest:
-        found = problem.solve(alpha, tol=1e-9)
-        if found.coef.any():
+        solution = problem.solve(alpha, tol=1e-9)
+        if solution.coef.any():
             break
         alpha *= 0.1
-    if found is None or not found.coef.any():
+    if solution is None or not solution.coef.any():
         return 0.0
     for _ in range(100):
-        reached = (without - found.risk) / float(np.abs(found.coef).sum())
+        reached = (without - solution.risk) / float(np.abs(solution.coef).sum())
         if reached <= alpha * (1.0 + 1e-10):
             return max(reached, alpha)
         alpha = reached
-        found = problem.solve(alpha, tol=1e-9)
-        if not found.coef.any():
+        solution = problem.solve(alpha, tol=1e-9)
+        if not solution.coef.any():
             break
     return alpha
 

@@ -373,12 +373,12 @@ class GradedPairRisk:
 
     def _list_between(self, u: Floats, width: float, most: int) -> tuple[Codes, Codes]:
         """List pairs, evenly spread ones where there are too many at one margin."""
-        found: list[tuple[Codes, Codes]] = []
+        listed: list[tuple[Codes, Codes]] = []
         for better, worse, first, last in self._levels(u, width):
             partner, owner = list_ranges(first, last, most)
-            found.append((better[owner], worse[partner]))
-        better = np.concatenate([pair[0] for pair in found])
-        worse = np.concatenate([pair[1] for pair in found])
+            listed.append((better[owner], worse[partner]))
+        better = np.concatenate([pair[0] for pair in listed])
+        worse = np.concatenate([pair[1] for pair in listed])
         return self.tree.rows[better], self.tree.rows[worse]
 
 

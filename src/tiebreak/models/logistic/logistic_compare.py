@@ -146,18 +146,13 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
     ``predict`` gives the most probable outcome. Two equal utilities are always
     predicted to tie, also where left and right are, equally, more probable.
 
-    If few items express all others, another kernel than the linear one goes through a
-    pivoted Cholesky factor, of an error that follows from ``tol``; ``gap_`` includes
-    what it leaves out. Else Newton's method works on the kernel between the distinct
-    items, or between the comparisons if these are fewer, and its memory and time grow
-    with their square. Callable and precomputed kernels, and few items, are factored.
-    With nothing but ties the utility is zero and a tie is certain.
+    With another kernel than the linear one, memory and time grow with the square of the
+    number of distinct items, or of comparisons if these are fewer, unless few items
+    express all others. With nothing but ties the utility is zero and a tie is certain.
 
     The penalty is a normal prior on w with standard deviation 1/√(2α), and standard
-    errors are those of the posterior at its maximum: H⁻¹, H the Hessian of the
-    objective, and on top of it what the squared scores of the comparisons have in
-    excess of the model's information, as in :class:`BradleyTerry`. They hold for the
-    given α: one that was chosen on the same data is taken as known.
+    errors are those of the posterior at its maximum, as in :class:`BradleyTerry`, with
+    α taken as known.
 
     References
     ----------
@@ -296,10 +291,9 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
 
         Notes
         -----
-        Only for the linear kernel. The penalty is there from the beginning, as the
-        curvature 2 α of every coefficient at 0, so that its share fades as comparisons
-        come in: k passes tend to the minimum of the loss plus α / k ‖w‖². The tie
-        parameter starts as if each outcome had been seen once between equal items.
+        Only for the linear kernel. The share of the penalty fades as comparisons come
+        in: k passes tend to the minimum of the loss plus α / k ‖w‖². The tie parameter
+        starts as if each outcome had been seen once between equal items.
         """
         pairs, outcome, weight = self._check_rows(X, y, sample_weight)
         state, names, units = self._grow(pairs)
@@ -437,9 +431,9 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
             Lower and upper ends for each outcome.
         """
         check_level(level)
-        given = {"advantage": advantage, "context": context}
-        d = self.difference(X, **given)
-        reach = ndtri(0.5 + 0.5 * level) * self.standard_errors(as_pairs(X), **given)
+        d = self.difference(X, advantage=advantage, context=context)
+        error = self.standard_errors(as_pairs(X), advantage=advantage, context=context)
+        reach = ndtri(0.5 + 0.5 * level) * error
         return self._outcome_intervals(d - reach, d + reach)
 
     @property
@@ -544,8 +538,8 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
             place = np.full(pairs.n_items, n_known)
             if pairs.names is not None:
                 number = {v: i for i, v in enumerate(plain_values(self.effect_names_))}
-                asked = plain_values(pairs.names)
-                place = np.array([number.get(v, n_known) for v in asked])
+                names = plain_values(pairs.names)
+                place = np.array([number.get(v, n_known) for v in names])
             own = incidence(place[left], place[right], n_known + 1)
             rows = sp.hstack([sp.csr_array(rows), own[:, :n_known]], format="csr")
             unseen = (place[left] == n_known).astype(float) + (place[right] == n_known)

@@ -298,12 +298,10 @@ class CoRankingPursuit(UtilityMixin, BaseEstimator):
 
     Notes
     -----
-    ν multiplies a sum over all pairs of rows without a grade, and these outnumber the
-    pairs of graded rows: 15 graded of 300 rows make 105 pairs against 40,470. With ν =
-    tr L / tr L̄, which is ``"auto"``, disagreement counts as a mean over its pairs times
-    the number of graded pairs: more rows without a grade make this mean more certain
-    and not heavier. ν = 1 is the formula of the paper as it stands. ``"auto"`` is 1 too
-    where all rows have a grade. Only a validation set can say whether ν > 0 helps.
+    Pairs of rows without a grade outnumber those of graded rows. With ``"auto"``, ν =
+    tr L / tr L̄, disagreement counts as a mean over its pairs times the number of graded
+    pairs; it is 1, the formula of the paper, where all rows have a grade. Only a
+    validation set can say whether ν > 0 helps.
 
     References
     ----------

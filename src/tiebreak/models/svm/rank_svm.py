@@ -95,9 +95,7 @@ class RankSVM(KernelUtility, BaseEstimator):
     n_pairs_ : int
         Number of pairs of graded items that were learned from.
     objective_, gap_, n_iter_, converged_, solver_, gamma_
-        As in :class:`SVMCompare`; on graded items ``solver_`` is ``"newton"`` for the
-        squared hinge, and for the hinge ``"bundle"``, or ``"newton"`` with many items
-        and a kernel.
+        As in :class:`SVMCompare`.
     n_features_in_, feature_names_in_
         Number of features, and their names when the items came with names.
 

@@ -35,9 +35,8 @@ class SwapSVM(KernelUtility, BaseEstimator):
 
         ξ = Σ_{y_i > y_j} w_i w_j (1 - 2 w·(Φ(x_i) - Φ(x_j)))₊,
 
-    a sum over pairs and not a mean. It is therefore :class:`RankSVM` with the hinge in
-    another scale: the w of ``SwapSVM(C)`` is half of that of ``RankSVM(4 * C)``, and
-    its objective a quarter. ``C`` keeps the scale of the paper.
+    a sum over pairs and not a mean: the w of ``SwapSVM(C)`` is half of that of
+    ``RankSVM(4 * C)``, and its objective a quarter.
 
     Parameters
     ----------
