@@ -239,11 +239,6 @@ def test_input_that_says_nothing():
         refused(ValueError, words, fit, Pairs(X, [0], [1]), [1], qid=[1])
         refused(TypeError, ["no features"], fit, Pairs(None, ["a"], ["b"]), [1])
         refused(TypeError, ["no features"], fit, Orders(None, [["a", "b"]]))
-    refused(
-        TypeError,
-        ["staged_utility takes items"],
-        lambda: next(RankBoost().fit(X, [0, 1, 2]).staged_utility(Pairs(X, [0], [1]))),
-    )
 
 
 @st.composite

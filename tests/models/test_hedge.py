@@ -193,7 +193,7 @@ def test_shapes_files_and_scores(preference, tmp_path):
     pairs = Pairs(rows, np.arange(0, 20), np.arange(1, 21))
     outcome = model.predict(pairs)
     assert model.score(pairs, outcome) == 1.0
-    refused(ValueError, ["y to be passed"], model.score, pairs)
+    refused(TypeError, ["y must be a column"], model.score, pairs)
 
 
 @both_kinds

@@ -298,7 +298,7 @@ class UtilityMixin:
     def score(
         self,
         X: Any,
-        y: ArrayLike | None = None,
+        y: Any = None,
         *,
         qid: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
@@ -325,22 +325,11 @@ class UtilityMixin:
             columns = {"y": y, "qid": qid, "sample_weight": sample_weight}
             return partitions.score_model(self, **columns)
         if is_pairs(X):
-            pairs = as_pairs(X)
-            if y is None:
-                raise ValueError(
-                    "score on comparisons needs their outcomes: this method requires y "
-                    "to be passed, but the target y is None."
-                )
-            return accuracy(self, y, self.predict(pairs), sample_weight)
+            return accuracy(self, y, self.predict(as_pairs(X)), sample_weight)
         if isinstance(X, Orders):
             y, qid = X.entry_grades()
             utility = self._utility_of_entries(X)
             return 1.0 - swapped_pairs(y, utility, qid=qid, sample_weight=sample_weight)
-        if y is None:
-            raise ValueError(
-                "score on items needs their grades: this method requires y to be "
-                "passed, but the target y is None."
-            )
         if qid is None and getattr(self, "fitted_with_qid_", False):
             raise ValueError(
                 f"{type(self).__name__} was fitted with qid; score needs qid too, or "
@@ -459,7 +448,10 @@ def warn_one_kind(y: NDArray[np.int8]) -> bool:
 
 
 def accuracy(
-    model: Any, y: ArrayLike, predicted: NDArray[Any], sample_weight: ArrayLike | None
+    model: Any,
+    y: ArrayLike | None,
+    predicted: NDArray[Any],
+    sample_weight: ArrayLike | None,
 ) -> float:
     """Return the weighted share of outcomes that were predicted."""
     # Unlike in fit, a few rows without a left winner are nothing unusual.

@@ -19,7 +19,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.sparsefuncs import min_max_axis
 from sklearn.utils.validation import check_is_fitted
 
-from tiebreak.data import Comparisons, Grades, ItemTable, as_items, is_pairs, read_data
+from tiebreak.data import Comparisons, Grades, ItemTable, as_items, read_data
 from tiebreak.data.jit import njit
 from tiebreak.data.parameters import COUNT, Values, check_parameters, one_of
 from tiebreak.data.threads import one_blas_thread
@@ -436,11 +436,6 @@ class RankBoost(UtilityMixin, BaseEstimator):
             The last of ``n_iter_`` is ``utility(X)``, but for rounding.
         """
         check_is_fitted(self)
-        if is_pairs(X):
-            raise TypeError(
-                "staged_utility takes items, got comparisons. Take the differences of "
-                "the utilities of their items."
-            )
         table = as_items(X, name="X")
         check_features(self, table)
         values = sp.csc_array(table.values) if table.is_sparse else table.values

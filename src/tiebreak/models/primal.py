@@ -103,13 +103,7 @@ def _solve_smooth(
     best = minimize_smooth(model, objective, start)
     row_coef, converged = -C * objective.in_utility, best.gap <= model.tol
     return PrimalSolution(
-        best.x,
-        best.value,
-        best.gap,
-        best.n_iter,
-        converged,
-        row_coef,
-        "newton",
+        best.x, best.value, best.gap, best.n_iter, converged, row_coef, "newton"
     )
 
 
@@ -119,8 +113,6 @@ def _solve_nonsmooth(
     value, slope = loss.expand(np.zeros(A.shape[0]))
     x = -C * back_product(A, slope)
     utility = forward_product(A, x)
-    if not np.isfinite(x @ x):
-        return PrimalSolution(0.0 * x, C * value, np.inf, 0, False, slope, "bundle")
     if 2.0 * loss.slope * np.abs(utility).max(initial=0.0) < 1.0:
         # No pair reaches its margin, so that the slope is the same here: solved.
         value = 0.5 * float(x @ x) + C * loss.expand(utility)[0]
@@ -131,12 +123,5 @@ def _solve_nonsmooth(
     )
     gap, n_iter, converged = best.gap, best.n_iter, best.converged
     return PrimalSolution(
-        best.x,
-        best.value,
-        gap,
-        n_iter,
-        converged,
-        -best.weights,
-        "bundle",
-        best,
+        best.x, best.value, gap, n_iter, converged, -best.weights, "bundle", best
     )

@@ -288,6 +288,11 @@ def add_up(first: Codes, second: Codes, n: int) -> tuple[Codes, Codes, Codes]:
     return key // n, key % n, row
 
 
+def dense_array(values: Any) -> Floats:
+    """Give an array or a sparse array as an array."""
+    return np.asarray(values.toarray() if sp.issparse(values) else values)
+
+
 def incidence(left: Codes, right: Codes, n: int) -> sp.csr_array:
     """Give the (m, n) matrix from utilities to differences, right minus left."""
     m = len(left)

@@ -30,7 +30,7 @@ from tiebreak.data import Grades, ItemTable
 from tiebreak.data.messages import FitWarning, warn_user
 from tiebreak.losses import GradeHinge, GradeTree, SmoothedHinge
 from tiebreak.losses.linear_objective import back_product, forward_product
-from tiebreak.models.problem import incidence
+from tiebreak.models.problem import dense_array, incidence
 from tiebreak.solvers import Plane, SlackRows
 from tiebreak.solvers.hull import hull_vertices
 
@@ -250,7 +250,9 @@ class _ListedSmoothedHinge:
     def sketch(self, A: Any, n_rows: int) -> Floats:
         """Give AᵀHA at the last expanded point."""
         risk, bent = self.risk, self._bent
-        D = np.asarray(_dense(A[risk.better[bent]]) - _dense(A[risk.worse[bent]]))
+        D = np.asarray(
+            dense_array(A[risk.better[bent]]) - dense_array(A[risk.worse[bent]])
+        )
         return D.T @ (risk.weight[bent, None] * D) / self.width
 
 
@@ -276,12 +278,8 @@ class SmoothRisk:
 
     def hessian(self, columns: Codes) -> Floats:
         """Give the second derivatives by these variables."""
-        part = _dense(self.A[:, columns])
+        part = dense_array(self.A[:, columns])
         return self.loss.sketch(part, len(part)) / self.total
-
-
-def _dense(A: Any) -> Floats:
-    return np.asarray(A.toarray() if sp.issparse(A) else A)
 
 
 class GradedPairRisk:

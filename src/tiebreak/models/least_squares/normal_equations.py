@@ -42,6 +42,7 @@ from tiebreak.models.base import warn_flat, warn_gap
 from tiebreak.models.problem import (
     MAX_PIVOTS,
     KernelItems,
+    dense_array,
     factor_gram,
     is_kernel,
     refuse_diagonal,
@@ -188,11 +189,6 @@ class KernelPoints:
 
 
 Points = LinearPoints | KernelPoints
-
-
-def dense_array(values: Any) -> Floats:
-    """Give an array or a sparse array as an array."""
-    return np.asarray(values.toarray() if sp.issparse(values) else values)
 
 
 # Columns of the preconditioner of a kernel, and memory for them in bytes.

@@ -24,10 +24,9 @@ from tiebreak.models.least_squares.normal_equations import (
     LeastSquaresProblem,
     RowForm,
     compared_squares,
-    dense_array,
     graded_squares,
 )
-from tiebreak.models.problem import support
+from tiebreak.models.problem import dense_array, support
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
