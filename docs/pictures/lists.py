@@ -10,6 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures
 
 from tiebreak import ExpectedRankRegression, HedgeOrder, Orders, OrderSVM, RankBoost
+from tiebreak.metrics import swapped_pairs
 
 from .style import BLUE, COLORS, GREY, INK, ORANGE, panels, spread
 
@@ -23,16 +24,19 @@ def rank_boost(quick: bool) -> Figure:
     truth = np.sin(2 * items[:, 0]) + 0.5 * items[:, 1]
     orders = _sorted_lists(rng, items, truth, 20 if quick else 60, 6, 0.6)
     fresh = _sorted_lists(rng, items, truth, 20 if quick else 100, 6, 0.0)
+    X, y, qid = fresh.grades()
     rounds = 20 if quick else 150
     curves, shape = panels(2, 2.9)
     for weak, color in (("feature", GREY), ("stump", BLUE)):
-        model = RankBoost(rounds, weak=weak, n_iter_no_change=rounds)
-        model.fit(orders, validation=(fresh, None))
+        model = RankBoost(rounds, weak=weak).fit(orders)
+        swapped = [
+            swapped_pairs(y, utility, qid) for utility in model.staged_utility(X)
+        ]
         steps = 1 + np.arange(len(model.loss_curve_))
         curves.plot(steps, model.loss_curve_, ":", color=color)
-        curves.plot(steps, model.validation_curve_, color=color, label=f'weak="{weak}"')
-        best = model.n_iter_
-        curves.plot(best, model.validation_curve_[best - 1], "o", color=color)
+        curves.plot(steps, swapped, color=color, label=f'weak="{weak}"')
+        best = int(np.argmin(swapped))
+        curves.plot(best + 1, swapped[best], "o", color=color)
     curves.set(xlabel="rounds", ylim=(0, 1), ylabel="loss, swapped pairs")
     curves.set_title("dotted: loss; solid: swapped pairs of new lists")
     curves.legend(loc="center right", bbox_to_anchor=(1, 0.68))

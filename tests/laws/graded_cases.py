@@ -272,12 +272,6 @@ MODELS = [
         (DENSE, PANDAS, ORDERS),
         without=PURSUIT | MEAN,
     ),
-    Model(
-        "RankingPursuit(two kernels)",
-        lambda: RankingPursuit(5, kernel=["rbf", {"kernel": "poly", "degree": 2}]),
-        (DENSE, PANDAS, ORDERS),
-        without=PURSUIT | NOT_INVARIANT,
-    ),
     of_gram(
         "RankingPursuit(precomputed)",
         RankingPursuit,

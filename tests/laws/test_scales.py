@@ -20,7 +20,6 @@ from tiebreak import (
     Glicko2,
     L1Ranker,
     LogisticCompare,
-    MaxMarginCompare,
     Orders,
     OrdinalSVM,
     Pairs,
@@ -99,11 +98,6 @@ FEATURES = {
         0,
     ),
     "LogisticCompare(rbf)": (lambda s: LogisticCompare(0.3, kernel="rbf"), pairs, 0),
-    "MaxMarginCompare(rbf)": (
-        lambda s: MaxMarginCompare(C=1.0, kernel="rbf"),
-        pairs,
-        0,
-    ),
     "RankSVM, pairs": (lambda s: RankSVM(power(s, -2), **LINEAR), pairs, -2),
     "RankSVM": (lambda s: RankSVM(power(s, -2), **LINEAR), graded, -2),
     "RankSVM(squared)": (
@@ -113,7 +107,6 @@ FEATURES = {
     ),
     "RankSVM(rbf)": (lambda s: RankSVM(tol=1e-6), graded, 0),
     "SwapSVM": (lambda s: SwapSVM(power(s, -2), **LINEAR), graded, -2),
-    "MaxMarginCompare": (lambda s: MaxMarginCompare(C=power(s, -2)), pairs, -2),
     "OrdinalSVM": (lambda s: OrdinalSVM(power(s, -2), **LINEAR), one_group, -2),
     "L1Ranker": (lambda s: L1Ranker(0.5 * s), graded, 0),
     "RankRLS": (lambda s: RankRLS(0.5 * power(s, 2), kernel="linear"), graded, 0),

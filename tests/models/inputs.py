@@ -43,7 +43,6 @@ MODELS = {
     ),
     "MaxMarginCompare": MaxMarginCompare,
     "MaxMarginCompare(qp)": lambda: MaxMarginCompare("qp"),
-    "MaxMarginCompare(soft)": lambda: MaxMarginCompare(C=1e3, kernel="rbf"),
     "ThresholdCompare": lambda: ThresholdCompare(RankSVM(C=10.0)),
     "LogisticCompare": lambda: LogisticCompare(0.1),
     "MajorityCompare": MajorityCompare,

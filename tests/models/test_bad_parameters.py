@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Bad parameters and kernels, and solutions that do not converge."""
 
-import re
-
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
@@ -22,50 +20,27 @@ from tiebreak import (
     ThresholdCompare,
 )
 
-BAD_NUMBERS = [-1.0, 0, np.nan, np.inf, "1", True, None, [1.0]]
-SHOWN = ["negative", "zero", "nan", "inf", "str", "bool", "None", "list"]
-
-
-@pytest.mark.parametrize("model", [SVMCompare, RankSVM])
-@pytest.mark.parametrize("parameter", ["C", "tol", "max_iter", "cache_size"])
-@pytest.mark.parametrize("value", BAD_NUMBERS, ids=SHOWN)
-def test_parameters_that_must_be_positive(model, parameter, value):
-    words = [model.__name__, re.escape(f"{parameter}={value!r}"), "positive|whole"]
-    bad = model(**{parameter: value})
-    refused(ValueError, words, bad.fit, good_pairs(), Y)
-    refused(ValueError, words, ThresholdCompare(bad).fit, good_pairs(), Y)
-
 
 @pytest.mark.parametrize("model", [SVMCompare, RankSVM])
 @pytest.mark.parametrize(
     ("parameters", "words"),
     [
+        ({"C": 0}, ["C=0", "positive"]),
+        ({"tol": np.nan}, ["tol=nan", "positive"]),
+        ({"max_iter": 1.5}, ["max_iter=1.5", "whole"]),
+        ({"cache_size": "1"}, ["cache_size='1'", "positive"]),
         ({"gamma": -1}, ["gamma=-1", "positive number, 'scale' or 'auto'"]),
-        ({"gamma": 0}, ["gamma=0", "positive number"]),
-        ({"gamma": np.nan}, ["gamma=nan", "positive number"]),
-        ({"gamma": "big"}, ["gamma='big'", "'scale' or 'auto'"]),
-        ({"gamma": None}, ["gamma=None", "positive number"]),
-        ({"kernel": "poly", "degree": 0}, ["degree=0", "integer of at least 1"]),
         ({"kernel": "poly", "degree": 1.5}, ["degree=1.5", "integer"]),
-        ({"kernel": "poly", "degree": "2"}, ["degree='2'", "integer"]),
         ({"kernel": "poly", "coef0": np.inf}, ["coef0=inf", "finite"]),
-        ({"kernel": "poly", "coef0": "1"}, ["coef0='1'", "finite"]),
-        (
-            {"kernel": "gauss"},
-            ["kernel='gauss'", "'linear', 'poly', 'rbf'", "callable"],
-        ),
+        ({"kernel": "gauss"}, ["kernel='gauss'", "'linear', 'poly', 'rbf'"]),
         ({"kernel": None}, ["kernel=None", "expected one of"]),
-        ({"kernel": 3}, ["kernel=3", "expected one of"]),
     ],
     ids=lambda value: str(value) if isinstance(value, dict) else None,
 )
-def test_kernel_parameters(model, parameters, words):
+def test_parameters(model, parameters, words):
     refused(ValueError, words, model(**parameters).fit, good_pairs(), Y)
-
-
-def test_parameters_are_checked_in_fit_and_not_before():
-    model = SVMCompare(C="a lot")
-    assert model.set_params(kernel=3).get_params()["C"] == "a lot"
+    inside = ThresholdCompare(model(**parameters))
+    refused(ValueError, words, inside.fit, good_pairs(), Y)
 
 
 def gram():

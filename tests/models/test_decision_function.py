@@ -6,7 +6,6 @@ import warnings
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.calibration import CalibratedClassifierCV
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -19,11 +18,9 @@ from tiebreak import (
     Glicko,
     OrdinalSVM,
     Pairs,
-    SVMCompare,
     ThresholdCompare,
 )
-from tiebreak.datasets import make_norms
-from tiebreak.metrics import comparison_log_loss, get_scorer
+from tiebreak.metrics import get_scorer
 from tiebreak.metrics.scorers import utility_of
 from tiebreak.models.base import outcome_scores, to_outcomes
 
@@ -80,22 +77,6 @@ def test_context_counts():
     assert_allclose(model.difference(pairs) - d, context @ model.context_coef_)
     scores = model.decision_function(pairs, context=context)
     assert_array_equal(scores, outcome_scores(d, model.threshold_))
-
-
-def test_calibrated_probabilities_of_a_machine():
-    train, test = (
-        make_norms(n, norm=2, random_state=k) for n, k in ((600, 0), (1000, 1))
-    )
-    machine = SVMCompare(10.0, gamma=0.25)
-    model = CalibratedClassifierCV(machine, cv=3).fit(train.pairs, train.y)
-    proba = model.predict_proba(test.pairs)
-    assert_allclose(proba.sum(axis=1), 1)
-    shares = np.bincount(train.y + 1) / len(train.y)
-    baseline = comparison_log_loss(test.y, np.tile(shares, (len(test.y), 1)))
-    assert comparison_log_loss(test.y, proba) < 0.7 * baseline
-    alone = machine.fit(train.pairs, train.y).score(test.pairs, test.y)
-    accuracy = np.mean(model.predict(test.pairs) == test.y)
-    assert accuracy == pytest.approx(alone, abs=0.05)
 
 
 def graded():

@@ -2,20 +2,18 @@
 """ExpectedRankRegression: positions, weights, any regressor."""
 
 import numpy as np
-import pytest
-import scipy.sparse as sp
 import sklearn
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.linear_model import LinearRegression
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 from tests.models.inputs import refused
-from tiebreak import ExpectedRankRegression, Orders, Pairs, load, save
+from tiebreak import ExpectedRankRegression, Orders, Pairs
 from tiebreak.losses import GradeTree
 from tiebreak.models.expected_rank import expected_ranks
 
@@ -86,12 +84,9 @@ def test_weights_of_lists_weigh_their_items():
     found = model.regressor_
     assert_allclose(found.weight_, [4, 4, 4, 9, 9])
     assert_allclose(found.y_, [1 / 4, 2 / 4, 3 / 4, 1 / 3, 2 / 3])
-    once = ExpectedRankRegression().fit(orders, sample_weight=[1.0, 3.0, 2.0])
-    again = ExpectedRankRegression().fit(orders[[0, 1, 1, 1, 2, 2]])
-    assert_allclose(once.utility(ITEMS), again.utility(ITEMS))
 
 
-def test_any_regressor(tmp_path):
+def test_any_regressor():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 3))
     utility = 0.3 * X[:, 0] + 1.5 * X[:, 1] ** 2
@@ -110,14 +105,8 @@ def test_any_regressor(tmp_path):
     square = make_pipeline(PolynomialFeatures(2), LinearRegression())
     model = ExpectedRankRegression(square).fit(orders)
     assert not hasattr(model, "coef_")
-    again = load(save(model, tmp_path / "model"))
-    assert_array_equal(again.utility(X), model.utility(X))
     # The regressor of the constructor is not touched.
     assert not hasattr(square[-1], "coef_")
-    sparse = ExpectedRankRegression(Ridge(1e-9, solver="lsqr", tol=1e-12))
-    sparse.fit(Orders(sp.csr_array(X), list(orders)))
-    dense = ExpectedRankRegression().fit(orders)
-    assert_allclose(sparse.utility(sp.csr_array(X)), dense.utility(X), atol=1e-6)
 
 
 def test_weights_reach_the_regressor_or_are_refused():
@@ -145,7 +134,3 @@ def test_input_that_does_not_do():
     refused(TypeError, words, fit, Pairs(ITEMS, [0], [1]), [1])
     refused(ValueError, ["no pair to learn from"], fit, Orders(ITEMS, [[0], [[1, 2]]]))
     refused(TypeError, ["no features"], fit, Orders(None, [["a", "b"]]))
-    with pytest.warns(UserWarning, match="1 of 4 groups"):
-        model = fit(Orders(ITEMS, [*LISTS, [4]]))
-    expected = ExpectedRankRegression().fit(Orders(ITEMS, LISTS))
-    assert_allclose(model.utility(ITEMS), expected.utility(ITEMS))

@@ -160,10 +160,7 @@ def test_comparisons_are_rows_as_listed(slack, parts, monkeypatch):
 
 
 @pytest.mark.parametrize(("slack", "adjacent"), FORMS)
-@pytest.mark.parametrize("climb", [False, True])
-def test_alpha_max_is_exact_from_both_sides(slack, adjacent, climb, monkeypatch):
-    if climb:
-        monkeypatch.setattr("tiebreak.models.l1.problem._QUICK_ROWS", 0)
+def test_alpha_max_is_exact_from_both_sides(slack, adjacent):
     X, y, rng = make(30, n_grades=3)
     X = X * [1.0, 7.0, 0.3]
     weight = rng.uniform(0.5, 2.0, len(y))
@@ -312,7 +309,7 @@ def test_slacks_per_item_can_pay_for_everything_and_then_say_so():
         model = L1Ranker(1e-3, slack)
         if model.alpha_max(X, y) > 0:
             continue
-        with pytest.warns(UserWarning, match="pay for all pairs at once.*whatever"):
+        with pytest.warns(UserWarning, match="no alpha gives weights"):
             model.fit(X, y)
         assert not model.coef_.any()
         assert_allclose(model.objective_, plain.solve_graded(X, y, 1e-3, slack)[0])
@@ -339,7 +336,7 @@ def test_constant_features_get_no_weight():
             alone = L1Ranker(0.5, slack, **TIGHT).fit(X, y)
             assert_allclose(model.coef_[1:-1], alone.coef_, atol=1e-8)
     for slack in SLACKS:
-        with pytest.warns(UserWarning, match="all features are constant"):
+        with pytest.warns(UserWarning, match="features are constant"):
             model = L1Ranker(0.5, slack).fit(np.ones((len(y), 2)), y)
         assert not model.coef_.any()
 

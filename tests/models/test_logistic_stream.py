@@ -105,32 +105,19 @@ def mean_loss(model, pairs, y):
     return comparison_log_loss(y, model.predict_proba(pairs))
 
 
-def stream_data(rng, kind, link, n=20_000):
-    names = None
-    if kind == "names":
-        items = np.eye(100)
-        w = rng.normal(size=100)
-    else:
-        items = rng.normal(size=(400, 8))
-        w = 0.4 * rng.normal(size=8)
-    if kind == "correlated":
-        items += 2 * rng.normal(size=(400, 1))
-    if kind == "scaled":
-        scale = np.geomspace(0.01, 100, 8)
-        items, w = items * scale, w / scale
-    left = rng.integers(0, len(items), n)
-    right = (left + rng.integers(1, len(items), n)) % len(items)
-    utility = items @ w
+def stream_data(rng, link, n=20_000):
+    scale = np.geomspace(0.01, 100, 8)
+    items = (rng.normal(size=(400, 8)) + 2 * rng.normal(size=(400, 1))) * scale
+    utility = items @ (0.4 * rng.normal(size=8) / scale)
+    left = rng.integers(0, 400, n)
+    right = (left + rng.integers(1, 400, n)) % 400
     y = outcomes(rng, link, utility[right] - utility[left], 0.5)
-    if kind == "names":
-        items, names = None, np.array([f"item {i}" for i in range(100)])
-    return Pairs(items, left, right, names=names), y
+    return Pairs(items, left, right), y
 
 
 @every_link
-@pytest.mark.parametrize("kind", ["plain", "correlated", "scaled", "names"])
-def test_a_stream_comes_close_to_the_batch(rng, link, kind):
-    pairs, y = stream_data(rng, kind, link)
+def test_a_stream_comes_close_to_the_batch(rng, link):
+    pairs, y = stream_data(rng, link)
     alpha = 0.1
     best = mean_loss(LogisticCompare(alpha, link=link).fit(pairs, y), pairs, y)
     model = LogisticCompare(alpha, link=link)

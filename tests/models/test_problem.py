@@ -4,9 +4,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics.pairwise import rbf_kernel
 
-from tiebreak import Pairs
 from tiebreak.data import as_items
-from tiebreak.models import LogisticCompare, RankSVM
+from tiebreak.models import RankSVM
 from tiebreak.models import problem as kernel_factor
 
 
@@ -62,21 +61,6 @@ def test_too_many_items_that_differ_too_much(rng, monkeypatch):
     items = 100 * rng.normal(size=(90, 3))
     with pytest.raises(ValueError, match=r"90 distinct items .* 40 .*Nystroem"):
         factor_of(items)
-
-
-def test_the_fit_does_not_depend_on_how_the_factor_was_made(rng, monkeypatch):
-    items = rng.normal(size=(60, 1))
-    left, right = rng.integers(0, 60, size=(2, 200))
-    y = np.where(np.abs(items[right] - items[left]) < 0.4, 0, 1).ravel()
-    y *= np.where(items[right] < items[left], -1, 1).ravel()
-    y[left == right] = 0
-    left, right = np.where(left == right, (left + 1) % 60, left), right
-    model = LogisticCompare(0.1, kernel="rbf", gamma=0.5)
-    one = model.fit(Pairs(items, left, right), y).utility(items)
-    monkeypatch.setattr(kernel_factor, "MAX_PIVOTS", 40)
-    two = model.fit(Pairs(items, left, right), y).utility(items)
-    assert_allclose(two, one, atol=1e-6)
-    assert np.ptp(one) > 1
 
 
 def test_a_factor_of_part_of_a_given_matrix(rng):

@@ -11,9 +11,8 @@ from sklearn.svm import LinearSVC
 from tests.oracles import grade_losses as oracle
 from tests.oracles import pair_svm
 from tests.oracles.pair_svm import hinge_order_primal
-from tiebreak import Orders, Pairs, RankSVM, ThresholdCompare
+from tiebreak import Pairs, RankSVM, ThresholdCompare
 from tiebreak.datasets import make_norms
-from tiebreak.metrics import swapped_pairs
 
 
 @pytest.fixture
@@ -166,23 +165,6 @@ def test_the_objective_is_the_sum(graded):
         assert_allclose(X[model.support_].T @ model.dual_coef_, model.coef_, atol=1e-4)
 
 
-def test_orders_are_their_grades(rng):
-    items = rng.normal(size=(8, 2))
-    orders = Orders(items, [[0, 1, [2, 3]], [5, 4], [7, 0, 6, 1]])
-    X, y, qid = orders.grades()
-    for kernel in ("linear", "rbf"):
-        one = RankSVM(kernel=kernel, gamma=0.5, **TIGHT).fit(orders)
-        other = RankSVM(kernel=kernel, gamma=0.5, **TIGHT).fit(X, y, qid=qid)
-        assert_allclose(one.utility(items), other.utility(items), atol=1e-6)
-        assert one.n_pairs_ == 5 + 1 + 6
-        twice = orders[[0, 1, 2, 2]]
-        heavy = RankSVM(kernel=kernel, gamma=0.5, **TIGHT)
-        heavy.fit(orders, sample_weight=[1, 1, 2])
-        again = RankSVM(kernel=kernel, gamma=0.5, **TIGHT).fit(twice)
-        assert_allclose(heavy.utility(items), again.utility(items), atol=1e-5)
-    assert one.score(orders) == 1 - swapped_pairs(y, one.utility(X), qid)
-
-
 def test_a_path_is_what_separate_fits_find(graded):
     X, y, qid = graded
     Cs = [0.01, 1.0, 100.0]
@@ -233,21 +215,6 @@ def test_ties_count_in_both_directions(rng):
     assert_allclose(model.coef_, written.coef_, atol=1e-7)
     d = items[right] - items[left]
     assert_allclose(d[model.support_].T @ model.dual_coef_, model.coef_, atol=1e-4)
-
-
-def test_idle_groups_are_told_once(graded):
-    X, y, qid = graded
-    with pytest.warns(UserWarning, match="2 of 5 groups have one item only") as caught:
-        model = RankSVM(kernel="linear", **TIGHT).fit(
-            np.vstack([X, np.zeros((3, 3))]),
-            np.append(y, [1, 5, 5]),
-            qid=np.append(qid, ["x", "y", "y"]),
-        )
-    assert len(caught) == 1
-    alone = RankSVM(kernel="linear", **TIGHT).fit(X, y, qid=qid)
-    assert_allclose(model.coef_, alone.coef_, atol=1e-7)
-    with pytest.raises(ValueError, match="no pair to learn from"):
-        RankSVM(loss="squared_hinge").fit(X, y, qid=np.arange(60))
 
 
 def test_a_kernel_with_many_columns_forms_the_hessian(rng):

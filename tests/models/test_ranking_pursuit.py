@@ -4,12 +4,8 @@
 import warnings
 
 import numpy as np
-import pandas as pd
 import pytest
-import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.exceptions import DataConversionWarning
-from sklearn.model_selection import GroupKFold, KFold
 
 from tests.models.inputs import curved_pairs, refused
 from tests.oracles import pursuit as plain
@@ -110,30 +106,6 @@ def test_matching_pursuit_equals_exhaustive_search(rng, mode):
     assert_allclose(model.objective_path_, values, rtol=1e-8)
 
 
-def test_several_kernels_compete():
-    # Data of which both curved kernels explain a part.
-    X, y, qid, _ = make(np.random.default_rng(0))
-    rows = plain.pair_rows(qid, np.ones(len(y)))
-    K = np.hstack([gaussian(X, X), X @ X.T, (0.5 * X @ X.T + 1.0) ** 2])
-    chosen, path, _ = plain.greedy(rows @ K, rows @ y, 7, backfit=True)
-    kernels = [
-        {"kernel": "rbf", "gamma": GAMMA},
-        "linear",
-        {"kernel": "poly", "degree": 2, "gamma": 0.5, "coef0": 1.0},
-    ]
-    model = RankingPursuit(7, alpha=0, kernel=kernels).fit(X, y, qid=qid)
-    assert_array_equal(model.support_kernel_ * len(y) + model.support_, chosen)
-    assert len(set(model.support_kernel_)) > 1
-    assert_allclose(model.dual_coef_, path[-1][chosen], atol=1e-8)
-    assert_allclose(model.utility(X), K @ path[-1], atol=1e-8)
-    # Little memory and a sparse table do not matter.
-    for options, table in (({"cache_size": 1e-6}, X), ({}, sp.csr_array(X))):
-        other = RankingPursuit(7, alpha=0, kernel=kernels, **options)
-        other.fit(table, y, qid=qid)
-        assert_array_equal(other.support_, model.support_)
-        assert_allclose(other.utility(table), model.utility(X), atol=1e-8)
-
-
 @BOTH
 def test_prediction_touches_only_the_support(rng, kind):
     X, y, qid, _ = make(rng)
@@ -152,23 +124,6 @@ def test_prediction_touches_only_the_support(rng, kind):
     other = np.full((5, len(y)), 1e9)
     other[:, model.support_] = gram[:5, model.support_]
     assert_allclose(model.utility(other), model.utility(gram[:5]), rtol=1e-12)
-
-
-def test_orders_are_graded_rows(rng):
-    X = rng.normal(size=(9, 2))
-    orders = Orders(X, [[3, 1, [0, 2]], [5, 3, 8], [7, 4]])
-    weight = np.array([1.0, 2.0, 3.0])
-    for per_group in ("sum", "mean"):
-        options = {"gamma": GAMMA, "per_group": per_group}
-        model = RankingPursuit(3, **options).fit(orders, sample_weight=weight)
-        repeated = RankingPursuit(3, **options).fit(orders[[0, 1, 1, 2, 2, 2]])
-        assert_array_equal(model.support_, repeated.support_)
-        assert_allclose(model.utility(X), repeated.utility(X), atol=1e-9)
-        assert 6 not in model.path_support_
-    table, y, qid = orders.grades()
-    plain_rows = RankingPursuit(3, gamma=GAMMA).fit(table, y, qid=qid)
-    without = RankingPursuit(3, gamma=GAMMA).fit(orders)
-    assert_allclose(without.utility(X), plain_rows.utility(X), atol=1e-9)
 
 
 @BOTH
@@ -226,58 +181,6 @@ def test_validation_of_comparisons_and_orders():
     assert_allclose(chosen.validation_path_.min(), swapped)
 
 
-@pytest.mark.parametrize("with_groups", [True, False])
-def test_cross_validation_equals_a_plain_loop(rng, with_groups):
-    X, y, qid, _ = make(rng, 60, groups=6)
-    groups = qid if with_groups else None
-    options = {"gamma": GAMMA, "max_basis": 9}
-    model = RankingPursuit("cv", cv=3, **options).fit(X, y, qid=groups)
-    folds = GroupKFold(3) if with_groups else KFold(3, shuffle=True, random_state=0)
-    errors = []
-    # Groups are numbered by first appearance, so that their names do not matter.
-    codes = pd.factorize(qid)[0] if with_groups else None
-    for train, test in folds.split(X, y, codes):
-        own = {} if groups is None else {"qid": groups[train]}
-        errors.append(
-            [
-                swapped_pairs(
-                    y[test],
-                    RankingPursuit(n, gamma=GAMMA)
-                    .fit(X[train], y[train], **own)
-                    .utility(X[test]),
-                    None if groups is None else groups[test],
-                )
-                for n in range(1, 10)
-            ]
-        )
-    assert_allclose(model.validation_path_, np.mean(errors, axis=0), atol=1e-12)
-    assert model.n_basis_ == int(np.argmin(np.mean(errors, axis=0))) + 1
-    assert len(model.path_) == 9
-
-
-@BOTH
-def test_cross_validation_of_every_shape(rng, kind):
-    X, y, qid, _ = make(rng, 60, groups=6)
-    options = {"cv": 3, "max_basis": 4}
-    gram = kind("cv", kernel="precomputed", **options).fit(gaussian(X, X), y, qid=qid)
-    same = kind("cv", gamma=GAMMA, **options).fit(X, y, qid=qid)
-    assert_allclose(gram.validation_path_, same.validation_path_, atol=1e-9)
-    assert_array_equal(gram.support_, same.support_)
-    lists = Orders(X, [[i, i + 1, i + 2] for i in range(0, 57, 3)])
-    assert kind("cv", **options).fit(lists).n_basis_ <= 4
-    one = kind("cv", **options).fit(X, y, qid=np.zeros(60))
-    with pytest.warns(DataConversionWarning):
-        column = kind("cv", **options).fit(X, y[:, None])
-    assert_array_equal(one.validation_path_, column.validation_path_)
-    divided = kind("cv", max_basis=4, cv=KFold(3))
-    refused(ValueError, ["KFold", "both", "GroupKFold"], divided.fit, X, y, qid=qid)
-    bad = np.where(np.arange(60) == 41, np.nan, y)
-    refused(ValueError, ["NaN", "row 41"], kind("cv", **options).fit, X, bad)
-    if kind is RankingPursuit:
-        pairs, outcome = curved_pairs()
-        assert kind("cv", **options).fit(pairs, outcome).n_basis_ <= 4
-
-
 def test_residual_is_orthogonal_to_the_support(rng):
     X, y, qid, weight = make(rng)
     model = RankingPursuit(9, alpha=0, gamma=GAMMA)
@@ -330,27 +233,6 @@ def test_a_penalty_on_all_weights_is_rank_rls(rng):
         assert_allclose(same.dual_coef_, other.dual_coef_, atol=1e-9)
 
 
-def test_penalties_of_several_kernels_add_up():
-    X, y, qid, _ = make(np.random.default_rng(2022))  # for which several are chosen
-    y = y + X.sum(axis=1) ** 2
-    rows = plain.pair_rows(qid, np.ones(len(y)))
-    poly = {"kernel": "poly", "degree": 2, "gamma": 0.5, "coef0": 1.0}
-    kernels = [{"kernel": "rbf", "gamma": GAMMA}, "linear", poly]
-    model = RankingPursuit(7, kernel=kernels).fit(X, y, qid=qid)
-    both = gaussian(X, X), X @ X.T, (0.5 * X @ X.T + 1.0) ** 2
-    own, kind = model.support_, model.support_kernel_
-    assert len(set(kind)) > 1
-    K = np.column_stack([both[v][:, j] for v, j in zip(kind, own, strict=True)])
-    G = np.array(
-        [
-            [both[v][i, j] if v == u else 0.0 for u, j in zip(kind, own, strict=True)]
-            for v, i in zip(kind, own, strict=True)
-        ]
-    )
-    a, _ = penalized(rows, rows @ y, K, G, 1.0)
-    assert_allclose(model.dual_coef_, a, atol=1e-6)
-
-
 def test_there_is_no_penalty_without_back_fitting(rng):
     X, y, qid, _ = make(rng)
     one, two = (
@@ -374,21 +256,14 @@ class TestBadInput:
     @pytest.mark.parametrize(
         ("options", "words"),
         [
-            ({"n_basis": 0}, ["n_basis=0", "at least 1", "cv"]),
+            ({"n_basis": 0}, ["n_basis=0", "at least 1"]),
             ({"alpha": -1.0}, ["alpha=-1.0", "not negative"]),
             ({"alpha": "1"}, ["alpha='1'"]),
             ({"n_basis": 2.5}, ["n_basis=2.5", "whole number"]),
-            ({"n_basis": True}, ["n_basis=True"]),
-            ({"n_basis": "all"}, ["n_basis='all'"]),
-            ({"max_basis": -1}, ["max_basis=-1"]),
             ({"backfit": "yes"}, ["backfit='yes'", "True or False"]),
             ({"backfit": False, "prefit": True}, ["prefit=True", "backfit=True"]),
             ({"cache_size": 0}, ["cache_size=0", "positive"]),
             ({"kernel": "gauss"}, ["kernel='gauss'", "rbf"]),
-            ({"kernel": []}, ["kernel=", "one kernel"]),
-            ({"kernel": ["rbf", "precomputed"]}, ["none is precomputed"]),
-            ({"kernel": {"name": "rbf"}}, ["'name'", "'gamma'"]),
-            ({"kernel": {"kernel": "rbf", "gamma": -1}}, ["gamma=-1"]),
         ],
         ids=lambda value: str(value) if isinstance(value, dict) else None,
     )
@@ -410,8 +285,6 @@ class TestBadInput:
         )
         narrow = (self.X[:, :1], self.Y, self.QID)
         refused(ValueError, ["1 features"], self.fit, model, validation=narrow)
-        good = (self.X, self.Y, self.QID)
-        refused(ValueError, ["'cv'", "both"], self.fit, kind("cv"), validation=good)
 
     def test_columns_that_are_constant_inside_every_group(self):
         flat = (self.QID == "a")[:, None].astype(float)

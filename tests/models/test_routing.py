@@ -23,7 +23,7 @@ from sklearn.preprocessing import StandardScaler
 
 from tests.models.inputs import curved_pairs
 from tiebreak import Orders, RankSVM, SVMCompare, ThresholdCompare
-from tiebreak.metrics import get_scorer, kendall_tau_b, ndcg, swapped_pairs
+from tiebreak.metrics import get_scorer, swapped_pairs
 from tiebreak.selection.splitters import QueryKFold
 
 
@@ -140,19 +140,6 @@ def test_a_search_with_routing_respects_groups(routing, name, score):
 
 
 @pytest.mark.parametrize(("name", "score"), SCORINGS)
-@pytest.mark.parametrize(
-    "cv", [QueryKFold(3), KFold(3)], ids=lambda cv: type(cv).__name__
-)
-def test_cross_validation_with_routing_respects_groups(routing, name, score, cv):
-    X, y, qid = make_grades()
-    scores = cross_val_score(
-        ranker(), X, y, cv=cv, scoring=scoring_of(name), params={"qid": qid}
-    )
-    needed = {"qid": qid} if isinstance(cv, QueryKFold) else {}
-    assert_allclose(scores, by_hand(cv.split(X, y, **needed), score))
-
-
-@pytest.mark.parametrize(("name", "score"), SCORINGS)
 def test_a_pipeline_with_routing_respects_groups(routing, name, score):
     X, y, qid = make_grades()
     scaled = X * [1.0, 1000.0, 0.001]
@@ -203,83 +190,6 @@ def test_a_search_without_routing_gives_no_number_across_groups(name, score, cv,
     )
     with groups_unseen(cv), pytest.raises(ValueError, match="fitted with qid"):
         strict.fit(X, y, qid=qid, **groups)
-
-
-SCORERS = {
-    "swapped_pairs": (
-        get_scorer("swapped_pairs"),
-        lambda y, u, qid: -swapped_pairs(y, u, qid),
-    ),
-    "kendall_tau_b": (get_scorer("kendall_tau_b"), kendall_tau_b),
-    "ndcg": (get_scorer("ndcg"), ndcg),
-    "ndcg@2": (get_scorer("ndcg", k=2), lambda y, u, qid: ndcg(y, u, qid, k=2)),
-    "ndcg linear": (
-        get_scorer("ndcg", k=3, gain="linear"),
-        lambda y, u, qid: ndcg(y, u, qid, k=3, gain="linear"),
-    ),
-}
-
-
-def make_relevance():
-    """Grade search results from 0 to 3; one query of one document, one of none."""
-    X, y, qid = make_grades()
-    level = {name: y[qid == name].mean() for name in set(qid.tolist())}
-    grade = np.round(1.0 + y - [level[name] for name in qid.tolist()])
-    grade = np.clip(grade, 0, 3)
-    grade[qid == "group 4"] = 0.0
-    only = np.flatnonzero(qid == "group 7")
-    rows = np.setdiff1d(np.arange(len(y)), only[1:])
-    return X[rows], grade[rows], qid[rows]
-
-
-@pytest.mark.filterwarnings("ignore:.*one item only or all grades equal")
-@pytest.mark.filterwarnings("ignore:Kendall's tau-b does not exist")
-@pytest.mark.parametrize(("scorer", "metric"), SCORERS.values(), ids=SCORERS)
-def test_scorers_get_their_groups(routing, scorer, metric):
-    X, y, qid = make_relevance()
-    expected, across = [], []
-    for train, test in QueryKFold(3).split(X, y, qid=qid):
-        utility = ranker().fit(X[train], y[train], qid=qid[train]).utility(X[test])
-        expected.append(metric(y[test], utility, qid[test]))
-        across.append(metric(y[test], utility, None))
-    scores = cross_val_score(
-        ranker(), X, y, cv=QueryKFold(3), scoring=scorer, params={"qid": qid}
-    )
-    assert_allclose(scores, expected)
-    assert np.abs(scores - across).max() > 1e-3
-    search = GridSearchCV(ranker(), {"C": [0.1]}, cv=QueryKFold(3), scoring=scorer)
-    assert_allclose(split_scores(search.fit(X, y, qid=qid))[0], expected)
-
-
-class Witness(RankSVM):
-    """Tells which groups it was fitted and scored on."""
-
-    log: list = []  # noqa: RUF012
-
-    def fit(self, X, y=None, *, qid=None, sample_weight=None):
-        self.log.append(("fit", set(qid.tolist()), len(y)))
-        return super().fit(X, y, qid=qid, sample_weight=sample_weight)
-
-    def score(self, X, y=None, *, qid=None, sample_weight=None):
-        self.log.append(("score", set(qid.tolist()), len(y)))
-        return super().score(X, y, qid=qid, sample_weight=sample_weight)
-
-
-def test_no_query_is_ever_split_by_a_search(routing):
-    X, y, qid = make_grades()
-    Witness.log.clear()
-    model = Witness(kernel="linear", loss="squared_hinge")
-    GridSearchCV(model, GRID, cv=QueryKFold(4)).fit(X, y, qid=qid)
-    *pairs, (_, everything, n_rows) = Witness.log
-    assert len(pairs) == 2 * 4 * 3
-    assert (len(everything), n_rows) == (N_GROUPS, len(y))
-    for (what, trained, n_train), (then, scored, n_test) in zip(
-        pairs[::2], pairs[1::2], strict=True
-    ):
-        assert (what, then) == ("fit", "score")
-        assert not trained & scored
-        assert trained | scored == everything
-        assert n_train + n_test == len(y)
 
 
 @pytest.mark.parametrize("inside", [False, True], ids=["RankSVM", "pipeline"])

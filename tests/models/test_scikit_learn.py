@@ -106,7 +106,7 @@ ITEM_MODELS = [
     RankRLS(solver="cg", tol=1e-16),
     RankingPursuit(),
     RankingPursuit(3),
-    RankingPursuit(3, kernel=["rbf", "linear"], backfit=False),
+    RankingPursuit(3, kernel="linear", backfit=False),
     MatchingPursuit(3, prefit=True),
     CoRankingPursuit(3),
     CoRankingPursuit(3, views=["rbf", "poly"], objective="functions", indices="shared"),

@@ -113,41 +113,6 @@ def test_dual_coefficients_are_the_utility(rng):
     assert (C <= 3.0 + 1e-9).all()
 
 
-def test_precomputed_equals_its_kernel(rng):
-    pairs, y = noisy_pairs(rng, "distinct items")
-    direct = quiet_fit(SVMCompare(gamma=0.5, tol=1e-8), pairs, y)
-    k = kernel_function("rbf", 0.5, 3, 0.0)
-    K = k(pairs.values, pairs.values)
-    stored = quiet_fit(
-        SVMCompare(kernel="precomputed", tol=1e-8), pairs.with_items(K), y
-    )
-    new = rng.normal(size=(7, 2))
-    np.testing.assert_allclose(
-        stored.utility(k(new, pairs.values)), direct.utility(new), atol=1e-7
-    )
-
-
-def test_without_features_is_one_hot(rng):
-    names = np.array(["ada", "bo", "cy", "di", "ed"])
-    left, right = rng.integers(0, 5, 40), rng.integers(0, 5, 40)
-    keep = left != right
-    left, right = left[keep], right[keep]
-    y = np.clip(right - left, -1, 1) * (rng.random(len(left)) < 0.7)
-    y[:3] = [-1, 0, 1]
-    by_name = quiet_fit(
-        SVMCompare(kernel="linear", tol=1e-9), Pairs(None, names[left], names[right]), y
-    )
-    one_hot = quiet_fit(
-        SVMCompare(kernel="linear", tol=1e-9), Pairs(np.eye(5), left, right), y
-    )
-    np.testing.assert_allclose(
-        by_name.utility(names), one_hot.utility(np.eye(5)), atol=1e-7
-    )
-    assert set(by_name.items_) == set(names)
-    with pytest.raises(ValueError, match=r"1 item\(s\) were not in .*'flo'"):
-        by_name.utility(["ada", "flo"])
-
-
 def test_kinds_of_ties_at_small_C():
     """With few ties β ≥ 0, and the ranking stays the right way round."""
     few = make_norms(300, norm=2, tie_share=0.1, random_state=0)

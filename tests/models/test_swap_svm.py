@@ -89,15 +89,3 @@ def test_it_is_half_of_rank_svm_at_four_times_c(graded, kernel):
     assert swap.objective_ == pytest.approx(rank.objective_ / 4, rel=1e-7)
     assert_allclose(swap.utility(X), rank.utility(X) / 2, atol=1e-3)
     assert swap.gap_ <= 1e-9
-
-
-def test_a_path_is_what_separate_fits_find(graded):
-    X, y, qid = graded
-    Cs = [0.01, 1.0, 30.0]
-    template = SwapSVM(kernel="linear", **TIGHT)
-    for C, model in zip(Cs, template.path(X, y, Cs, qid=qid), strict=True):
-        alone = SwapSVM(C, kernel="linear", **TIGHT).fit(X, y, qid=qid)
-        assert model.objective_ == pytest.approx(alone.objective_, rel=1e-7)
-    assert not hasattr(template, "coef_")
-    with pytest.raises(ValueError, match="at least one value of C"):
-        template.path(X, y, [], qid=qid)

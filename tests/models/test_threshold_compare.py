@@ -118,22 +118,6 @@ def test_the_threshold_of_graded_items_is_the_best(graded, weighted, grouped):
     )
 
 
-def test_orders_are_their_grades(graded):
-    X, _, _ = graded
-    orders = Orders(X, [[0, [1, 2], 3], [[4, 5, 6], 7, 0], [8, 9, [10, 2]]])
-    weight = np.array([1.0, 2.0, 0.0])
-    model = ThresholdCompare(linear()).fit(orders, sample_weight=weight)
-    values, y, qid = orders.grades()
-    rows = np.sqrt(np.repeat(weight, orders.lengths))
-    graded_rows = ThresholdCompare(linear()).fit(values, y, qid=qid, sample_weight=rows)
-    assert model.threshold_ == pytest.approx(graded_rows.threshold_)
-    assert model.training_error_ == pytest.approx(graded_rows.training_error_)
-    assert model.n_pairs_ == graded_rows.n_pairs_ == 16
-    with pytest.raises(ValueError, match="was fitted with qid"):
-        model.score(X, np.arange(40.0))
-    assert model.score(orders) == graded_rows.score(values, y, qid=qid)
-
-
 @pytest.mark.parametrize("features", [None, np.arange(8.0).reshape(4, 2)])
 def test_lists_of_names_get_a_threshold(features):
     lists = [["a", ["b", "c"], "d"], [["b", "c"], "a"], ["c", "b", "d"], ["d", "a"]]

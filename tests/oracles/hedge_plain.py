@@ -49,17 +49,6 @@ def batch(X, orders, beta, n_rounds, weights=None):
     return w
 
 
-def online(X, orders, beta, start=None):
-    """Hedge with one order after the other; weights after each."""
-    w = np.full((2, X.shape[1]), 0.5 / X.shape[1]) if start is None else start
-    history = []
-    for blocks in orders:
-        w = w * beta ** losses(X, [blocks])
-        w = w / w.sum()
-        history.append(w)
-    return history
-
-
 def preferences(X, w):
     """PREF(a, b) for all a and b."""
     n, p = X.shape

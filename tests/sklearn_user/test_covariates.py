@@ -41,7 +41,7 @@ def test_an_advantage_and_a_context_are_learned_beside_features(season):
 def test_predictions_are_for_the_conditions_that_are_given(season):
     """Without conditions a prediction is for neutral ground."""
     games, y, _ = season
-    model = LogisticCompare(kernel="rbf", gamma=0.1).fit(games, y, advantage=1)
+    model = LogisticCompare().fit(games, y, advantage=1)
     at_home = model.predict_proba(games, advantage=1)
     neutral, away = model.predict_proba(games), model.predict_proba(games, advantage=-1)
     assert (at_home[:, 0] > neutral[:, 0]).all()

@@ -111,7 +111,5 @@ def test_what_cannot_be_written_is_refused(items):
     names = BradleyTerry().fit(Pairs(left=["a", "b"], right=["b", "a"]), [-1, -1])
     with pytest.raises(TypeError, match="cannot write this BradleyTerry"):
         to_onnx(names)
-    with pytest.raises(TypeError, match="expected one kernel"):
-        to_onnx(RankingPursuit(3, kernel=["rbf", "linear"]).fit(X, y))
     with pytest.raises(ValueError, match="dtype='half'"):
         to_onnx(names, dtype="half")

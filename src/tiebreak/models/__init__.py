@@ -10,7 +10,6 @@ from tiebreak.models.l1.l1_ranker import L1Ranker
 from tiebreak.models.least_squares.rank_rls import RankRLS
 from tiebreak.models.logistic.logistic_compare import LogisticCompare
 from tiebreak.models.majority import MajorityCompare
-from tiebreak.models.personal import PersonalKernel, personal_pairs
 from tiebreak.models.pursuit.co_ranking_pursuit import CoRankingPursuit
 from tiebreak.models.pursuit.ranking_pursuit import MatchingPursuit, RankingPursuit
 from tiebreak.models.svm.duals import PathFit, fit_path
@@ -26,8 +25,7 @@ from tiebreak.models.without_ties import WithoutTies
 __all__ = [
     "BoostedUtility", "CoRankingPursuit", "ExpectedRankRegression", "HedgeOrder",
     "L1Ranker", "LogisticCompare", "MajorityCompare", "MatchingPursuit",
-    "MaxMarginCompare", "OrderSVM", "OrdinalSVM", "PathFit",
-    "PersonalKernel", "RankBoost", "RankRLS", "RankSVM", "RankingPursuit", "SVMCompare",
-    "SwapSVM", "ThresholdCompare", "ThresholdWarning", "WithoutTies", "fit_path",
-    "personal_pairs",
+    "MaxMarginCompare", "OrderSVM", "OrdinalSVM", "PathFit", "RankBoost", "RankRLS",
+    "RankSVM", "RankingPursuit", "SVMCompare", "SwapSVM", "ThresholdCompare",
+    "ThresholdWarning", "WithoutTies", "fit_path",
 ]  # fmt: skip

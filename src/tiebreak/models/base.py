@@ -8,20 +8,19 @@ is no threshold. Equal utilities keep the order of their rows in ``order``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from typing import Any, ClassVar, Self, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn import get_config
 from sklearn.base import ClassifierMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import RegressorTags
 from sklearn.utils.validation import check_is_fitted
 
 from tiebreak.data import (
-    Comparisons,
-    Grades,
     ItemTable,
     Orders,
     Pairs,
@@ -30,12 +29,11 @@ from tiebreak.data import (
     check_grades,
     check_weights,
     is_pairs,
-    read_data,
 )
 from tiebreak.data.columns import row_slices
 from tiebreak.data.messages import DataWarning, FitWarning, warn_user
 from tiebreak.data.outcome import OUTCOMES, decode_outcomes
-from tiebreak.data.parameters import Values
+from tiebreak.data.parameters import Values, check_parameters
 from tiebreak.data.validation import check_features
 from tiebreak.metrics import comparison_accuracy, swapped_pairs
 from tiebreak.metrics.metric_inputs import as_outcomes, outcome_vector
@@ -89,6 +87,8 @@ class UtilityMixin:
 
     items_: np.ndarray
     coef_: np.ndarray
+    item_coef_: np.ndarray
+    dual_coef_: np.ndarray
     threshold_: float
     classes_: np.ndarray
 
@@ -99,6 +99,8 @@ class UtilityMixin:
     _fitted_arrays: ClassVar[Mapping[str, str]] = {"items_": "n: any", "coef_": "p"}
     _fits_pairs: ClassVar[bool] = True
     _fits_items: ClassVar[bool] = False
+    # Largest difference that is a tie where there is no ``threshold_``.
+    _tie_width: ClassVar[float] = 0.0
 
     def _utility(self, table: ItemTable) -> np.ndarray:
         raise NotImplementedError
@@ -149,13 +151,13 @@ class UtilityMixin:
     def _places_of_names(self, names: Any) -> NDArray[np.intp]:
         """Places of names among ``items_``; an unseen one is an error."""
         place = {name: i for i, name in enumerate(self.items_.tolist())}
-        asked = np.asarray(names)
-        if asked.ndim != 1:
+        values = np.asarray(names)
+        if values.ndim != 1:
             raise ValueError(
                 f"{type(self).__name__} was fitted on items without features; expected "
-                f"a list of their names, got shape {asked.shape}."
+                f"a list of their names, got shape {values.shape}."
             )
-        unseen = [name for name in asked.tolist() if name not in place]
+        unseen = [name for name in values.tolist() if name not in place]
         if unseen:
             shown = ", ".join(repr(name) for name in dict.fromkeys(unseen))
             raise ValueError(
@@ -163,7 +165,7 @@ class UtilityMixin:
                 f"{shown}. A model without features knows only the items in items_; "
                 "give items features to predict unseen ones."
             )
-        return np.array([place[name] for name in asked.tolist()], dtype=np.intp)
+        return np.array([place[name] for name in values.tolist()], dtype=np.intp)
 
     def difference(self, X: Any) -> NDArray[np.float64]:
         """Difference of utilities, r(right) - r(left).
@@ -206,7 +208,9 @@ class UtilityMixin:
         check_is_fitted(self)
         if not is_pairs(X):
             return self.utility(X)
-        return outcome_scores(self.difference(X), getattr(self, "threshold_", 0.0))
+        return outcome_scores(
+            self.difference(X), getattr(self, "threshold_", self._tie_width)
+        )
 
     def _utility_of_items(self, pairs: Pairs) -> NDArray[np.float64]:
         if self._by_name:
@@ -254,7 +258,7 @@ class UtilityMixin:
 
     def _to_classes(self, difference: NDArray[np.float64]) -> NDArray[np.int8]:
         """Outcomes of differences, as ``classes_`` numbers them."""
-        outcome = to_outcomes(difference, getattr(self, "threshold_", 0.0))
+        outcome = to_outcomes(difference, getattr(self, "threshold_", self._tie_width))
         first = getattr(self, "classes_", OUTCOMES)[0]
         return outcome + np.int8(first + 1)
 
@@ -281,7 +285,7 @@ class UtilityMixin:
         ndarray of int of shape (n,), or with ``qid`` a list of such
             One per group, groups in order of first appearance.
         """
-        utility = self.utility(X)
+        utility = self._utility_in_groups(X, qid)
         best_first = np.argsort(-utility, kind="stable")
         if qid is None:
             return best_first
@@ -293,7 +297,7 @@ class UtilityMixin:
     def score(
         self,
         X: Any,
-        y: ArrayLike | None = None,
+        y: Any = None,
         *,
         qid: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
@@ -317,22 +321,11 @@ class UtilityMixin:
         """
         check_is_fitted(self)
         if is_pairs(X):
-            pairs = as_pairs(X)
-            if y is None:
-                raise ValueError(
-                    "score on comparisons needs their outcomes: this method requires y "
-                    "to be passed, but the target y is None."
-                )
-            return accuracy(self, y, self.predict(pairs), sample_weight)
+            return accuracy(self, y, self.predict(as_pairs(X)), sample_weight)
         if isinstance(X, Orders):
             y, qid = X.entry_grades()
             utility = self._utility_of_entries(X)
             return 1.0 - swapped_pairs(y, utility, qid=qid, sample_weight=sample_weight)
-        if y is None:
-            raise ValueError(
-                "score on items needs their grades: this method requires y to be "
-                "passed, but the target y is None."
-            )
         if qid is None and getattr(self, "fitted_with_qid_", False):
             raise ValueError(
                 f"{type(self).__name__} was fitted with qid; score needs qid too, or "
@@ -385,35 +378,39 @@ def some_pairs(X: Any) -> Pairs:
     return pairs
 
 
-def read_validation(
-    model: Any, data: Comparisons | Grades, validation: Any
-) -> Comparisons | Grades:
-    """Check data that were held out to choose a number of steps, as those of a fit."""
-    if not isinstance(validation, tuple | list) or len(validation) not in (2, 3):
-        raise ValueError(
-            "validation must be (X, y), or (X, y, qid) for graded items; y is None for "
-            f"Orders. Got {type(validation).__name__}."
-        )
-    held_out = read_data(*validation)
-    draft = clone(model)._keep(data.attributes)
-    if isinstance(held_out, Comparisons):
-        check_features(draft, held_out.pairs.table)
-        return held_out
-    if getattr(draft, "fitted_with_qid_", False) and not held_out.has_groups:
-        raise ValueError(
-            "the training items have groups (qid) and those of validation have none, "
-            "so items of different groups would be compared. Give validation=(X, y, "
-            "qid)."
-        )
-    check_features(draft, held_out.table)
-    return held_out
+def clones_along(model: Any, name: str, values: Iterable[float]) -> list[Any]:
+    """Return unfitted clones of a model for the values of one parameter."""
+    clones = [clone(model).set_params(**{name: value}) for value in values]
+    if not clones:
+        raise ValueError(f"a path needs at least one value of {name}, got none.")
+    for one in clones:
+        check_parameters(one)
+    return clones
+
+
+def end_of_pipeline(model: Any) -> tuple[Any, str]:
+    """Return the last step of a Pipeline and the prefix of its arguments of ``fit``."""
+    if not hasattr(model, "steps"):
+        return model, ""
+    name, last = model.steps[-1]
+    return last, "" if get_config()["enable_metadata_routing"] else f"{name}__"
+
+
+def certificate(objective: float, solution: Any) -> dict[str, Any]:
+    """Return the attributes that say how good the solution of a convex problem is."""
+    return {
+        "objective_": objective,
+        "gap_": solution.gap,
+        "n_iter_": solution.n_iter,
+        "converged_": solution.converged,
+    }
 
 
 def warn_gap(model: Any, n_iter: int, gap: float) -> None:
     """Warn of a fit that ended before its tolerance was reached."""
     warn_user(
         f"{type(model).__name__} stopped after {n_iter} iterations with a relative "
-        f"duality gap of {gap:.2g}; asked for tol={model.tol:g}. The result is kept. "
+        f"duality gap of {gap:.2g} instead of tol={model.tol:g}. The result is kept. "
         "Try a larger max_iter, scaled features or more regularization.",
         ConvergenceWarning,
     )
@@ -446,7 +443,10 @@ def warn_one_kind(y: NDArray[np.int8]) -> bool:
 
 
 def accuracy(
-    model: Any, y: ArrayLike, predicted: NDArray[Any], sample_weight: ArrayLike | None
+    model: Any,
+    y: ArrayLike | None,
+    predicted: NDArray[Any],
+    sample_weight: ArrayLike | None,
 ) -> float:
     """Return the weighted share of outcomes that were predicted."""
     # Unlike in fit, a few rows without a left winner are nothing unusual.

@@ -9,7 +9,7 @@ LightGBM, which grows one tree. Boundary convention: a difference of exactly
 
 from collections.abc import Callable, Iterator
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, ClassVar, Literal, Protocol, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -60,22 +60,6 @@ Flags = NDArray[np.bool_]
 
 # An item's curvature counts as at least this, relative to the mean.
 FLOOR = 1e-6
-
-
-class Objective(Protocol):
-    """A loss of the utilities u of all distinct items."""
-
-    def value(self, u: Floats) -> float:
-        """Give the loss, a sum."""
-
-    def expand(self, u: Floats) -> tuple[Floats, Floats]:
-        """Give the gradient and the diagonal of the Hessian, shape (n_items,) each."""
-
-    def units(self, n_folds: int) -> Codes:
-        """Number what must stay together in a fold: the unit of every item."""
-
-    def part(self, items: Flags) -> Any:
-        """Give what is compared among some items only; None if that is nothing."""
 
 
 @dataclass(eq=False)
@@ -185,6 +169,9 @@ class GradedLoss:
         return None if tree.n_pairs == 0 else replace(self, data=data, tree=tree)
 
 
+Objective = ComparisonLoss | GradedLoss
+
+
 class Growth:
     """A utility of the training items that grows tree by tree."""
 
@@ -223,39 +210,14 @@ class Growth:
         return np.concatenate([np.zeros(0, NODE), *shifted]), ends[:-1]
 
 
-class HeldOut:
-    """Folds of items: each grows on the others, and its own loss says when to stop."""
-
-    def __init__(
-        self,
-        objective: Objective,
-        folds: Iterator[Flags],
-        make: Callable[[Objective], Growth],
-    ) -> None:
-        self._folds = []
-        for held_out in folds:
-            learned, tested = objective.part(~held_out), objective.part(held_out)
-            if learned is not None and tested is not None:
-                self._folds.append((make(learned), tested))
-
-    @property
-    def n_folds(self) -> int:
-        """Number of folds with something to learn from and to test."""
-        return len(self._folds)
-
-    def value(self) -> float:
-        """Give the loss of all folds together."""
-        total = 0.0
-        for growth, tested in self._folds:
-            if isinstance(tested, ComparisonLoss):
-                tested.tie = guarded_tie(growth.objective, tested)
-            total += tested.value(growth.utility)
-        return total
-
-    def add(self) -> None:
-        """Add a tree to every fold."""
-        for growth, _ in self._folds:
-            growth.add()
+def held_out_loss(folds: list[tuple[Growth, Objective]]) -> float:
+    """Sum the losses of folds under the utilities that grew without them."""
+    total = 0.0
+    for growth, tested in folds:
+        if isinstance(tested, ComparisonLoss):
+            tested.tie = guarded_tie(growth.objective, tested)
+        total += tested.value(growth.utility)
+    return total
 
 
 def guarded_tie(learned: Any, tested: ComparisonLoss) -> float:
@@ -368,10 +330,9 @@ class BoostedUtility(UtilityMixin, BaseEstimator):
 
     Notes
     -----
-    Items are held out together: all items that meet, in several steps or one, if there
-    are many such sets; otherwise single items, and comparisons between the parts are
-    used in neither. Graded items are held out by group if there are at least two groups
-    for each fold. Lists share items, so that entries of lists are held out by item.
+    Items that meet are held out together if there are many such sets, and graded items
+    by group if there are two groups for each fold; otherwise single items, and what
+    compares both sides of a fold is used on neither.
 
     To fit, install LightGBM: ``pip install "tiebreak[boost]"``. Predictions do not need
     it: the trees are kept as arrays, which :func:`tiebreak.save` can store. Features
@@ -465,7 +426,17 @@ class BoostedUtility(UtilityMixin, BaseEstimator):
             learned["n_pairs_"] = len(data)
             objective, table = self._comparison_loss(data)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        start = lightgbm_trees(table.values, self._tree_parameters(seed))
+        start = lightgbm_trees(
+            table.values,
+            {
+                "num_leaves": int(self.max_leaves),
+                "min_sum_hessian_in_leaf": float(self.min_child_weight),
+                "lambda_l2": float(self.l2),
+                "bagging_fraction": float(self.subsample),
+                "bagging_freq": int(self.subsample < 1.0),
+                "seed": seed,
+            },
+        )
         growth, curve = self._grow(objective, table, start, seed)
         return self._keep({**learned, **self._learned(objective, growth, curve)})
 
@@ -489,16 +460,6 @@ class BoostedUtility(UtilityMixin, BaseEstimator):
         tie = start_tie(link, cells.counts)
         return ComparisonLoss(design, cells.counts, link, tie), table
 
-    def _tree_parameters(self, seed: int) -> dict[str, Any]:
-        return {
-            "num_leaves": int(self.max_leaves),
-            "min_sum_hessian_in_leaf": float(self.min_child_weight),
-            "lambda_l2": float(self.l2),
-            "bagging_fraction": float(self.subsample),
-            "bagging_freq": int(self.subsample < 1.0),
-            "seed": seed,
-        }
-
     def _grow(
         self,
         objective: Objective,
@@ -513,10 +474,14 @@ class BoostedUtility(UtilityMixin, BaseEstimator):
 
         n_rounds, curve = int(self.n_rounds), None
         if self.early_stopping:
-            folds = deal_units(objective.units(self.n_folds), self.n_folds, seed)
-            held_out = HeldOut(objective, folds, make)
-            if held_out.n_folds:
-                curve = self._validate(held_out)
+            folds = []
+            units = objective.units(self.n_folds)
+            for held_out in deal_units(units, self.n_folds, seed):
+                learned, tested = objective.part(~held_out), objective.part(held_out)
+                if learned is not None and tested is not None:
+                    folds.append((make(learned), tested))
+            if folds:
+                curve = self._validate(folds)
                 n_rounds = int(np.argmin(curve))
             else:
                 warn_user(
@@ -531,11 +496,13 @@ class BoostedUtility(UtilityMixin, BaseEstimator):
             growth.add()
         return growth, curve
 
-    def _validate(self, held_out: HeldOut) -> Floats:
-        curve = [held_out.value()]
+    def _validate(self, folds: list[tuple[Growth, Objective]]) -> Floats:
+        """Grow on every fold until the loss of what was held out falls no more."""
+        curve = [held_out_loss(folds)]
         for _ in range(int(self.n_rounds)):
-            held_out.add()
-            curve.append(held_out.value())
+            for growth, _ in folds:
+                growth.add()
+            curve.append(held_out_loss(folds))
             if len(curve) - 1 - int(np.argmin(curve)) >= self.n_iter_no_change:
                 break
         return np.array(curve)

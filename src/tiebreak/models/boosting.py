@@ -19,14 +19,13 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.sparsefuncs import min_max_axis
 from sklearn.utils.validation import check_is_fitted
 
-from tiebreak.data import Comparisons, Grades, ItemTable, as_items, is_pairs, read_data
+from tiebreak.data import Comparisons, Grades, ItemTable, as_items, read_data
 from tiebreak.data.jit import njit
 from tiebreak.data.parameters import COUNT, Values, check_parameters, one_of
 from tiebreak.data.threads import one_blas_thread
 from tiebreak.data.validation import check_features, pairs_within_groups
 from tiebreak.losses import GradePotentials, ListedPotentials
-from tiebreak.metrics import swapped_pairs
-from tiebreak.models.base import UtilityMixin, read_validation, warn_flat
+from tiebreak.models.base import UtilityMixin, warn_flat
 from tiebreak.models.problem import (
     add_up,
     build_grade_tree,
@@ -92,16 +91,8 @@ class FeatureRankers:
 
     def values(self, ranker: WeakRanker) -> Floats:
         """Give h of the training items, shape (N,)."""
-        if self._sparse:
-            return self.values_of(self._X, ranker)
-        return column_of(self._X, ranker.feature)
-
-    def values_of(self, table: Any, ranker: WeakRanker) -> Floats:
-        """Give h of any items, shape (n,)."""
-        f = ranker.feature
-        if not self._varies[f]:
-            return np.zeros(table.shape[0])
-        return (column_of(table, f) - self.lower[f]) / self.span[f]
+        column, f = column_of(self._X, ranker.feature), ranker.feature
+        return (column - self.lower[f]) / self._divisor[f] if self._sparse else column
 
 
 class StumpRankers:
@@ -131,11 +122,8 @@ class StumpRankers:
 
     def values(self, ranker: WeakRanker) -> Floats:
         """Give h of the training items, shape (N,)."""
-        return self.values_of(self._X, ranker)
-
-    def values_of(self, table: Any, ranker: WeakRanker) -> Floats:
-        """Give h of any items, shape (n,)."""
-        return (column_of(table, ranker.feature) > ranker.cut).astype(np.float64)
+        column = column_of(self._X, ranker.feature)
+        return (column > ranker.cut).astype(np.float64)
 
 
 WeakRankers = FeatureRankers | StumpRankers
@@ -156,14 +144,14 @@ def best_step(
 
     `step` says where the next item has a larger value; without any the place is -1.
     """
-    found, place, edge = 0, -1, 0.0
+    best, place, edge = 0, -1, 0.0
     for feature in range(len(order)):
         below = 0.0
         for k in range(order.shape[1]):
             below += potential[order[feature, k]]
             if step[feature, k] and (place < 0 or abs(below) > abs(edge) + equal):
-                found, place, edge = feature, k, -below
-    return found, place, edge
+                best, place, edge = feature, k, -below
+    return best, place, edge
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,7 +163,7 @@ class BoostingProblem:
     n_pairs: int  # how many pairs there are
 
 
-def graded_problem(data: Grades, feedback: str) -> BoostingProblem:
+def boost_grades(data: Grades, feedback: str) -> BoostingProblem:
     """Take all pairs of different grades, or those with a majority."""
     tree = build_grade_tree(data)
     rows = np.sort(tree.rows)
@@ -185,22 +173,20 @@ def graded_problem(data: Grades, feedback: str) -> BoostingProblem:
         item[rows] = code
         potentials = GradePotentials(tree, item, table.n_items)
         return BoostingProblem(table, potentials, tree.n_pairs)
-    sizes = np.bincount(data.group[rows]).astype(np.float64)
-    n_possible = float(np.sum(sizes * (sizes - 1) / 2))
-    if n_possible > MOST_PAIRS:
-        raise ValueError(
-            f"feedback='majority' writes down pairs, and here are {n_possible:.3g}, "
-            f"more than {MOST_PAIRS:,}. Try feedback='lists', which writes down none."
-        )
     group = np.unique(data.group[rows], return_inverse=True)[1]
     pairs = pairs_within_groups(group, data.y[rows], limit=MOST_PAIRS)
+    if pairs.n_possible > MOST_PAIRS:
+        raise ValueError(
+            f"feedback='majority' writes down pairs, and here are {pairs.n_possible}, "
+            f"more than {MOST_PAIRS:,}. Try feedback='lists', which writes down none."
+        )
     weight = data.weight[rows[pairs.left]] * data.weight[rows[pairs.right]]
     return _majority_problem(
         code[pairs.left], code[pairs.right], pairs.y, weight, table
     )
 
 
-def pair_problem(model: Any, data: Comparisons) -> BoostingProblem:
+def boost_comparisons(model: Any, data: Comparisons) -> BoostingProblem:
     """Take comparisons with a winner, or those with a majority."""
     if not data.y.any():
         refuse_only_ties(model, len(data))
@@ -290,38 +276,6 @@ def boost(
             return
 
 
-class ValidationSet:
-    """Items held out, and how many of their pairs are swapped, round after round."""
-
-    def __init__(
-        self, model: Any, data: Comparisons | Grades, validation: tuple[Any, ...]
-    ) -> None:
-        held_out = read_validation(model, data, validation)
-        if isinstance(held_out, Grades):
-            table = held_out.items
-            self._error = lambda u: swapped_pairs(held_out.y, u, held_out.group)
-        else:
-            decided = held_out.take(np.flatnonzero(held_out.y))
-            if not len(decided):
-                raise ValueError(
-                    f"all {len(held_out)} comparisons of validation are ties; they do "
-                    "not say when to stop."
-                )
-            pairs, table = decided.pairs, decided.pairs.table
-            self._error = lambda u: float(
-                np.mean(np.sign(u[pairs.right] - u[pairs.left]) != decided.y)
-            )
-        self._values = sp.csc_array(table.values) if table.is_sparse else table.values
-        self._utility = np.zeros(table.n_items)
-        # Says now rather than later that there is no pair.
-        self._error(self._utility)
-
-    def add(self, rankers: WeakRankers, done: BoostRound) -> float:
-        """Add a weak ranker."""
-        self._utility += done.alpha * rankers.values_of(self._values, done.ranker)
-        return self._error(self._utility)
-
-
 @dataclass(eq=False, repr=False)
 class RankBoost(UtilityMixin, BaseEstimator):
     r"""Boosting of weak rankers: a utility that is a sum of functions of one feature.
@@ -362,8 +316,6 @@ class RankBoost(UtilityMixin, BaseEstimator):
     smoothing : float, default=1e-4
         Stumps: shares W₊ and W₋ below this count as this, so that α is finite when no
         pair is reversed.
-    n_iter_no_change : int, default=10
-        With a validation set: end if its error has not become less for so many rounds.
 
     Attributes
     ----------
@@ -377,20 +329,17 @@ class RankBoost(UtilityMixin, BaseEstimator):
         Features: H(x) = (x - ``lower_``)·``coef_``.
     lower_, span_ : ndarray of shape (n_features,)
         Features: smallest value of each in training, and the distance to the largest.
-    loss_curve_ : ndarray
-        L(H) after every round, also those that early stopping took back.
-    validation_curve_ : ndarray
-        With a validation set: its share of swapped pairs after every round.
+    loss_curve_ : ndarray of shape (n_iter,)
+        L(H) after every round.
     n_iter_, n_pairs_ : int
-        Weak rankers kept, up to the least validation error, and pairs learned from.
+        Number of weak rankers, and of pairs learned from.
     n_features_in_, feature_names_in_
         Number of features, and their names when the items came with names.
 
     Notes
     -----
-    The cut of a stump is chosen by \|r\| rather than by Z: r of all cuts of a feature
-    are running sums, while Z would need W₊ and W₋ of every cut. Edges that differ by
-    less than 1e-10 count as equal; the first feature and its lowest cut win.
+    Edges that differ by less than 1e-10 count as equal; the first feature and its
+    lowest cut win.
 
     References
     ----------
@@ -418,12 +367,11 @@ class RankBoost(UtilityMixin, BaseEstimator):
     weak: Literal["feature", "stump"] = "feature"
     feedback: Literal["lists", "majority"] = "lists"
     smoothing: float = 1e-4
-    n_iter_no_change: int = 10
 
     _parameters: ClassVar = {
         "weak": one_of("feature", "stump"),
         "feedback": one_of("lists", "majority"),
-        **dict.fromkeys(("n_rounds", "n_iter_no_change"), COUNT),
+        "n_rounds": COUNT,
         "smoothing": Values("a number above 0 and below 0.5", 1e-30, 0.5 - 1e-9),
     }
     _fitted_arrays: ClassVar = {
@@ -443,7 +391,6 @@ class RankBoost(UtilityMixin, BaseEstimator):
         *,
         qid: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
-        validation: tuple[Any, ...] | None = None,
     ) -> Self:
         """Learn from comparisons, graded items or orders.
 
@@ -451,8 +398,6 @@ class RankBoost(UtilityMixin, BaseEstimator):
         ----------
         X, y, qid, sample_weight
             As in ``RankSVM.fit``.
-        validation : (X, y) or (X, y, qid), optional
-            Data held out; the model keeps the rounds up to the fewest swapped pairs.
 
         Returns
         -------
@@ -461,29 +406,20 @@ class RankBoost(UtilityMixin, BaseEstimator):
         check_parameters(self)
         data = read_data(X, y, qid, sample_weight)
         if isinstance(data, Grades):
-            problem = graded_problem(data, self.feedback)
+            problem = boost_grades(data, self.feedback)
         else:
-            problem = pair_problem(self, data)
-        watch = None if validation is None else ValidationSet(self, data, validation)
+            problem = boost_comparisons(self, data)
         by_feature = self.weak == "feature"
         kind = FeatureRankers if by_feature else StumpRankers
         rankers: WeakRankers = kind(problem.table)
         smoothing = None if by_feature else self.smoothing
-        rounds: list[BoostRound] = []
-        errors: list[float] = []
         with one_blas_thread():  # products too small for more than one
-            for done in boost(problem, rankers, int(self.n_rounds), smoothing):
-                rounds.append(done)
-                if watch is None:
-                    continue
-                errors.append(watch.add(rankers, done))
-                if len(errors) - 1 - int(np.argmin(errors)) >= self.n_iter_no_change:
-                    break
+            rounds = list(boost(problem, rankers, int(self.n_rounds), smoothing))
         if not rounds:
             warn_flat(
                 self, "no weak ranker orders the training pairs better than chance"
             )
-        learned = _attributes(rankers, rounds, errors)
+        learned = _attributes(rankers, rounds)
         return self._keep({**data.attributes, "n_pairs_": problem.n_pairs, **learned})
 
     def staged_utility(self, X: Any) -> Iterator[Floats]:
@@ -500,11 +436,6 @@ class RankBoost(UtilityMixin, BaseEstimator):
             The last of ``n_iter_`` is ``utility(X)``, but for rounding.
         """
         check_is_fitted(self)
-        if is_pairs(X):
-            raise TypeError(
-                "staged_utility takes items, got comparisons. Take the differences of "
-                "the utilities of their items."
-            )
         table = as_items(X, name="X")
         check_features(self, table)
         values = sp.csc_array(table.values) if table.is_sparse else table.values
@@ -534,24 +465,19 @@ class RankBoost(UtilityMixin, BaseEstimator):
         return utility
 
 
-def _attributes(
-    rankers: WeakRankers, rounds: list[BoostRound], errors: list[float]
-) -> dict[str, Any]:
-    kept = rounds[: int(np.argmin(errors)) + 1] if errors else rounds
-    features = np.array([r.ranker.feature for r in kept], dtype=np.int64)
-    alphas = np.array([r.alpha for r in kept])
+def _attributes(rankers: WeakRankers, rounds: list[BoostRound]) -> dict[str, Any]:
+    features = np.array([r.ranker.feature for r in rounds], dtype=np.int64)
+    alphas = np.array([r.alpha for r in rounds])
     learned = {
-        "loss_curve_": np.array([done.loss for done in rounds]),
-        "n_iter_": len(kept),
+        "loss_curve_": np.array([r.loss for r in rounds]),
+        "n_iter_": len(rounds),
         "features_": features,
-        "edges_": np.array([r.ranker.edge for r in kept]),
-        "normalizers_": np.array([r.normalizer for r in kept]),
+        "edges_": np.array([r.ranker.edge for r in rounds]),
+        "normalizers_": np.array([r.normalizer for r in rounds]),
         "alphas_": alphas,
     }
-    if errors:
-        learned["validation_curve_"] = np.array(errors)
     if isinstance(rankers, StumpRankers):
-        return learned | {"cuts_": np.array([r.ranker.cut for r in kept])}
+        return learned | {"cuts_": np.array([r.ranker.cut for r in rounds])}
     total, span = np.bincount(features, alphas, len(rankers.span)), rankers.span
     coef = np.divide(total, span, out=np.zeros(len(total)), where=span > 0.0)
     return learned | {"lower_": rankers.lower, "span_": span, "coef_": coef}

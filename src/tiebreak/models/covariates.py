@@ -34,6 +34,7 @@ from tiebreak.data.parameters import LARGEST
 from tiebreak.data.validation import as_numbers
 from tiebreak.losses import OutcomeLink
 from tiebreak.models.base import UtilityMixin, accuracy, outcome_scores
+from tiebreak.models.problem import incidence
 from tiebreak.solvers.linear_program import LinearProgram
 
 Floats = NDArray[np.float64]
@@ -122,16 +123,16 @@ class CovariateMixin(UtilityMixin):
 
     def _effects_learned(self, effects: Floats, has_advantage: bool) -> dict[str, Any]:
         """Fitted attributes for the effects of covariates, the advantage first."""
-        found: dict[str, Any] = {}
+        learned: dict[str, Any] = {}
         if has_advantage:
-            found["advantage_"], effects = float(effects[0]), effects[1:]
-        return found | ({"context_coef_": effects} if len(effects) else {})
+            learned["advantage_"], effects = float(effects[0]), effects[1:]
+        return learned | ({"context_coef_": effects} if len(effects) else {})
 
     def _effect_names(self) -> list[str]:
         has_advantage = hasattr(self, "advantage_")
         n_effects = has_advantage + len(getattr(self, "context_coef_", ()))
-        given = getattr(self, "context_names_", None)
-        return effect_names(has_advantage, n_effects, given)
+        names = getattr(self, "context_names_", None)
+        return effect_names(has_advantage, n_effects, names)
 
     def difference(
         self, X: Any, *, advantage: ArrayLike | None = None, context: Any = None
@@ -289,17 +290,17 @@ class CovariateMixin(UtilityMixin):
         plain = advantage is None and context is None
         if plain or y is None or not is_pairs(X):
             return super().score(X, y, qid=qid, sample_weight=sample_weight)
-        found = self.predict(X, advantage=advantage, context=context)
-        return accuracy(self, y, found, sample_weight)
+        predicted = self.predict(X, advantage=advantage, context=context)
+        return accuracy(self, y, predicted, sample_weight)
 
     def _outcome_intervals(self, low: Floats, high: Floats) -> Floats:
         """Intervals of the probabilities for intervals of differences, (n, 3, 2)."""
         at = [self._link.probabilities(end, self._tie) for end in (low, high)]
-        found = np.stack([np.minimum(*at), np.maximum(*at)], axis=2)
+        intervals = np.stack([np.minimum(*at), np.maximum(*at)], axis=2)
         # A tie is most probable between equals: the largest lies inside, not at an end.
         equal = self._link.probabilities(np.zeros(1), self._tie)[0, 1]
-        found[(low < 0) & (high > 0), 1, 1] = equal
-        return found
+        intervals[(low < 0) & (high > 0), 1, 1] = equal
+        return intervals
 
 
 def check_level(level: float) -> None:
@@ -324,8 +325,8 @@ def refuse_endless(
     counts: ComparisonCounts, n_items: int, penalized: bool, names: list[str], more: str
 ) -> None:
     """Refuse covariates whose effect would grow without end, or fits any value."""
-    if found := covariate_separation(counts, n_items, penalized=penalized):
-        sentences = " ".join(describe_covariate_separation(found, names))
+    if endless := covariate_separation(counts, n_items, penalized=penalized):
+        sentences = " ".join(describe_covariate_separation(endless, names))
         raise ValueError(f"{sentences} Leave it out, {more}")
 
 
@@ -356,7 +357,7 @@ def covariate_separation(
         size[-1] = 0.0  # without ties there is no tie parameter
     cost = np.zeros(len(size))
     program = LinearProgram(cost, rows, 0.0, col_lower=smallest, col_upper=size)
-    found = []
+    endless = []
     for column in range(q):
         grows = []
         for sign in (1, -1):
@@ -365,8 +366,8 @@ def covariate_separation(
             grows.append(program.solve().objective < -_ROUNDING)
         program.change_costs([0.0], [free + column])
         if any(grows):
-            found.append(EndlessEffect(column, int(grows[0]) - int(grows[1])))
-    return tuple(found)
+            endless.append(EndlessEffect(column, int(grows[0]) - int(grows[1])))
+    return tuple(endless)
 
 
 def _is_contradicted(counts: ComparisonCounts, n_items: int, penalized: bool) -> bool:
@@ -386,15 +387,12 @@ def _is_contradicted(counts: ComparisonCounts, n_items: int, penalized: bool) ->
 
 def _constraints(counts: ComparisonCounts, n_items: int) -> tuple[sp.csr_array, int]:
     """Give the matrix of what outcomes ask of (δθ, δβ, δt), and the columns of β."""
-    m, q = counts.covariates.shape
+    q = counts.covariates.shape[1]
     scale = np.abs(counts.covariates).max(axis=0, initial=0.0)
     scaled = counts.covariates / np.where(scale > 0, scale, 1.0)
-    cell, ones = np.arange(m), np.ones(m)
     parts = [sp.csr_array(-scaled)]
     if n_items:
-        places = np.tile(cell, 2), np.concatenate([counts.right, counts.left])
-        signs = np.concatenate([ones, -ones])
-        parts.insert(0, sp.csr_array((signs, places), shape=(m, n_items)))
+        parts.insert(0, incidence(counts.left, counts.right, n_items))
     d = sp.csr_array(sp.hstack(parts, format="csr"))
     left, tie, right = (counts.counts > 0).T
     blocks = []
@@ -411,11 +409,11 @@ def _constraints(counts: ComparisonCounts, n_items: int) -> tuple[sp.csr_array, 
 
 
 def describe_covariate_separation(
-    found: Sequence[EndlessEffect], names: Sequence[str]
+    effects: Sequence[EndlessEffect], names: Sequence[str]
 ) -> list[str]:
-    """Say what was found, one sentence for each covariate."""
+    """Say what was effects, one sentence for each covariate."""
     sentences = []
-    for column, sign in found:
+    for column, sign in effects:
         if sign:
             won, end = ("won", "grows") if sign > 0 else ("lost", "falls")
             text = (

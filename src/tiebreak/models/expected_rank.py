@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn import get_config
 from sklearn.base import BaseEstimator, clone
 from sklearn.linear_model import LinearRegression
 from sklearn.utils import get_tags
@@ -17,7 +16,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from tiebreak.data import ItemTable, read_grades
 from tiebreak.losses import GradeTree
-from tiebreak.models.base import UtilityMixin
+from tiebreak.models.base import UtilityMixin, end_of_pipeline
 from tiebreak.models.problem import build_grade_tree
 
 Floats = NDArray[np.float64]
@@ -158,13 +157,9 @@ def _weight_arguments(regressor: Any, weight: Floats) -> dict[str, Floats]:
     """Name the weights as the ``fit`` of a regressor, or of the end of a Pipeline."""
     if np.all(weight == 1.0):
         return {}
-    last, name = regressor, "sample_weight"
-    if hasattr(regressor, "steps"):
-        step, last = regressor.steps[-1]
-        if not get_config()["enable_metadata_routing"]:
-            name = f"{step}__sample_weight"
+    last, prefix = end_of_pipeline(regressor)
     if has_fit_parameter(last, "sample_weight"):
-        return {name: weight}
+        return {f"{prefix}sample_weight": weight}
     if np.all(weight == weight[0]):
         return {}
     raise ValueError(

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A utility that is linear in features, or a sum of kernel functions at items."""
 
-from __future__ import annotations
-
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,6 +13,7 @@ from tiebreak.data.jit import njit
 from tiebreak.data.threads import chunks, in_threads
 from tiebreak.data.validation import check_features
 from tiebreak.kernels import KernelFunction
+from tiebreak.kernels.functions import Gamma, Kernel
 from tiebreak.models.base import UtilityMixin
 
 Vector = NDArray[np.float64]
@@ -22,8 +22,15 @@ _CHUNK = 2048
 _ALL = [slice(None)]
 
 
+@dataclass(eq=False, repr=False)
 class KernelUtility(UtilityMixin):
     """Utility w·x (``coef_``) or Σ item_coef_[j] k(support_items_[j], x)."""
+
+    _: KW_ONLY
+    kernel: Kernel = "rbf"
+    gamma: Gamma = "scale"
+    degree: int = 3
+    coef0: float = 0.0
 
     _fitted_arrays: ClassVar = {
         "item_coef_": "s",
@@ -31,15 +38,6 @@ class KernelUtility(UtilityMixin):
         "support_": "d: index",
         "dual_coef_": "d",
     }
-    kernel: Any
-    gamma: float | str
-    degree: int
-    coef0: float
-    gamma_: float
-    item_coef_: Vector
-    support_items_: Any
-    support_: NDArray[np.int64]
-    dual_coef_: Vector
 
     def _utility_of_table(self, table: ItemTable) -> Vector:
         if not hasattr(self, "coef_"):
@@ -54,8 +52,7 @@ class KernelUtility(UtilityMixin):
             return weigh_features(values, self.coef_)
         if not hasattr(self, "support_items_"):
             return np.asarray(values @ self.item_coef_).ravel()
-        function = fitted_kernel(self)
-        return expand_kernel(function, values, self.support_items_, self.item_coef_)
+        return expand_support(self, values, self.item_coef_)
 
 
 def fitted_kernel(model: Any) -> KernelFunction:
@@ -63,6 +60,13 @@ def fitted_kernel(model: Any) -> KernelFunction:
     if callable(model.kernel):
         return KernelFunction(model.kernel)
     return KernelFunction(model.kernel, model.gamma_, model.degree, model.coef0)
+
+
+def expand_support(model: Any, values: Any, coef: np.ndarray) -> np.ndarray:
+    """Sum kernel functions at the support; precomputed ``values`` are theirs."""
+    if not hasattr(model, "support_items_"):
+        return np.asarray(values[:, model.support_] @ coef)
+    return expand_kernel(fitted_kernel(model), values, model.support_items_, coef)
 
 
 def weigh_features(values: Any, coef: np.ndarray) -> Vector:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from tiebreak.data.threads import one_blas_thread
 from tiebreak.losses import GradeHinge, LinearObjective, UtilityLoss
 from tiebreak.losses.linear_objective import back_product, forward_product
-from tiebreak.models.base import warn_flat, warn_gap
+from tiebreak.models.base import certificate, warn_flat, warn_gap
 from tiebreak.solvers import (
     BundleSolution,
     NewtonSolution,
@@ -43,13 +43,7 @@ class PrimalSolution:
 
     def fitted(self) -> dict[str, Any]:
         """Return the attributes that every convex model has."""
-        return {
-            "objective_": self.value,
-            "gap_": self.gap,
-            "n_iter_": self.n_iter,
-            "converged_": self.converged,
-            "solver_": self.method,
-        }
+        return {**certificate(self.value, self), "solver_": self.method}
 
 
 def solve_primal(
@@ -102,10 +96,10 @@ def _solve_smooth(
 ) -> PrimalSolution:
     objective = LinearObjective(A, loss, C)
     start = np.zeros(A.shape[1]) if last is None else last.x
-    found = minimize_smooth(model, objective, start)
-    row_coef, converged = -C * objective.in_utility, found.gap <= model.tol
+    best = minimize_smooth(model, objective, start)
+    row_coef, converged = -C * objective.in_utility, best.gap <= model.tol
     return PrimalSolution(
-        found.x, found.value, found.gap, found.n_iter, converged, row_coef, "newton"
+        best.x, best.value, best.gap, best.n_iter, converged, row_coef, "newton"
     )
 
 
@@ -115,17 +109,15 @@ def _solve_nonsmooth(
     value, slope = loss.expand(np.zeros(A.shape[0]))
     x = -C * back_product(A, slope)
     utility = forward_product(A, x)
-    if not np.isfinite(x @ x):
-        return PrimalSolution(0.0 * x, C * value, np.inf, 0, False, slope, "bundle")
     if 2.0 * loss.slope * np.abs(utility).max(initial=0.0) < 1.0:
         # No pair reaches its margin, so that the slope is the same here: solved.
         value = 0.5 * float(x @ x) + C * loss.expand(utility)[0]
         return PrimalSolution(x, value, 0.0, 1, True, -C * slope, "bundle")
     warm = None if last is None else last.bundle
-    found = minimize_bundle(
+    best = minimize_bundle(
         A, loss, C, tol=model.tol, max_iter=model.max_iter, last=warm
     )
-    gap, n_iter, converged = found.gap, found.n_iter, found.converged
+    gap, n_iter, converged = best.gap, best.n_iter, best.converged
     return PrimalSolution(
-        found.x, found.value, gap, n_iter, converged, -found.weights, "bundle", found
+        best.x, best.value, gap, n_iter, converged, -best.weights, "bundle", best
     )

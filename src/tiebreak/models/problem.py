@@ -143,6 +143,14 @@ class KernelItems:
         assert self.function is not None and self.table is not None
         return FunctionKernel(self.function, self.table.values)
 
+    def between(self, some: Codes) -> Floats:
+        """Kernel values between some of the items."""
+        if self.gram is not None:
+            return self.gram[np.ix_(some, some)]
+        assert self.function is not None and self.table is not None
+        values = self.table.values[some]
+        return self.function.block(values, values)
+
     @cached_property
     def factor(self) -> KernelFactor:
         """The factor of the kernel between the items, within `FACTOR_TOL`."""
@@ -226,6 +234,14 @@ class KernelItems:
             "gamma_": self.function.gamma,
         }
 
+    def keep_support(self, some: Any) -> dict[str, Any]:
+        """Return the rows of some items, and their features for kernel functions."""
+        kept: dict[str, Any] = {"support_": self.places[some]}
+        if self.table is not None and self.function is not None:
+            kept["support_items_"] = self.table.values[some]
+            kept["gamma_"] = self.function.gamma
+        return kept
+
     def keep_design(self, x: Floats) -> dict[str, Any]:
         """Return the attributes of a utility with coefficients x of the design."""
         return {"coef_": x} if self.is_linear else self.keep(self.design_coef(x))
@@ -270,6 +286,18 @@ def add_up(first: Codes, second: Codes, n: int) -> tuple[Codes, Codes, Codes]:
     """Return the distinct pairs of numbers below n, sorted, and that of each row."""
     key, row = np.unique(first * n + second, return_inverse=True)
     return key // n, key % n, row
+
+
+def dense_array(values: Any) -> Floats:
+    """Give an array or a sparse array as an array."""
+    return np.asarray(values.toarray() if sp.issparse(values) else values)
+
+
+def incidence(left: Codes, right: Codes, n: int) -> sp.csr_array:
+    """Give the (m, n) matrix from utilities to differences, right minus left."""
+    m = len(left)
+    places = np.tile(np.arange(m), 2), np.concatenate([right, left])
+    return sp.csr_array((np.repeat([1.0, -1.0], m), places), shape=(m, n))
 
 
 def support(rows: Codes, coef: Floats) -> dict[str, Any]:
@@ -345,7 +373,7 @@ def _cells(
     n_kinds: int = 3,
 ) -> CellProblem:
     m = items.n_items if ends is None else len(ends[0])
-    total = np.bincount(cell, np.abs(signed), n_kinds * m)
+    total: Floats = np.bincount(cell, np.abs(signed), n_kinds * m).astype(np.float64)
     row = np.arange(len(rows)) if row is None else row
     shape = (len(rows), len(total))
     share = sp.csr_array((signed / total[cell], (row, cell)), shape=shape)
@@ -420,6 +448,28 @@ def warn_idle_groups(n_idle: int, n_groups: int) -> None:
         warn_user(
             f"{n_idle} of {n_groups} groups have one item only or all grades equal. "
             "Nothing is to be learned from them, and they are left out.",
+            DataWarning,
+        )
+
+
+def rows_of_differences(data: Grades, rows: Codes) -> Codes:
+    """Find the rows of groups of two or more; refuse equal grades in all groups."""
+    y, group = data.y[rows], data.group[rows]
+    last = np.zeros(data.n_groups)
+    last[group] = y
+    if not (y != last[group]).any():
+        refuse_no_pairs(len(data), data.n_groups)
+    size = np.bincount(group, minlength=data.n_groups)
+    warn_single_items(int((size == 1).sum()), int((size > 0).sum()))
+    return rows[size[group] > 1]
+
+
+def warn_single_items(n_idle: int, n_groups: int) -> None:
+    """Warn of groups of one item, in which nothing can be compared."""
+    if n_idle:
+        warn_user(
+            f"{n_idle} of {n_groups} groups have one item only. Nothing is to be "
+            "learned from their grades.",
             DataWarning,
         )
 

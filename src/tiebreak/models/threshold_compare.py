@@ -41,7 +41,7 @@ from tiebreak.data.outcome import OUTCOMES
 from tiebreak.data.parameters import COUNT, check_parameters
 from tiebreak.data.validation import check_lists, pairs_within_groups
 from tiebreak.metrics.scorers import last_step, utility_of
-from tiebreak.models.base import ThresholdWarning, UtilityMixin
+from tiebreak.models.base import ThresholdWarning, UtilityMixin, end_of_pipeline
 from tiebreak.solvers import best_threshold
 
 
@@ -159,7 +159,7 @@ class ThresholdCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
     ) -> dict[str, Any]:
         grade, group, weight = _graded_rows(X, y, qid, sample_weight)
         # Rows of a precomputed kernel belong to columns, so that none can be left out.
-        kernel = getattr(_last_step(self.ranker), "kernel", None)
+        kernel = getattr(end_of_pipeline(self.ranker)[0], "kernel", None)
         if not weight.all() and kernel != "precomputed":
             X, y, qid, sample_weight = _present(X, y, qid, sample_weight)
             grade, group, weight = _graded_rows(X, y, qid, sample_weight)
@@ -190,14 +190,12 @@ class ThresholdCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
         draft = copy.copy(self)
         return draft._keep({"ranker_": ranker, "fitted_on_items_": not is_pairs(X)})
 
-    def _names_of_ranker(self, given: dict[str, Any]) -> dict[str, Any]:
+    def _names_of_ranker(self, columns: dict[str, Any]) -> dict[str, Any]:
         """Say under which names the ranker takes weights and groups."""
-        if given and get_config()["enable_metadata_routing"]:
-            return dict(process_routing(self, "fit", **given).ranker.fit)
-        last, names, prefix = _last_step(self.ranker), {}, ""
-        if hasattr(self.ranker, "steps"):
-            prefix = f"{self.ranker.steps[-1][0]}__"
-        for name, values in given.items():
+        if columns and get_config()["enable_metadata_routing"]:
+            return dict(process_routing(self, "fit", **columns).ranker.fit)
+        (last, prefix), names = end_of_pipeline(self.ranker), {}
+        for name, values in columns.items():
             if has_fit_parameter(last, name):
                 names[prefix + name] = values
             elif name == "sample_weight":
@@ -209,7 +207,7 @@ class ThresholdCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
 
     @property
     def _by_name(self) -> bool:
-        return hasattr(_last_step(self.ranker_), "items_")
+        return hasattr(end_of_pipeline(self.ranker_)[0], "items_")
 
     @property
     def n_features_in_(self) -> int:
@@ -261,15 +259,9 @@ class ThresholdCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
         pairs = as_pairs(X)
         # Pipelines and regressors that were fitted on items know no comparisons.
         if not self.fitted_on_items_ or isinstance(self.ranker_, UtilityMixin):
-            last, asked = last_step(self.ranker_, pairs)
+            last, data = last_step(self.ranker_, pairs)
             if hasattr(last, "difference"):
-                return np.asarray(last.difference(asked), dtype=np.float64)
-            if hasattr(last, "decision_function") and not hasattr(last, "utility"):
-                raise TypeError(
-                    f"{type(last).__name__} compares by decision_function, which has "
-                    "a column for each outcome; expected difference(pairs), that is "
-                    "r(right) - r(left)."
-                )
+                return np.asarray(last.difference(data), dtype=np.float64)
         utility = self.utility(_items_of(pairs))
         return utility[pairs.right] - utility[pairs.left]
 
@@ -333,7 +325,3 @@ def _learn_threshold(
         "training_error_": float(wrong / weight.sum()),
         "n_pairs_": len(outcome),
     }
-
-
-def _last_step(ranker: Any) -> Any:
-    return ranker.steps[-1][1] if hasattr(ranker, "steps") else ranker

@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tiebreak.data.columns import as_column
 from tiebreak.metrics.scorers import difference_of
+from tiebreak.models.base import end_of_pipeline
 
 
 def _gives_probabilities(wrapper: WithoutTies) -> bool:
@@ -86,8 +87,7 @@ class WithoutTies(ClassifierMixin, BaseEstimator):
         Self
         """
         classes, side = _two_sides(y)
-        steps = getattr(self.model, "steps", None)
-        name = f"{steps[-1][0]}__sample_weight" if steps else "sample_weight"
+        name = f"{end_of_pipeline(self.model)[1]}sample_weight"
         weights = {} if sample_weight is None else {name: sample_weight}
         with warnings.catch_warnings():
             # What SVMCompare says of data without ties is what is meant here.
@@ -157,15 +157,9 @@ def _two_sides(y: ArrayLike) -> tuple[NDArray[Any], NDArray[np.int8]]:
     numbers = column.dtype.kind in "iuf"
     classes, code = np.unique(column, return_inverse=True)
     if not numbers or classes.tolist() not in ([-1, 1], [0, 1]):
-        hint = "Try the model itself, which takes ties."
-        if len(classes) == 1:
-            hint = (
-                "Exchange the sides of some comparisons, as Pairs.from_winners(..., "
-                "exchange=True) does."
-            )
         raise ValueError(
             "WithoutTies takes comparisons without ties: y must hold both -1 (left is "
             "better) and 1 (right), or both 0 and 1 as scikit-learn renumbers them; "
-            f"got {', '.join(map(repr, classes[:5].tolist()))}. {hint}"
+            f"got {', '.join(map(repr, classes[:5].tolist()))}."
         )
     return classes, (2 * code - 1).astype(np.int8)

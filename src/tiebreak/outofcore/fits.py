@@ -29,7 +29,6 @@ from tiebreak.models.least_squares.normal_equations import (
     CONSTANT,
     LARGEST,
     LeastSquaresFit,
-    warn_single_items,
 )
 from tiebreak.models.logistic.logistic_compare import tie_attributes
 from tiebreak.models.primal import PrimalSolution, check_solution, minimize_smooth
@@ -37,6 +36,7 @@ from tiebreak.models.problem import (
     refuse_no_pairs,
     refuse_only_ties,
     warn_idle_groups,
+    warn_single_items,
 )
 from tiebreak.outofcore.objectives import (
     LARGEST_SAMPLE,

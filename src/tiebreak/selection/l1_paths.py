@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator
 from tiebreak.data import Orders, as_items, is_pairs
 from tiebreak.data.columns import as_column
 from tiebreak.data.parameters import COUNT
-from tiebreak.models.l1.l1_ranker import L1Ranker, L1Utility, check_alpha
+from tiebreak.models.l1.l1_ranker import L1Ranker, L1Utility
 from tiebreak.selection.tuner import Split, choose_scorer, make_splits, row_columns
 
 Floats = NDArray[np.float64]
@@ -169,7 +169,7 @@ def _alphas(
     alphas: Iterable[float] | None, largest: float, n: int, eps: float, slack: str
 ) -> list[float]:
     if alphas is not None:
-        values = sorted({check_alpha(alpha) for alpha in alphas}, reverse=True)
+        values = sorted({float(alpha) for alpha in alphas}, reverse=True)
         if not values:
             raise ValueError("l1_path needs at least one value of alpha, got none.")
         return values

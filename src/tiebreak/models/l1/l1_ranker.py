@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 
 from tiebreak.data import Comparisons, Grades, ItemTable, read_data
 from tiebreak.data.messages import FitWarning, warn_user
@@ -20,14 +20,14 @@ from tiebreak.data.parameters import (
     one_of,
 )
 from tiebreak.data.validation import check_features
-from tiebreak.models.base import UtilityMixin, warn_gap
+from tiebreak.models.base import UtilityMixin, clones_along, warn_gap
 from tiebreak.models.kernel_utility import weigh_features
 from tiebreak.models.l1.problem import (
     L1Problem,
     L1Solution,
+    compared_l1_problem,
     find_alpha_max,
-    problem_of_comparisons,
-    problem_of_grades,
+    graded_l1_problem,
 )
 from tiebreak.models.problem import refuse_only_ties
 
@@ -41,26 +41,6 @@ class L1Utility(UtilityMixin):
         # Row by row, identical items get the identical utility without being merged.
         check_features(self, table)
         return weigh_features(table.values, self.coef_)
-
-
-def check_alpha(alpha: Any) -> float:
-    """Refuse an alpha that is negative or no number."""
-    if alpha not in NOT_NEGATIVE:
-        raise ValueError(f"L1Ranker got alpha={alpha!r}; expected {NOT_NEGATIVE}.")
-    return float(alpha)
-
-
-# What a model keeps of its solution.
-_KEPT = [
-    "coef",
-    "objective",
-    "dual_objective",
-    "dual_gradient",
-    "gap",
-    "n_rows",
-    "n_iter",
-    "converged",
-]
 
 
 @dataclass(eq=False, repr=False)
@@ -123,8 +103,7 @@ class L1Ranker(L1Utility, BaseEstimator):
         Number of pairs, and of rows of the problem after its reduction; with
         ``slack="pair"`` rows of the last linear program.
     n_pairs_, n_iter_ : int
-        Number of pairs that were learned from, and of Newton steps and linear
-        programs.
+        Number of pairs that were learned from, and of steps.
     converged_ : bool
         Whether the gap is within ``tol``.
     n_features_in_, feature_names_in_
@@ -237,18 +216,12 @@ class L1Ranker(L1Utility, BaseEstimator):
         iterator of fitted models
             One for each alpha, in the order given; this model itself is not fitted.
         """
-        values = [check_alpha(alpha) for alpha in alphas]
-        if not values:
-            raise ValueError("a path needs at least one value of alpha, got none.")
-        template = clone(self)
-        data, problem, n_pairs = template._read(X, y, qid, sample_weight)
-
-        def fits() -> Iterator[Self]:
-            for alpha in values:
-                model = clone(template).set_params(alpha=alpha)
-                yield model._keep(_attributes(data, n_pairs, model._solve(problem)))
-
-        return fits()
+        models = clones_along(self, "alpha", alphas)
+        data, problem, n_pairs = self._read(X, y, qid, sample_weight)
+        return (
+            model._keep(_attributes(data, n_pairs, model._solve(problem)))
+            for model in models
+        )
 
     def alpha_max(
         self,
@@ -284,7 +257,7 @@ class L1Ranker(L1Utility, BaseEstimator):
             )
         data = read_data(X, y, qid, sample_weight)
         if isinstance(data, Grades):
-            return data, *problem_of_grades(self, data)
+            return data, *graded_l1_problem(self, data)
         if self.adjacent or self.reduction == "hull":
             raise ValueError(
                 "L1Ranker: adjacent=True and reduction='hull' need grades; comparisons "
@@ -293,7 +266,7 @@ class L1Ranker(L1Utility, BaseEstimator):
         if not data.y.any():
             refuse_only_ties(self, len(data))
         data = data.take(np.flatnonzero(data.y))
-        return data, problem_of_comparisons(self, data), len(data)
+        return data, compared_l1_problem(self, data), len(data)
 
     def _solve(self, problem: L1Problem) -> L1Solution:
         solution = problem.solve(
@@ -308,21 +281,15 @@ class L1Ranker(L1Utility, BaseEstimator):
 
     def _warn_nothing(self, problem: L1Problem) -> None:
         """Say why there are no weights."""
-        largest = find_alpha_max(problem)
-        if problem.n_weights == 0:
-            why = "all features are constant, so that no weight helps"
-        elif largest > 0.0:
+        if (largest := find_alpha_max(problem)) > 0.0:
             why = (
                 f"alpha={self.alpha:g} is not below alpha_max={largest:.6g}, from "
                 "which on every feature is dropped. Try a smaller alpha, or l1_path"
             )
-        elif self.slack == "pair":
-            why = "on average better and worse items have the same features"
         else:
             why = (
-                f"with slack={self.slack!r} the slacks of the items pay for all pairs "
-                "at once, so that weights never pay, whatever alpha is. Try "
-                "slack='pair' or fewer grades"
+                "no alpha gives weights, because features are constant or say nothing "
+                "of the order, or slacks per item pay for all pairs (try slack='pair')"
             )
         warn_user(
             f"L1Ranker dropped every feature: {why}. Nothing is put in order.",
@@ -339,7 +306,8 @@ class L1Ranker(L1Utility, BaseEstimator):
 def _attributes(
     data: Comparisons | Grades, n_pairs: int, solution: L1Solution
 ) -> dict[str, Any]:
-    kept = {f"{name}_": getattr(solution, name) for name in _KEPT}
+    kept = {f"{name}_": value for name, value in vars(solution).items()}
+    del kept["risk_"]
     features, used = data.attributes, np.flatnonzero(solution.coef)
     names = features.get("feature_names_in_")
     selected = used if names is None else names[used]

@@ -8,10 +8,9 @@ of a weight is divided likewise: it is the same problem.
 ``alpha_max`` is the smallest alpha for which all weights are zero. Zero weights are
 best when no direction gains more slack than it costs, that is when some optimal
 multipliers λ of the problem without weights have ‖Σ λ (x_s - x_t)‖_∞ ≤ alpha. With a
-slack per pair there is only one λ, all ones. With a slack per item there are many. The
-best is found by a linear program, or, where that would be large, by climbing: for any
-weights (gain in slack) / ‖w‖₁ is at most that alpha, and the solution at one alpha
-gives the next until it has no weights left.
+slack per pair there is only one λ, all ones. With a slack per item there are many, and
+it is found by climbing: for any weights (gain in slack) / ‖w‖₁ is at most that alpha,
+and the solution at one alpha gives the next until it has no weights left.
 """
 
 from __future__ import annotations
@@ -34,9 +33,8 @@ from tiebreak.models.l1.risks import (
     ListedPairRisk,
     keep_vertices,
     list_ranges,
-    pair_incidence,
 )
-from tiebreak.models.problem import add_up, build_grade_tree, merge_sides
+from tiebreak.models.problem import add_up, build_grade_tree, incidence, merge_sides
 from tiebreak.solvers import LPBundle, SlackRows
 from tiebreak.solvers.linear_program import LinearProgram
 
@@ -57,7 +55,7 @@ class ScaledDesign:
     n_features: int  # number of all features
 
     @classmethod
-    def read(cls, values: Any, names: Any = None) -> ScaledDesign:
+    def read(cls, values: Any) -> ScaledDesign:
         """Scale features; warn if their sizes are far apart."""
         p = values.shape[1]
         if sp.issparse(values):
@@ -78,7 +76,7 @@ class ScaledDesign:
             spread = size = np.abs(A).max(axis=0, initial=0.0)
             columns = np.flatnonzero(size)
             A = np.ascontiguousarray(A[:, columns] / size[columns])
-        _warn_of_scale(spread, names)
+        _warn_of_scale(spread)
         return cls(A, size[columns], columns, p)
 
     def unscale(self, weights: Floats) -> Floats:
@@ -88,24 +86,15 @@ class ScaledDesign:
         return coef
 
 
-def _warn_of_scale(spread: Floats, names: Any) -> None:
-    varying = np.flatnonzero(spread)
-    if len(varying) < 2:
-        return
-    small, large = varying[spread[varying].argmin()], varying[spread[varying].argmax()]
-    if spread[large] <= _WILD * spread[small]:
-        return
-
-    def name(j: int) -> str:
-        return f"feature {j}" if names is None else repr(names[j])
-
-    warn_user(
-        "Features have very different scales: values of "
-        f"{name(small)} spread over {spread[small]:.2g}, of {name(large)} over "
-        f"{spread[large]:.2g}. The 1-norm is not scale free: it drops features with "
-        "small values first. Scale them, for example with StandardScaler.",
-        DataWarning,
-    )
+def _warn_of_scale(spread: Floats) -> None:
+    varying = spread[spread > 0.0]
+    if len(varying) and varying.max() > _WILD * varying.min():
+        warn_user(
+            "Features have very different scales: their values spread over "
+            f"{varying.min():.2g} to {varying.max():.2g}, and the 1-norm drops those "
+            "of small values first. Scale them, for example with StandardScaler.",
+            DataWarning,
+        )
 
 
 # Up to so many rows the whole problem is solved at once; beyond, so many are written
@@ -128,26 +117,20 @@ class L1Solution:
     n_iter: int  # Newton steps and linear programs
     n_rows: tuple[int, int]  # constraints before and after the reduction
     converged: bool  # whether the gap is within the tolerance
-    status: str  # ``"optimal"``, ``"time limit"`` or ``"iterations"``
     risk: float  # the sum of the slacks
 
 
+@dataclass(eq=False)
 class L1Problem:
     """A problem, and what the solver has learned of it so far."""
 
-    def __init__(
-        self,
-        design: ScaledDesign,
-        risk: Any,
-        total: float,
-        n_rows: tuple[int, int],
-        order: Any = None,
-        *,
-        whole: bool = False,
-    ) -> None:
-        self.design, self.risk, self.total = design, risk, total
-        self.n_rows, self.order, self.whole = n_rows, order, whole
-        self._bundle: LPBundle | None = None
+    design: ScaledDesign
+    risk: Any
+    total: float  # what costs were divided by
+    n_rows: tuple[int, int]  # before and after the reduction
+    order: Any = None  # rows that keep thresholds in order
+    whole: bool = False  # whether all rows are written down at once
+    _bundle: LPBundle | None = None
 
     @property
     def n_weights(self) -> int:
@@ -175,50 +158,43 @@ class L1Problem:
         # No slope of the risk is above 1, so that a larger penalty changes nothing.
         with np.errstate(over="ignore", divide="ignore"):
             penalty = np.minimum(alpha / self.total / self.design.size, 10.0)
-        found = self._bundle.minimize(
+        solution = self._bundle.minimize(
             penalty, tol=tol, max_iter=max_iter, time_limit=time_limit
         )
         k, total = self.n_weights, self.total
         gradient = np.zeros(self.design.n_features)
-        gradient[self.design.columns] = -total * found.plane.a[:k] * self.design.size
+        gradient[self.design.columns] = -total * solution.plane.a[:k] * self.design.size
         return L1Solution(
-            coef=self.design.unscale(found.x[:k]),
-            objective=total * found.value,
-            dual_objective=total * found.lower_bound,
+            coef=self.design.unscale(solution.x[:k]),
+            objective=total * solution.value,
+            dual_objective=total * solution.lower_bound,
             dual_gradient=gradient,
-            gap=found.gap,
-            n_iter=found.n_iter,
-            n_rows=(self.n_rows[0], self.n_rows[1] or found.n_rows),
-            converged=found.converged,
-            status=found.status,
-            risk=total * found.risk,
+            gap=solution.gap,
+            n_iter=solution.n_iter,
+            n_rows=(self.n_rows[0], self.n_rows[1] or solution.n_rows),
+            converged=solution.converged,
+            risk=total * solution.risk,
         )
 
 
-# Up to so many rows the linear program is quick.
-_QUICK_ROWS = 3000
 # Relative to what all multipliers of one sign would give: below it is zero.
 _ZERO = 1e-8
 
 
 def find_alpha_max(problem: L1Problem) -> float:
     """Find the smallest alpha for which all weights are zero; 0 if every alpha is."""
-    size, k = problem.design.size, problem.n_weights
+    k = problem.n_weights
     if k == 0:
         return 0.0
     risk = problem.risk
     if not isinstance(risk, ItemRisk | FixedRows):
         slope = risk.expand(np.zeros(k))[1]
-        return float(problem.total * np.max(np.abs(slope) * size))
+        return float(problem.total * np.max(np.abs(slope) * problem.design.size))
     if isinstance(risk, ItemRisk):
         without = _slack_without_weights(_merged(risk), 0, problem.order[:, k:])
-        if risk.n_rows > _QUICK_ROWS:
-            return _climb(problem, problem.total * without)
-        rows = risk.rows_near(np.zeros(risk.n_variables), risk.n_rows)
     else:
-        rows = risk.rows
-        without = _slack_without_weights(rows, k, None)
-    return problem.total * _by_linear_program(rows, size, problem.order, without)
+        without = _slack_without_weights(risk.rows, k, None)
+    return _climb(problem, problem.total * without)
 
 
 def _merged(risk: ItemRisk) -> SlackRows:
@@ -247,58 +223,29 @@ def _slack_without_weights(
     return LinearProgram(cost, A, lower, col_lower=low).solve().objective
 
 
-def _by_linear_program(
-    rows: SlackRows, size: np.ndarray, order: sp.csr_array | None, without: float
-) -> float:
-    """Minimize the largest slope over the optimal multipliers, by a linear program."""
-    # Variables are the multipliers of rows, those of the order, and the largest slope.
-    k, m = len(size), rows.D.shape[0]
-    G = sp.csr_array((0, rows.D.shape[1])) if order is None else order
-    r, f, n_slacks = G.shape[0], rows.D.shape[1] - k, len(rows.cost)
-    relative = size / size.max()
-    slope = sp.diags_array(relative) @ rows.D[:, :k].T
-    to_order = sp.csr_array((k, r))
-    edge = -np.ones((k, 1))
-    A = sp.vstack(
-        [
-            sp.hstack([slope, to_order, edge]),
-            sp.hstack([-slope, to_order, edge]),
-            sp.hstack([rows.D[:, k:].T, G[:, k:].T, sp.csr_array((f, 1))]),
-            sp.hstack([rows.S.T, sp.csr_array((n_slacks, r + 1))]),
-            sp.hstack([rows.offset[None, :], sp.csr_array((1, r + 1))]),
-        ]
-    )
-    free, none = np.full(2 * k, -np.inf), np.zeros(f)
-    lower = np.concatenate([free, none, np.full(n_slacks, -np.inf), [without]])
-    upper = np.concatenate([np.zeros(2 * k), none, rows.cost, [np.inf]])
-    cost = np.append(np.zeros(m + r), 1.0)
-    steepest = LinearProgram(cost, A, lower, upper).solve().objective
-    return float(steepest * size.max()) if steepest > _ZERO else 0.0
-
-
 def _climb(problem: L1Problem, without: float) -> float:
     """Climb from an alpha with weights to the smallest one without."""
     steepest = problem.total * float(problem.design.size.max())
-    alpha, found = 1e-2 * steepest, None
+    alpha, solution = 1e-2 * steepest, None
     while alpha > _ZERO * steepest:
-        found = problem.solve(alpha, tol=1e-9)
-        if found.coef.any():
+        solution = problem.solve(alpha, tol=1e-9)
+        if solution.coef.any():
             break
         alpha *= 0.1
-    if found is None or not found.coef.any():
+    if solution is None or not solution.coef.any():
         return 0.0
     for _ in range(100):
-        reached = (without - found.risk) / float(np.abs(found.coef).sum())
+        reached = (without - solution.risk) / float(np.abs(solution.coef).sum())
         if reached <= alpha * (1.0 + 1e-10):
             return max(reached, alpha)
         alpha = reached
-        found = problem.solve(alpha, tol=1e-9)
-        if not found.coef.any():
+        solution = problem.solve(alpha, tol=1e-9)
+        if not solution.coef.any():
             break
     return alpha
 
 
-def problem_of_grades(model: Any, data: Grades) -> tuple[L1Problem, int]:
+def graded_l1_problem(model: Any, data: Grades) -> tuple[L1Problem, int]:
     """Make the problem of graded items; count their pairs."""
     tree = build_grade_tree(data)
     weight = data.item_weight if model.slack == "item" else data.weight
@@ -310,7 +257,7 @@ def _graded(model: Any, data: Grades, weight: Floats, rows: Codes) -> L1Problem:
     before = classes.n_pairs(model.adjacent)
     if model.reduction == "hull":
         classes = keep_vertices(classes)
-    design = ScaledDesign.read(classes.table.values, classes.table.feature_names)
+    design = ScaledDesign.read(classes.table.values)
     if model.slack == "pair":
         return _of_pairs(design, classes, model.reduction, before)
     cost = classes.weight
@@ -341,13 +288,13 @@ def _of_pairs(
     return L1Problem(design, listed, tree.total, (before, len(better)), whole=True)
 
 
-def problem_of_comparisons(model: Any, data: Comparisons) -> L1Problem:
+def compared_l1_problem(model: Any, data: Comparisons) -> L1Problem:
     """Make the problem of comparisons with a winner."""
     table, left, right = merge_sides(data.pairs)
     better, worse = np.where(data.y > 0, [right, left], [left, right])
     better, worse, row = add_up(better, worse, table.n_items)
     weight = np.bincount(row, data.weight, len(better)).astype(np.float64)
-    design = ScaledDesign.read(table.values, table.feature_names)
+    design = ScaledDesign.read(table.values)
     if model.slack == "pair":
         total = float(weight.sum())
         listed = ListedPairRisk(design.A, better, worse, weight, total)
@@ -368,7 +315,7 @@ def _two_slacks(
 ) -> SlackRows:
     """Write every pair as a row with the slacks of both of its items."""
     n = design.A.shape[0]
-    items = pair_incidence(better, worse, n)
+    items = incidence(worse, better, n)
     used = np.flatnonzero(cost > 0.0)
     return SlackRows(
         D=sp.csr_array(items @ design.A),

@@ -30,6 +30,7 @@ from tiebreak.data import Grades, ItemTable
 from tiebreak.data.messages import FitWarning, warn_user
 from tiebreak.losses import GradeHinge, GradeTree, SmoothedHinge
 from tiebreak.losses.linear_objective import back_product, forward_product
+from tiebreak.models.problem import dense_array, incidence
 from tiebreak.solvers import Plane, SlackRows
 from tiebreak.solvers.hull import hull_vertices
 
@@ -174,15 +175,6 @@ def keep_vertices(classes: GradeClasses) -> GradeClasses:
 _SLIVER = 1e-9
 
 
-def pair_incidence(better: Codes, worse: Codes, n_items: int) -> Any:
-    """Give the (m, n) matrix from utilities of items to differences of pairs."""
-    m = len(better)
-    ones, pair = np.ones(m), np.arange(m)
-    entries = np.append(ones, -ones)
-    place = np.append(pair, pair), np.append(better, worse)
-    return sp.csr_array((entries, place), shape=(m, n_items))
-
-
 class ListedPairRisk:
     """Hinges of listed pairs, divided by `total`."""
 
@@ -210,7 +202,7 @@ class ListedPairRisk:
             far[near] = False
             slope = self.slope_of(far)
             rest = Plane(back_product(self.A, slope), float(self.weight @ far))
-        items = pair_incidence(self.better[near], self.worse[near], self.A.shape[0])
+        items = incidence(self.worse[near], self.better[near], self.A.shape[0])
         return SlackRows(
             D=sp.csr_array(items @ self.A),
             S=sp.eye_array(len(near), format="csr"),
@@ -258,7 +250,9 @@ class _ListedSmoothedHinge:
     def sketch(self, A: Any, n_rows: int) -> Floats:
         """Give AᵀHA at the last expanded point."""
         risk, bent = self.risk, self._bent
-        D = np.asarray(_dense(A[risk.better[bent]]) - _dense(A[risk.worse[bent]]))
+        D = np.asarray(
+            dense_array(A[risk.better[bent]]) - dense_array(A[risk.worse[bent]])
+        )
         return D.T @ (risk.weight[bent, None] * D) / self.width
 
 
@@ -284,12 +278,8 @@ class SmoothRisk:
 
     def hessian(self, columns: Codes) -> Floats:
         """Give the second derivatives by these variables."""
-        part = _dense(self.A[:, columns])
+        part = dense_array(self.A[:, columns])
         return self.loss.sketch(part, len(part)) / self.total
-
-
-def _dense(A: Any) -> Floats:
-    return np.asarray(A.toarray() if sp.issparse(A) else A)
 
 
 class GradedPairRisk:
@@ -328,7 +318,7 @@ class GradedPairRisk:
             rest = Plane(back_product(self.A, slope), n_far / self.total)
         row_weight = np.zeros(len(u))
         row_weight[self.tree.rows] = self.tree.weight
-        items = pair_incidence(better, worse, len(u))
+        items = incidence(worse, better, len(u))
         return SlackRows(
             D=sp.csr_array(items @ self.A),
             S=sp.eye_array(len(better), format="csr"),
@@ -381,12 +371,12 @@ class GradedPairRisk:
 
     def _list_between(self, u: Floats, width: float, most: int) -> tuple[Codes, Codes]:
         """List pairs, evenly spread ones where there are too many at one margin."""
-        found: list[tuple[Codes, Codes]] = []
+        listed: list[tuple[Codes, Codes]] = []
         for better, worse, first, last in self._levels(u, width):
             partner, owner = list_ranges(first, last, most)
-            found.append((better[owner], worse[partner]))
-        better = np.concatenate([pair[0] for pair in found])
-        worse = np.concatenate([pair[1] for pair in found])
+            listed.append((better[owner], worse[partner]))
+        better = np.concatenate([pair[0] for pair in listed])
+        worse = np.concatenate([pair[1] for pair in listed])
         return self.tree.rows[better], self.tree.rows[worse]
 
 

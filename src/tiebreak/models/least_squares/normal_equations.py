@@ -24,16 +24,14 @@ from functools import cached_property, reduce
 from typing import Any
 
 import numpy as np
-import scipy.linalg as la
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.linalg.blas import dsymv
 
 from tiebreak.data import Comparisons, Grades
-from tiebreak.data.messages import DataWarning, FitWarning, warn_user
+from tiebreak.data.messages import FitWarning, warn_user
 from tiebreak.kernels import (
     DifferenceRows,
-    make_kernel,
     pivoted_cholesky,
     upper_triangle,
 )
@@ -44,13 +42,13 @@ from tiebreak.models.base import warn_flat, warn_gap
 from tiebreak.models.problem import (
     MAX_PIVOTS,
     KernelItems,
-    distinct_rows,
+    dense_array,
+    factor_gram,
     is_kernel,
     refuse_diagonal,
-    refuse_indefinite,
     refuse_infinite,
-    refuse_no_pairs,
     refuse_only_ties,
+    rows_of_differences,
 )
 from tiebreak.solvers.ridge import (
     RidgeSolution,
@@ -187,22 +185,10 @@ class KernelPoints:
         if function is not None and function.is_definite:
             return
         mirror(gram)
-        scale = np.abs(gram).max(initial=0.0)
-        moved = gram + (_ROUNDING * scale * len(gram)) * np.eye(len(gram))
-        try:
-            la.cholesky(moved, lower=True, overwrite_a=True, check_finite=False)
-        except la.LinAlgError:
-            lowest = la.eigvalsh(gram, subset_by_index=[0, 0])[0]
-            if not lowest >= -_ROUNDING * scale * len(gram):  # more than rounding
-                refuse_indefinite(f"its matrix has the eigenvalue {lowest:.3g}")
+        factor_gram(gram)
 
 
 Points = LinearPoints | KernelPoints
-
-
-def dense_array(values: Any) -> Floats:
-    """Give an array or a sparse array as an array."""
-    return np.asarray(values.toarray() if sp.issparse(values) else values)
 
 
 # Columns of the preconditioner of a kernel, and memory for them in bytes.
@@ -260,10 +246,6 @@ class ColumnForm:
         self.points, self.laplacian, self.target = points, laplacian, target
         self.A = points.design
 
-    @property
-    def _right_side(self) -> Floats:
-        return back_product(self.A, self.laplacian.root_transpose(self.target))
-
     @cached_property
     def _size(self) -> Floats:
         """What the diagonal of AᵀLA would be if points had nothing in common."""
@@ -282,7 +264,8 @@ class ColumnForm:
 
     def by_products(self, alpha: float, tol: float, max_iter: int) -> LeastSquaresFit:
         """Solve by conjugate gradients with a diagonal preconditioner."""
-        A, L, h = self.A, self.laplacian, self._right_side
+        A, L = self.A, self.laplacian
+        h = back_product(A, L.root_transpose(self.target))
         size, start = self._size, float(self.target @ self.target)
         diagonal = size + alpha
         h[np.abs(h) <= CONSTANT * np.sqrt(size * start)] = 0.0
@@ -455,9 +438,11 @@ class LeastSquaresProblem:
         return self.laplacian.root_transpose(b)
 
 
-def graded_squares(model: Any, data: Grades, keep_all: bool) -> LeastSquaresProblem:
+def graded_squares(
+    model: Any, data: Grades, keep_all: bool = False
+) -> LeastSquaresProblem:
     """Make the problem of graded rows; `keep_all` keeps points without a pair."""
-    active = _active_rows(data)
+    active = rows_of_differences(data, np.flatnonzero(data.weight))
     keep_all = keep_all or is_kernel(model, "linear")
     rows = np.arange(len(data)) if keep_all else active
     # A mean divides by the weight of the rows once, which must leave that of the list.
@@ -482,42 +467,14 @@ def graded_squares(model: Any, data: Grades, keep_all: bool) -> LeastSquaresProb
     )
 
 
-def _active_rows(data: Grades) -> Codes:
-    """Find the rows that have a pair; refuse if there are none, warn of the others."""
-    present, group = data.weight > 0.0, data.group
-    n_present = np.bincount(group[present], minlength=data.n_groups)
-    first = np.zeros(data.n_groups)
-    first[group[present]] = data.y[present]
-    if not (data.y != first[group])[present].any():
-        refuse_no_pairs(len(data), data.n_groups)
-    warn_single_items(int((n_present == 1).sum()), int((n_present > 0).sum()))
-    return np.flatnonzero(present & (n_present[group] > 1))
-
-
-def warn_single_items(n_idle: int, n_groups: int) -> None:
-    """Say how many groups have no pair."""
-    if n_idle:
-        warn_user(
-            f"{n_idle} of {n_groups} groups have one item only. Nothing is to be "
-            "learned from them, and they are left out.",
-            DataWarning,
-        )
-
-
 def _points_of_rows(model: Any, data: Grades, rows: Codes, active: Codes) -> Points:
     if is_kernel(model, "linear"):
         return LinearPoints(data.items.values)
     gamma = None
-    if len(active) < len(rows) and not callable(model.kernel):
+    if len(active) < len(rows):
         # Resolved on the items that count, whatever others there are.
-        _, distinct, _ = distinct_rows(data.items, active)
-        gamma = make_kernel(
-            model.kernel,
-            gamma=model.gamma,
-            degree=model.degree,
-            coef0=model.coef0,
-            items=distinct.values,
-        ).gamma
+        items, _ = KernelItems.merge(model, data.table, data.places[active])
+        gamma = None if items.function is None else items.function.gamma
     return KernelPoints(*KernelItems.merge(model, data.table, data.places[rows], gamma))
 
 

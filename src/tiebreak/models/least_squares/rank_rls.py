@@ -8,13 +8,13 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 import scipy.linalg as la
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 
-from tiebreak.data import Grades, is_pairs, read_data
+from tiebreak.data import Grades, read_data, read_grades
 from tiebreak.data.parameters import COUNT, POSITIVE, check_parameters, one_of
 from tiebreak.data.threads import one_blas_thread
-from tiebreak.kernels.functions import Gamma, Kernel
 from tiebreak.losses import GroupLaplacian
+from tiebreak.models.base import clones_along
 from tiebreak.models.kernel_utility import KernelUtility
 from tiebreak.models.least_squares.normal_equations import (
     LARGEST,
@@ -23,10 +23,9 @@ from tiebreak.models.least_squares.normal_equations import (
     LeastSquaresProblem,
     RowForm,
     compared_squares,
-    dense_array,
     graded_squares,
 )
-from tiebreak.models.problem import support
+from tiebreak.models.problem import dense_array, support
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -118,10 +117,6 @@ class RankRLS(KernelUtility, BaseEstimator):
 
     alpha: float = 10.0
     _: KW_ONLY
-    kernel: Kernel = "rbf"
-    gamma: Gamma = "scale"
-    degree: int = 3
-    coef0: float = 0.0
     per_group: Literal["sum", "mean"] = "sum"
     solver: Literal["auto", "direct", "cg"] = "auto"
     tol: float = 1e-10
@@ -181,19 +176,10 @@ class RankRLS(KernelUtility, BaseEstimator):
         iterator of fitted models
             One for each alpha, in the order given; this model itself is not fitted.
         """
-        values, template = list(alphas), clone(self)
-        if not values:
-            raise ValueError("a path needs at least one value of alpha, got none.")
-        problem = template._read(X, y, qid, sample_weight)
-
-        def fits() -> Iterator[Self]:
-            form = problem.form()
-            for alpha in values:
-                model = clone(template).set_params(alpha=alpha)
-                check_parameters(model)
-                yield model._keep(model._solve(problem, form, again=True))
-
-        return fits()
+        models = clones_along(self, "alpha", alphas)
+        problem = self._read(X, y, qid, sample_weight)
+        form = problem.form()
+        return (model._keep(model._solve(problem, form, True)) for model in models)
 
     def leave_group_out(
         self,
@@ -218,12 +204,9 @@ class RankRLS(KernelUtility, BaseEstimator):
         ndarray of shape (n,)
             Utilities of the rows, or of the entries of the lists.
         """
-        if is_pairs(X):
-            raise TypeError(
-                "leave_group_out is of graded items or orders; comparisons have no "
-                "groups."
-            )
-        problem = self._read(X, y, qid, sample_weight, True)
+        check_parameters(self)
+        data = read_grades(X, y, qid, sample_weight)
+        problem = graded_squares(self, data, keep_all=True)
         if self._by_products(problem):
             raise ValueError(
                 "What is left out of a fit has a closed form where the direct solver "
@@ -233,12 +216,12 @@ class RankRLS(KernelUtility, BaseEstimator):
             return _leave_group_out(problem, self.alpha)
 
     def _read(
-        self, X: Any, y: Any, qid: Any, sample_weight: Any, keep_all: bool = False
+        self, X: Any, y: Any, qid: Any, sample_weight: Any
     ) -> LeastSquaresProblem:
         check_parameters(self)
         data = read_data(X, y, qid, sample_weight)
         if isinstance(data, Grades):
-            return graded_squares(self, data, keep_all)
+            return graded_squares(self, data)
         return compared_squares(self, data)
 
     def _by_products(self, problem: LeastSquaresProblem) -> bool:

@@ -7,12 +7,12 @@ a duplicated row by construction. Boundary convention: a difference of exactly
 ``threshold_`` is a tie, and so are equal utilities.
 """
 
+import warnings
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import polars as pl
-import scipy.linalg as la
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
@@ -24,17 +24,14 @@ from tiebreak.data import (
     Pairs,
     as_items,
     as_pairs,
-    check_comparisons,
     check_outcomes,
     is_pairs,
     read_comparisons,
 )
 from tiebreak.data.columns import as_column_of, as_names, plain_values
 from tiebreak.data.items import feature_attributes
-from tiebreak.data.messages import list_rows
 from tiebreak.data.outcome import OUTCOMES
 from tiebreak.data.parameters import COUNT, POSITIVE, check_parameters, one_of
-from tiebreak.data.threads import one_blas_thread
 from tiebreak.data.validation import check_features
 from tiebreak.kernels.functions import Gamma, Kernel
 from tiebreak.losses import LINKS, OutcomeLink
@@ -42,8 +39,7 @@ from tiebreak.losses.comparison_covariance import (
     LARGEST_COVARIANCE,
     posterior_covariance,
 )
-from tiebreak.metrics.metric_inputs import outcome_vector
-from tiebreak.models.base import some_pairs, warn_gap, warn_one_kind
+from tiebreak.models.base import certificate, some_pairs, warn_gap, warn_one_kind
 from tiebreak.models.covariates import (
     CovariateMixin,
     check_level,
@@ -51,8 +47,8 @@ from tiebreak.models.covariates import (
     coefficient_table,
     effect_names,
 )
-from tiebreak.models.kernel_utility import expand_kernel, fitted_kernel
-from tiebreak.models.logistic.problem import KernelObjective, LogisticProblem
+from tiebreak.models.kernel_utility import expand_support
+from tiebreak.models.logistic.problem import LogisticProblem
 from tiebreak.models.logistic.stream import (
     AVERAGE,
     add_coefficients,
@@ -60,7 +56,7 @@ from tiebreak.models.logistic.stream import (
     follow,
     new_tie,
 )
-from tiebreak.models.problem import is_kernel
+from tiebreak.models.problem import incidence, is_kernel
 from tiebreak.solvers import NewtonSolution
 
 Vector = NDArray[np.float64]
@@ -69,7 +65,7 @@ Codes = NDArray[np.int64]
 # Most coefficients whose covariance a model file keeps.
 LARGEST_SAVED = 500
 _CHUNK = 256  # comparisons between whose items kernels are computed at a time
-_PRIVATE = ("_stream", "_minimum", "_covariance", "_basis")
+_PRIVATE = ("_stream", "_minimum", "_covariance")
 
 
 @dataclass(eq=False, repr=False)
@@ -149,18 +145,13 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
     ``predict`` gives the most probable outcome. Two equal utilities are always
     predicted to tie, also where left and right are, equally, more probable.
 
-    If few items express all others, another kernel than the linear one goes through a
-    pivoted Cholesky factor, of an error that follows from ``tol``; ``gap_`` includes
-    what it leaves out. Else Newton's method works on the kernel between the distinct
-    items, or between the comparisons if these are fewer, and its memory and time grow
-    with their square. Callable and precomputed kernels, and few items, are factored.
-    With nothing but ties the utility is zero and a tie is certain.
+    With another kernel than the linear one, memory and time grow with the square of the
+    number of distinct items, or of comparisons if these are fewer, unless few items
+    express all others. With nothing but ties the utility is zero and a tie is certain.
 
     The penalty is a normal prior on w with standard deviation 1/√(2α), and standard
-    errors are those of the posterior at its maximum: H⁻¹, H the Hessian of the
-    objective, and on top of it what the squared scores of the comparisons have in
-    excess of the model's information, as in :class:`BradleyTerry`. They hold for the
-    given α: one that was chosen on the same data is taken as known.
+    errors are those of the posterior at its maximum, as in :class:`BradleyTerry`, with
+    α taken as known.
 
     References
     ----------
@@ -288,10 +279,9 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
 
         Notes
         -----
-        Only for the linear kernel. The penalty is there from the beginning, as the
-        curvature 2 α of every coefficient at 0, so that its share fades as comparisons
-        come in: k passes tend to the minimum of the loss plus α / k ‖w‖². The tie
-        parameter starts as if each outcome had been seen once between equal items.
+        Only for the linear kernel. The share of the penalty fades as comparisons come
+        in: k passes tend to the minimum of the loss plus α / k ‖w‖². The tie parameter
+        starts as if each outcome had been seen once between equal items.
         """
         pairs, outcome, weight = self._check_rows(X, y, sample_weight)
         state, names, units = self._grow(pairs)
@@ -353,35 +343,30 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
         -------
         polars.DataFrame
             ``coefficient``, ``estimate``, ``standard_error``, ``z`` and ``p_value`` (of
-            no effect): for the linear kernel the weights of the features, or utilities
-            of items without features; the effects of advantage and context; and the
-            tie parameter, ln ν, or ln θ. Weights are shrunk by the penalty.
+            no effect): the weights of the features, or utilities of items without
+            features; the effects of advantage and context; and the tie parameter, ln ν,
+            or ln θ. Weights are shrunk by the penalty. For the linear kernel.
         """
-        found = self._joint_covariance()
-        names: list[str] = []
-        estimate = np.empty(0)
-        errors = np.sqrt(np.diagonal(found))[len(found) - self._n_others :]
-        if hasattr(self, "coef_"):
-            unnamed = [f"feature {j}" for j in range(len(self.coef_))]
-            given = getattr(self, "items_", getattr(self, "feature_names_in_", unnamed))
-            names, estimate = [str(name) for name in given], self.coef_
-            errors = np.concatenate([self.standard_errors(), errors])
-        tie = [self._tie] if self._has_tie else []
+        errors = np.sqrt(np.diagonal(self._joint_covariance()))
+        unnamed = [f"feature {j}" for j in range(len(self.coef_))]
+        names = getattr(self, "items_", getattr(self, "feature_names_in_", unnamed))
+        effects, tie = self._effect_values(), [self._tie] if self._has_tie else []
+        n_others = len(effects) + len(tie)
         return coefficient_table(
-            names + self._effect_names() + ["tie"] * len(tie),
-            np.concatenate([estimate, self._effect_values(), tie]),
-            errors,
+            [*map(str, names), *self._effect_names(), *["tie"] * len(tie)],
+            np.concatenate([self.coef_, effects, tie]),
+            np.append(self.standard_errors(), errors[len(errors) - n_others :]),
         )
 
     def standard_errors(
         self, X: Any = None, *, advantage: ArrayLike | None = None, context: Any = None
     ) -> NDArray[np.float64]:
-        """Standard errors of weights, of utilities or of differences.
+        """Standard errors of weights, utilities or differences, for the linear kernel.
 
         Parameters
         ----------
         X : None, items, Pairs or array-like of shape (n, 2, n_features), default=None
-            None: of ``coef_``, for the linear kernel. Items: of ``utility(X)``.
+            None: of ``coef_``. Items: of ``utility(X)``.
             Comparisons: of ``difference(X, advantage=..., context=...)``, the only ones
             that do not depend on where utilities are 0. Utilities of items without
             features are measured from their mean.
@@ -391,20 +376,8 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_features,) or (n,)
-
-        Notes
-        -----
-        For an item far from all training items a kernel leaves its prior, with variance
-        k(x, x) / (2α). A precomputed kernel does not tell k(x, x): there are no
-        standard errors for it.
         """
         covariance = self._joint_covariance()
-        if X is None and not hasattr(self, "coef_"):
-            raise ValueError(
-                f"kernel={self.kernel!r} has no weights of features; ask for the "
-                "standard errors of utilities, standard_errors(items), or of "
-                "differences, standard_errors(pairs)."
-            )
         if X is None and not self._by_name:
             return np.sqrt(np.diagonal(covariance)[: len(self.coef_)])
         if is_pairs(X):
@@ -412,15 +385,13 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
             z = self._covariates(advantage, context, len(pairs))
             return self._errors_of_pairs(covariance, pairs, z)
         if self._by_name:
-            asked = self.items_ if X is None else np.asarray(X)
-            place = self._places_of_names(asked)
+            place = self._places_of_names(self.items_ if X is None else X)
             rows = np.eye(len(self.items_))[place] - 1.0 / len(self.items_)
             return _errors(rows, covariance[: rows.shape[1], : rows.shape[1]])
         table = as_items(X, name="X")
         check_features(self, table)
-        rows = self._weight_rows(table)
-        p, more = rows.shape[1], self._beyond(table.values, None, rows)
-        return _errors(rows, covariance[:p, :p], more)
+        p = table.n_features
+        return _errors(table.values, covariance[:p, :p])
 
     def predict_interval(
         self,
@@ -448,9 +419,9 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
             Lower and upper ends for each outcome.
         """
         check_level(level)
-        given = {"advantage": advantage, "context": context}
-        d = self.difference(X, **given)
-        reach = ndtri(0.5 + 0.5 * level) * self.standard_errors(as_pairs(X), **given)
+        d = self.difference(X, advantage=advantage, context=context)
+        error = self.standard_errors(as_pairs(X), advantage=advantage, context=context)
+        reach = ndtri(0.5 + 0.5 * level) * error
         return self._outcome_intervals(d - reach, d + reach)
 
     @property
@@ -460,14 +431,9 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
     def _check_identity(self, pairs: Pairs) -> None:
         if self.identity is None or (pairs.has_features and pairs.names is not None):
             return
-        hint = (
-            "give the names of the items: Pairs(items, left, right, names=names)."
-            if pairs.has_features
-            else "items without features have one weight each already: leave it out."
-        )
         raise ValueError(
             f"identity={self.identity!r} adds deviations of named items to their "
-            f"features; {hint}"
+            "features: it needs Pairs(items, left, right, names=names)."
         )
 
     def _learned(
@@ -482,29 +448,20 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
         learned: dict[str, Any] = {"coef_": coef[:p]}
         if not items.is_linear:
             dual_coef, pivots = problem.item_coef(coef[:p])
-            learned = {"dual_coef_": dual_coef, "support_": items.places[pivots]}
-        if (
-            items.function is not None
-            and items.table is not None
-            and not items.is_linear
-        ):
-            learned["support_items_"] = items.table.values[pivots]
-            learned["gamma_"] = items.function.gamma
+            learned = {"dual_coef_": dual_coef, **items.keep_support(pivots)}
         if self.identity is not None:
             learned |= {"effect_names_": pairs.names, "item_effect_": coef[p:]}
-        if items.is_linear and not len(effects):
-            learned["_stream"] = problem.stream(coef, t)
+        if items.is_linear:
+            learned["_minimum"] = problem.objective, solution.x
+            if not len(effects):
+                learned["_stream"] = problem.stream(coef, t)
         return {
             **problem.data.attributes,
             **learned,
             **self._effects_learned(effects, problem.effects[:1] == ["advantage"]),
             **tie_attributes(self._link, t),
             "classes_": problem.data.classes,
-            "objective_": solution.value,
-            "gap_": solution.gap,
-            "n_iter_": solution.n_iter,
-            "converged_": solution.converged,
-            "_minimum": (problem.objective, solution.x),
+            **certificate(solution.value, solution),
         }
 
     def _forget(self) -> Self:
@@ -533,10 +490,9 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
         if not hasattr(self, "_covariance"):
             if not hasattr(self, "_minimum"):
                 raise ValueError(
-                    f"This {type(self).__name__} has no standard errors: it was fitted "
-                    "on partitions or on a stream, or loaded from a file, which keeps "
-                    f"those of up to {LARGEST_SAVED} coefficients. Call fit with the "
-                    "comparisons in memory."
+                    f"This {type(self).__name__} has no standard errors: its kernel is "
+                    "not linear, it was fitted on partitions or a stream, or loaded "
+                    f"from a file, which keeps up to {LARGEST_SAVED} coefficients."
                 )
             objective, x = self._minimum
             if (n := _n_coordinates(objective)) > LARGEST_COVARIANCE:
@@ -545,9 +501,6 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
                     f"{8e-9 * n**2:.0f} GB; the limit is {LARGEST_COVARIANCE}. "
                     "Choose features, or compress them with TruncatedSVD."
                 )
-            if isinstance(objective, KernelObjective):
-                with one_blas_thread():
-                    objective, x, self._basis = objective.in_coordinates(x)
             self._covariance = posterior_covariance(objective, x)
         return self._covariance
 
@@ -556,42 +509,6 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
         """Whether there were ties, and so a tie parameter to be learned."""
         return self.tie_ != self._link.to_parameter(self._link.start(0.0))
 
-    @property
-    def _n_others(self) -> int:
-        """Number of effects of covariates, and the tie parameter."""
-        return len(self._effect_values()) + self._has_tie
-
-    def _weight_rows(self, table: ItemTable) -> Any:
-        """Multipliers of the weights in the utility of items, shape (n, n_weights)."""
-        if hasattr(self, "coef_"):
-            return table.values
-        if self._is_precomputed:
-            raise ValueError(
-                "kernel='precomputed' has no standard errors: they need the kernel of "
-                "every item with itself. Give features and a callable kernel."
-            )
-        function, centers = fitted_kernel(self), self.support_items_
-        basis = getattr(self, "_basis", np.arange(centers.shape[0]))
-        gram = _of_basis(_of_basis(function.block(centers, centers), basis).T, basis)
-        triangle = la.cholesky(gram, lower=True)
-        values = _of_basis(function.block(table.values, centers), basis)
-        return la.solve_triangular(triangle, values.T, lower=True).T
-
-    def _beyond(self, one: Any, two: Any, rows: Any) -> Any:
-        """Prior variance of utilities (or differences) that training items leave."""
-        if hasattr(self, "coef_"):
-            return 0.0
-        function = fitted_kernel(self)
-        size = function.diagonal(one)
-        if two is not None:
-            size = size + function.diagonal(two)
-            for start in range(0, len(size), _CHUNK):
-                chunk = slice(start, start + _CHUNK)
-                between = np.diagonal(function.block(one[chunk], two[chunk]))
-                size[chunk] -= 2.0 * between
-        rest = size - np.einsum("ij,ij->i", rows, rows)
-        return np.maximum(rest, 0.0) / (2.0 * float(self.alpha))
-
     def _errors_of_pairs(
         self, covariance: NDArray[np.float64], pairs: Pairs, z: NDArray[np.float64]
     ) -> NDArray[np.float64]:
@@ -599,21 +516,19 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
         more: Any = 0.0
         if self._by_name:
             place = self._places_of_names(self._names_of(pairs))
-            rows = _unit_differences(place[left], place[right], len(self.items_))
+            rows = incidence(place[left], place[right], len(self.items_))
         else:
             table = self._table_of(pairs)
             check_features(self, table)
-            at = self._weight_rows(table)
-            rows, values = at[right] - at[left], table.values
-            more = self._beyond(values[left], values[right], rows)
+            rows = table.values[right] - table.values[left]
         if hasattr(self, "item_effect_"):
             n_known = len(self.item_effect_)
             place = np.full(pairs.n_items, n_known)
             if pairs.names is not None:
                 number = {v: i for i, v in enumerate(plain_values(self.effect_names_))}
-                asked = plain_values(pairs.names)
-                place = np.array([number.get(v, n_known) for v in asked])
-            own = _unit_differences(place[left], place[right], n_known + 1)
+                names = plain_values(pairs.names)
+                place = np.array([number.get(v, n_known) for v in names])
+            own = incidence(place[left], place[right], n_known + 1)
             rows = sp.hstack([sp.csr_array(rows), own[:, :n_known]], format="csr")
             unseen = (place[left] == n_known).astype(float) + (place[right] == n_known)
             prior = 1.0 / (2.0 * float(self.identity or np.inf))
@@ -635,23 +550,14 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
                 "example by OnItems(Nystroem(...)), and keep kernel='linear'."
             )
         pairs = some_pairs(X)
-        if y is None:
-            check_outcomes(y, len(pairs))  # says what is missing
-        # A few rows without a left winner are nothing unusual, so that the outcomes
-        # are not checked as in `fit`, where zeros and ones only call for a warning.
-        outcome = outcome_vector(y, "y", len(pairs)).astype(np.int8)
-        same = np.flatnonzero((pairs.left == pairs.right) & (outcome != 0))
-        if len(same):
-            raise ValueError(
-                f"{len(same)} comparison(s) say that an item is better than itself: "
-                f"{list_rows(same)}. An item compared with itself can only tie; "
-                "correct or remove these rows."
-            )
-        pairs, _, weight = check_comparisons(pairs, np.zeros(len(pairs)), sample_weight)
-        self._check_identity(pairs)
-        self._check_same_kind(pairs)
-        present = weight > 0
-        return pairs[present].compact(), outcome[present], weight[present]
+        outcome = check_outcomes(y, len(pairs), some=True)
+        with warnings.catch_warnings():
+            # A few rows without a left winner are nothing unusual.
+            warnings.filterwarnings("ignore", message="y holds only 0 and 1")
+            data = read_comparisons(pairs, outcome, sample_weight)
+        self._check_identity(data.pairs)
+        self._check_same_kind(data.pairs)
+        return data.pairs.compact(), data.y, data.weight
 
     def _check_same_kind(self, pairs: Pairs) -> None:
         """Refuse comparisons of another kind than those learned from before."""
@@ -714,10 +620,7 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
         values = table.values
         if hasattr(self, "coef_"):
             return np.asarray(values @ self.coef_).ravel()
-        if not hasattr(self, "support_items_"):
-            return np.asarray(values[:, self.support_] @ self.dual_coef_).ravel()
-        function = fitted_kernel(self)
-        return expand_kernel(function, values, self.support_items_, self.dual_coef_)
+        return expand_support(self, values, self.dual_coef_)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "tie_")
@@ -734,21 +637,6 @@ def tie_attributes(link: OutcomeLink, t: float) -> dict[str, Any]:
 def _n_coordinates(objective: Any) -> int:
     """Number of coefficients whose covariance is asked for."""
     return int(objective.n_coef) + (objective.tie is None)
-
-
-def _of_basis(values: Vector, basis: Codes) -> Vector:
-    """Give columns of items, or differences of two columns, right minus left."""
-    if basis.ndim == 1:
-        return values[:, basis]
-    return values[:, basis[1]] - values[:, basis[0]]
-
-
-def _unit_differences(left: Codes, right: Codes, n: int) -> sp.csr_array:
-    """Rows with 1 at right and -1 at left, nothing where they are the same."""
-    rows, ones = np.arange(len(left)), np.ones(len(left))
-    places = np.tile(rows, 2), np.concatenate([right, left])
-    values = np.concatenate([ones, -ones])
-    return sp.csr_array((values, places), shape=(len(left), n))
 
 
 def _errors(rows: Any, covariance: Vector, more: Any = 0.0) -> Vector:

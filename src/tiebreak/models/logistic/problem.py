@@ -46,7 +46,7 @@ from tiebreak.models.logistic.stream import (
 from tiebreak.models.problem import (
     KernelFactor,
     KernelItems,
-    factor_gram,
+    incidence,
     refuse_infinite,
 )
 from tiebreak.solvers import NewtonSolution, minimize_newton
@@ -93,9 +93,7 @@ class KernelObjective:
         if isinstance(rows, ItemPairRows):
             self._D: Any = sp.eye_array(m, format="csr")
         else:
-            places = np.tile(np.arange(m), 2), np.concatenate([right, left])
-            signs = np.repeat([1.0, -1.0], m)
-            self._D = sp.csr_array((signs, places), shape=(m, self.n))
+            self._D = incidence(left, right, self.n)
         self._n_products = 0
         self._inverse: Any = None
 
@@ -186,30 +184,6 @@ class KernelObjective:
         matrix = laplacian.tocsr() @ self.K
         matrix.flat[:: self.n + 1] += 2.0 * self.alpha
         return lu_factor(matrix, overwrite_a=True, check_finite=False)
-
-    def in_coordinates(self, x: Vector) -> tuple[ComparisonObjective, Vector, Codes]:
-        """Give the objective and x in an orthonormal basis, and what it is made of.
-
-        The basis is that of some items, shape (r,), or of pairs, shape (2, r).
-        """
-        mirror(K := self.rows.matrix())
-        factor = factor_gram(K)
-        G, pivots = factor.values, factor.pivots
-        design: Design = CovariateDesign(-G)
-        basis: Codes = np.asarray(pivots, dtype=np.int64)
-        if isinstance(self.rows, ItemPairRows):
-            basis = np.stack([self.left[pivots], self.right[pivots]])
-        else:
-            design = FeatureDesign(G, self.left, self.right)
-        q = self.n_coef - self.n
-        if q:
-            design = JointDesign(design, self.others)
-        penalty = np.append(np.full(G.shape[1], self.alpha), np.zeros(q))
-        objective = ComparisonObjective(
-            design, self.link, self.counts, penalty, tie=self.tie
-        )
-        a = x[self.n : 2 * self.n]
-        return objective, np.append(G.T @ a, x[2 * self.n :]), basis
 
 
 class LogisticProblem:

@@ -38,6 +38,7 @@ from numpy.typing import NDArray
 
 from tiebreak.data.jit import njit
 from tiebreak.losses import OutcomeLink
+from tiebreak.models.problem import incidence
 
 Vector = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -61,12 +62,7 @@ def new_tie(link: OutcomeLink, totals: Vector) -> Vector:
 
 def tie_scale(link: OutcomeLink, t: float) -> float:
     """Factor of the curvature of t in a state; see the module."""
-    return _tie_scale(_is_cumulative(link), t)
-
-
-def _is_cumulative(link: OutcomeLink) -> bool:
-    """Tell which of the two compiled links it is."""
-    return link.name == "cumulative"
+    return _tie_scale(link.name == "cumulative", t)
 
 
 def add_coefficients(state: Vector, penalty: Vector) -> Vector:
@@ -87,12 +83,9 @@ def difference_rows(
     if features is not None:
         blocks.append(sp.csr_array(features[right] - features[left]))
     if units is not None:
-        # +1 at right and -1 at left; empty where they are the same.
-        first, second = units[left], units[right]
-        row = np.flatnonzero(first != second)
-        data = np.repeat([-1.0, 1.0], len(row))
-        places = (np.tile(row, 2), np.concatenate([first[row], second[row]]))
-        blocks.append(sp.csr_array((data, places), shape=(len(left), n_units)))
+        of_items = incidence(units[left], units[right], n_units)
+        of_items.eliminate_zeros()  # of an item with itself
+        blocks.append(of_items)
     return blocks[0] if len(blocks) == 1 else sp.hstack(blocks, format="csr")
 
 
@@ -106,7 +99,7 @@ def follow(
     link: OutcomeLink,
 ) -> None:
     """Take one step per comparison in place; ``rows(chunk)`` are `difference_rows`."""
-    cumulative = _is_cumulative(link)
+    cumulative = link.name == "cumulative"
     for start in range(0, len(outcome), _CHUNK):
         chunk = slice(start, start + _CHUNK)
         table = rows(chunk)

@@ -23,33 +23,33 @@ from tiebreak.data.parameters import (
     one_of,
 )
 from tiebreak.data.validation import check_features
-from tiebreak.kernels import KernelDictionary, KernelFunction
+from tiebreak.kernels import KernelDictionary, KernelFunction, make_kernel
 from tiebreak.kernels.functions import Gamma
 from tiebreak.metrics import disagreement
 from tiebreak.models.base import UtilityMixin
 from tiebreak.models.kernel_utility import expand_kernel
-from tiebreak.models.pursuit.kernel_pursuit import (
-    KernelSpec,
-    validation_errors,
-    warn_of_path,
-)
+from tiebreak.models.problem import distinct_rows, rows_of_differences, touched
 from tiebreak.models.pursuit.problem import (
     GroupForm,
     centered_targets,
     group_laplacian,
-    merge_rows,
-    present_rows,
-    refuse_equal,
+    validation_errors,
+    warn_of_path,
 )
 from tiebreak.solvers import JointPath, JointProblem, pursue_jointly
+
+_KEYS = ("kernel", "gamma", "degree", "coef0")
 
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """One way to look at items."""
+    """One way to look at items: the features that it sees, and a kernel for them."""
 
-    columns: NDArray[np.intp]  # the features that it sees
-    spec: KernelSpec  # how it compares them
+    columns: NDArray[np.intp]
+    kernel: Any
+    gamma: Gamma
+    degree: int
+    coef0: float
 
     def see(self, values: Any) -> Any:
         """Give the features that the view sees, shape (n, q)."""
@@ -57,37 +57,38 @@ class View:
             return values
         return values[:, self.columns]
 
+    def function(self, gamma: Gamma, items: Any) -> KernelFunction:
+        """Give the kernel with a gamma, a number or one that depends on the items."""
+        return make_kernel(
+            self.kernel, gamma=gamma, degree=self.degree, coef0=self.coef0, items=items
+        )
+
 
 def read_views(
     model: Any, n_features: int, feature_names: tuple[str, ...] | None
 ) -> list[View]:
     """Read the parameter ``views``; a view without a kernel has that of the model."""
-    given = model.views
-    if not isinstance(given, list | tuple) or not given:
+    if not isinstance(model.views, list | tuple) or not model.views:
         raise ValueError(
-            f"{type(model).__name__} got views={given!r}; expected a list with at "
-            "least one view: a kernel, a list of columns, or a dict with 'columns', "
+            f"{type(model).__name__} got views={model.views!r}; expected a list with "
+            "at least one view: a kernel, a list of columns, or a dict with 'columns', "
             "'kernel', 'gamma', 'degree' and 'coef0'."
         )
     views = []
-    for number, one in enumerate(given):
-        columns: Any = slice(None)
-        kernel: Any = {}
-        if isinstance(one, Mapping):
-            columns = one.get("columns", columns)
-            kernel = {key: value for key, value in one.items() if key != "columns"}
-        elif isinstance(one, str) or callable(one):
-            kernel = one
-        else:
-            columns = one
-        spec = KernelSpec.read(model, kernel)
-        if spec.kernel == "precomputed":
+    for number, view in enumerate(model.views):
+        options = view
+        if not isinstance(view, Mapping):
+            is_kernel = isinstance(view, str) or callable(view)
+            options = {"kernel" if is_kernel else "columns": view}
+        values = {key: getattr(model, key) for key in _KEYS} | dict(options)
+        columns = values.pop("columns", slice(None))
+        if values["kernel"] == "precomputed":
             raise ValueError(
                 f"view {number} has a precomputed kernel; views see features. Give the "
                 "features and a callable kernel."
             )
         places = _read_columns(columns, number, n_features, feature_names)
-        views.append(View(places, spec))
+        views.append(View(places, **values))
     return views
 
 
@@ -138,13 +139,8 @@ class CoPursuitProblem:
         table = data.items
         views = read_views(model, table.n_features, table.feature_names)
         graded = np.flatnonzero(~np.isnan(data.y))
-        if len(graded) == 0:
-            raise ValueError(
-                f"all {len(data)} grades are NaN, so there is nothing to learn from. "
-                "Give some items a grade."
-            )
-        scored = graded[present_rows(data.group[graded], data.weight[graded])]
-        refuse_equal(data, scored)
+        scored = graded[data.weight[graded] > 0]
+        rows_of_differences(data, scored)
         others = np.flatnonzero(np.isnan(data.y) & (data.weight > 0))
         laplacian = group_laplacian(data, scored, model.per_group)
         unit, s = centered_targets(laplacian, data.y[scored])
@@ -159,12 +155,13 @@ class CoPursuitProblem:
                 # Traces are twice the summed weights of pairs.
                 pairs = float(unscored.diagonal().sum())
                 nu = float(laplacian.diagonal().sum()) / pairs if pairs else 0.0
-        rows, _ = merge_rows(model, data.table, data.places[scored])
+        own, _ = touched(data.places[scored], data.table.n_items)
+        rows, _, _ = distinct_rows(data.table, own)
         centers = data.table.take(rows).values
         values = table.take(np.concatenate([scored, others]))
         unique = values.unique()[0].values
         cache_bytes = 1e6 * model.cache_size / (len(views) + 1)
-        functions = [view.spec.resolve(view.see(unique)) for view in views]
+        functions = [view.function(view.gamma, view.see(unique)) for view in views]
         dictionaries = [
             KernelDictionary(
                 [function], view.see(values.values), view.see(centers), cache_bytes
@@ -301,12 +298,10 @@ class CoRankingPursuit(UtilityMixin, BaseEstimator):
 
     Notes
     -----
-    ν multiplies a sum over all pairs of rows without a grade, and these outnumber the
-    pairs of graded rows: 15 graded of 300 rows make 105 pairs against 40,470. With ν =
-    tr L / tr L̄, which is ``"auto"``, disagreement counts as a mean over its pairs times
-    the number of graded pairs: more rows without a grade make this mean more certain
-    and not heavier. ν = 1 is the formula of the paper as it stands. ``"auto"`` is 1 too
-    where all rows have a grade. Only a validation set can say whether ν > 0 helps.
+    Pairs of rows without a grade outnumber those of graded rows. With ``"auto"``, ν =
+    tr L / tr L̄, disagreement counts as a mean over its pairs times the number of graded
+    pairs; it is 1, the formula of the paper, where all rows have a grade. Only a
+    validation set can say whether ν > 0 helps.
 
     References
     ----------
@@ -403,10 +398,11 @@ class CoRankingPursuit(UtilityMixin, BaseEstimator):
         errors = None
         if validation is not None:
             errors = validation_errors(
-                self, data, validation, lambda table: problem.along(table, path)
+                clone(self)._keep(data.attributes),
+                validation,
+                lambda table: problem.along(table, path),
             )
-        n_steps = len(path.increments)
-        warn_of_path(self, n_steps, int(self.n_basis) if path.exhausted else None)
+        warn_of_path(self, len(path.increments), path.exhausted)
         learned = {**data.attributes, **_path_attributes(problem, path, errors)}
         learned["agreement_"] = problem.agreement(clone(self)._keep(learned))
         return self._keep(learned)
@@ -441,9 +437,10 @@ class CoRankingPursuit(UtilityMixin, BaseEstimator):
         total = np.zeros((table.n_items, len(views)))
         for v, view in enumerate(views):
             if len(own := np.flatnonzero(self.item_coef_[:, v])):
+                values = view.see(table.values)
                 total[:, v] = expand_kernel(
-                    view.spec.at(self.gamma_[v]),
-                    view.see(table.values),
+                    view.function(float(self.gamma_[v]), values),
+                    values,
                     view.see(self.support_items_[own]),
                     self.item_coef_[own, v],
                 )

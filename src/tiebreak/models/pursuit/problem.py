@@ -13,6 +13,7 @@ cost the digits of columns that hardly vary, such as those of a wide Gaussian ke
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,16 +21,13 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from tiebreak.data import Comparisons, Grades, ItemTable
-from tiebreak.data.messages import DataWarning, warn_user
+from tiebreak.data import Comparisons, Grades, ItemTable, read_data
+from tiebreak.data.messages import FitWarning, warn_user
+from tiebreak.data.validation import check_features
 from tiebreak.losses import GroupLaplacian, PairLaplacian
-from tiebreak.models.problem import (
-    distinct_rows,
-    is_kernel,
-    refuse_no_pairs,
-    refuse_only_ties,
-    touched,
-)
+from tiebreak.metrics import comparison_error, swapped_pairs
+from tiebreak.models.base import warn_flat
+from tiebreak.models.problem import KernelItems, refuse_only_ties, rows_of_differences
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -117,49 +115,25 @@ class PursuitProblem:
     """c - 2 b·f + fᵀLf for utilities f of the distinct training items."""
 
     data: Comparisons | Grades
-    items: ItemTable  # rows are numbered by it; the whole matrix if precomputed
-    rows: Codes  # row of each distinct item in that table, of equal ones the first
+    items: KernelItems  # the distinct items, which are the centers
     form: WeightForm | GroupForm | PairForm  # L
     b: Floats  # (n,), the linear term, of targets divided by `unit`
     c: float  # the constant term, of targets divided by `unit`
     unit: float  # a power of two, so that targets of any size can be squared
 
 
-def merge_rows(model: Any, table: ItemTable, rows: Codes) -> tuple[Codes, Codes]:
-    """Give the first row of each distinct item, and the item number of each row."""
-    own, code = touched(rows, table.n_items)
-    if is_kernel(model, "precomputed"):
-        return own, code
-    first, _, number = distinct_rows(table, own)
-    return first, number[code]
-
-
-def present_rows(group: Codes, weight: Floats) -> Codes:
-    """Find the rows of positive weight, and warn of groups that have one only."""
-    rows = np.flatnonzero(weight > 0)
-    size = np.bincount(group[rows])
-    if (alone := int(np.sum(size == 1))) and size.max() > 1:
-        warn_user(
-            f"{alone} of {int(np.sum(size > 0))} groups have one graded item only. "
-            "There is no pair in them, so nothing is learned from these grades; the "
-            "items may still become centers.",
-            DataWarning,
-        )
-    return rows
-
-
 def problem_of_differences(model: Any, data: Grades) -> PursuitProblem:
     """Build the squared error of differences inside groups."""
-    rows = present_rows(data.group, data.weight)
-    refuse_equal(data, rows)
+    rows = np.flatnonzero(data.weight)
+    rows_of_differences(data, rows)  # other rows may still be centers
     laplacian = group_laplacian(data, rows, model.per_group)
-    distinct, code = merge_rows(model, data.table, data.places[rows])
-    plain = len(distinct) == len(code) and bool((np.diff(code) > 0).all())
+    items, code = KernelItems.merge(model, data.table, data.places[rows])
+    plain = items.n_items == len(code) and bool((np.diff(code) > 0).all())
     form = GroupForm(laplacian, None if plain else code)
     unit, s = centered_targets(laplacian, data.y[rows])
     root = laplacian.root(s)
     b, c = form.gather(laplacian.product(s)), float(root @ root)
-    return PursuitProblem(data, data.table, distinct, form, b, c, unit)
+    return PursuitProblem(data, items, form, b, c, unit)
 
 
 def centered_targets(laplacian: GroupLaplacian, y: Floats) -> tuple[float, Floats]:
@@ -174,32 +148,26 @@ def problem_of_values(model: Any, data: Grades) -> PursuitProblem:
     """Build the squared error of single grades."""
     rows = np.flatnonzero(data.weight > 0)
     own, y = data.item_weight[rows], data.y[rows]
-    if not y.any():
-        raise ValueError(
-            f"all {len(y)} grades are 0, so there is nothing to fit: "
-            f"{type(model).__name__} fits the grades themselves. Try RankingPursuit, "
-            "which fits their differences."
-        )
-    distinct, code = merge_rows(model, data.table, data.places[rows])
+    items, code = KernelItems.merge(model, data.table, data.places[rows])
     unit = _power_of_two(np.abs(y).max())
     s = y / unit
-    form = WeightForm(np.bincount(code, own, len(distinct)).astype(float))
-    b = np.bincount(code, own * s, len(distinct)).astype(float)
+    form = WeightForm(np.bincount(code, own, items.n_items).astype(float))
+    b = np.bincount(code, own * s, items.n_items).astype(float)
     c = float(own @ s**2)
-    return PursuitProblem(data, data.table, distinct, form, b, c, unit)
+    return PursuitProblem(data, items, form, b, c, unit)
 
 
 def problem_of_comparisons(model: Any, data: Comparisons) -> PursuitProblem:
     """Build the squared error of differences against outcomes."""
     if not data.y.any():
         refuse_only_ties(model, len(data))
-    pairs, table, weight = data.pairs, data.pairs.table, data.weight
-    distinct, code = merge_rows(model, table, np.append(pairs.left, pairs.right))
+    ends = np.append(data.pairs.left, data.pairs.right)
+    items, code = KernelItems.merge(model, data.pairs.table, ends)
     left, right = np.split(code, 2)
-    laplacian = PairLaplacian(left, right, weight, len(distinct))
-    b = laplacian.root_transpose(np.sqrt(weight) * data.y)
-    c = float(weight @ (data.y != 0))
-    return PursuitProblem(data, table, distinct, PairForm(laplacian), b, c, 1.0)
+    laplacian = PairLaplacian(left, right, data.weight, items.n_items)
+    b = laplacian.root_transpose(np.sqrt(data.weight) * data.y)
+    c = float(data.weight @ (data.y != 0))
+    return PursuitProblem(data, items, PairForm(laplacian), b, c, 1.0)
 
 
 def _power_of_two(size: float) -> float:
@@ -215,9 +183,58 @@ def group_laplacian(data: Grades, rows: Codes, per_group: str) -> GroupLaplacian
     return GroupLaplacian(group, weight[rows], per_group)
 
 
-def refuse_equal(data: Grades, rows: Codes) -> None:
-    """Refuse grades that differ in no group."""
-    order = rows[np.argsort(data.group[rows], kind="stable")]
-    y, group = data.y[order], data.group[order]
-    if not ((y[1:] != y[:-1]) & (group[1:] == group[:-1])).any():
-        refuse_no_pairs(len(data), data.n_groups)
+def read_validation(model: Any, validation: Any) -> Comparisons | Grades:
+    """Check data held out to choose a number of steps, as those that a model knows."""
+    if not isinstance(validation, tuple | list) or len(validation) not in (2, 3):
+        raise ValueError(
+            "validation must be (X, y), or (X, y, qid) for graded items; y is None for "
+            f"Orders. Got {type(validation).__name__}."
+        )
+    held_out = read_data(*validation)
+    if isinstance(held_out, Comparisons):
+        check_features(model, held_out.pairs.table)
+        return held_out
+    if getattr(model, "fitted_with_qid_", False) and not held_out.has_groups:
+        raise ValueError(
+            "the training items have groups (qid) and those of validation have none. "
+            "Give validation=(X, y, qid)."
+        )
+    check_features(model, held_out.table)
+    return held_out
+
+
+def validation_errors(
+    model: Any, validation: Any, utilities: Callable[[ItemTable], Floats]
+) -> Floats:
+    """Give the error on a validation set after every step: utilities have (n, steps).
+
+    It is the fraction of swapped pairs of graded items, or of comparisons that are
+    predicted wrongly.
+    """
+    held_out = read_validation(model, validation)
+    if isinstance(held_out, Comparisons):
+        pairs = held_out.pairs
+        at_items = utilities(pairs.table)
+        difference = at_items[pairs.right] - at_items[pairs.left]
+        return np.array(
+            [comparison_error(held_out.y, np.sign(d)) for d in difference.T]
+        )
+    along = utilities(held_out.items).T
+    return np.array([swapped_pairs(held_out.y, u, qid=held_out.group) for u in along])
+
+
+def warn_of_path(model: Any, n_steps: int, exhausted: bool) -> None:
+    """Warn of a path without steps, or with fewer than were wanted."""
+    if n_steps == 0:
+        warn_flat(
+            model,
+            "no basis function explains any difference. Kernel columns may be constant "
+            "inside every group: check the features, the kernels and gamma",
+        )
+    elif exhausted:
+        warn_user(
+            f"{type(model).__name__} stopped after {n_steps} of "
+            f"n_basis={model.n_basis} steps: no further basis function makes the error "
+            "smaller. A smaller n_basis gives the same model.",
+            FitWarning,
+        )

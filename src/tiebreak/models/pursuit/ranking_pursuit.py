@@ -1,22 +1,144 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Pursuits of one utility: a sum of a few kernel functions, learned greedily."""
 
+from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, Self
 
+import numpy as np
+import scipy.linalg as la
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 
-from tiebreak.data import Grades, read_data, read_grades
-from tiebreak.data.parameters import one_of
-from tiebreak.kernels.functions import Gamma
-from tiebreak.models.pursuit.kernel_pursuit import KernelPursuit
+from tiebreak.data import Grades, ItemTable, read_data, read_grades
+from tiebreak.data.parameters import (
+    COUNT,
+    FLAG,
+    NOT_NEGATIVE,
+    POSITIVE,
+    Values,
+    check_parameters,
+    one_of,
+)
+from tiebreak.kernels import KernelDictionary, MatrixDictionary
+from tiebreak.kernels.functions import Gamma, Kernel
+from tiebreak.models.base import UtilityMixin
+from tiebreak.models.kernel_utility import expand_support, weigh_features
+from tiebreak.models.problem import refuse_indefinite
 from tiebreak.models.pursuit.problem import (
     PursuitProblem,
     problem_of_comparisons,
     problem_of_differences,
     problem_of_values,
+    validation_errors,
+    warn_of_path,
 )
+from tiebreak.solvers import pursue
+from tiebreak.solvers.pursuit import penalize_path
+
+
+@dataclass(eq=False, repr=False)
+class KernelPursuit(UtilityMixin):
+    """Utility Σ dual_coef_[j] k(support_items_[j], x), chosen function by function."""
+
+    n_basis: int = 10
+    _: KW_ONLY
+    alpha: float = 0.0
+    kernel: Kernel = "rbf"
+    gamma: Gamma = "scale"
+    degree: int = 3
+    coef0: float = 0.0
+    backfit: bool = True
+    prefit: bool = False
+    cache_size: float = 500
+
+    _fits_items: ClassVar[bool] = True
+
+    _parameters: ClassVar[Mapping[str, Values]] = {
+        "n_basis": COUNT,
+        "alpha": NOT_NEGATIVE,
+        **dict.fromkeys(("backfit", "prefit"), FLAG),
+        "cache_size": POSITIVE,
+    }
+    _fitted_arrays: ClassVar = {
+        "path_": "f f",
+        "path_support_": "f: index",
+        "objective_path_": "f+1",
+        "support_": "k: index",
+        "dual_coef_": "k",
+        "support_items_": "k p",
+    }
+
+    def _pursue(self, problem: PursuitProblem, validation: Any) -> Self:
+        """Choose and fit the functions, and keep as many as validation says."""
+        if self.prefit and not self.backfit:
+            raise ValueError(
+                f"{type(self).__name__} got prefit=True with backfit=False, but prefit "
+                "chooses the best column after back-fitting. Use backfit=True."
+            )
+        items, form, b = problem.items, problem.form, problem.b
+        columns: KernelDictionary | MatrixDictionary
+        if items.gram is not None:
+            columns = MatrixDictionary(items.gram)
+        else:
+            assert items.function is not None and items.table is not None
+            values, memory = items.table.values, 1e6 * self.cache_size
+            columns = KernelDictionary([items.function], values, values, memory)
+        path = pursue(
+            columns,
+            form,
+            b,
+            problem.c,
+            n_steps=int(self.n_basis),
+            backfit=self.backfit,
+            prefit=self.prefit,
+        )
+        chosen = path.columns
+        basis = items.keep_support(chosen)
+        if self.alpha and self.backfit and len(chosen):
+            inner = items.between(chosen)
+            try:
+                path = penalize_path(
+                    path, columns.columns(chosen), inner, form, b, float(self.alpha)
+                )
+            except la.LinAlgError:
+                refuse_indefinite("that of the chosen centers has no Cholesky factor")
+        n_steps = len(path.coefs)
+        warn_of_path(self, n_steps, path.exhausted)
+        unit, learned = problem.unit, {**problem.data.attributes, **basis}
+        with np.errstate(over="ignore", under="ignore"):
+            objective = unit * (unit * path.objective)
+        if validation is not None:
+            draft = clone(self)._keep(learned)
+            errors = validation_errors(
+                draft,
+                validation,
+                lambda table: expand_support(draft, table.values, path.coefs.T),
+            )
+            if n_steps:
+                learned["validation_path_"] = errors
+                n_steps = int(np.argmin(errors)) + 1
+        n_taken = int(path.n_taken[n_steps - 1]) if n_steps else 0
+        coefs = unit * path.coefs
+        coef = coefs[n_steps - 1, :n_taken].copy() if n_steps else np.zeros(0)
+        learned |= {
+            "path_": coefs,
+            "path_support_": basis["support_"],
+            "objective_path_": objective,
+            "n_basis_": n_steps,
+            "support_": basis["support_"][:n_taken],
+            "dual_coef_": coef,
+        }
+        if items.gram is None:
+            centers = learned["support_items_"] = basis["support_items_"][:n_taken]
+            if items.is_linear:
+                learned["coef_"] = np.asarray(centers.T @ coef).ravel()
+        return self._keep(learned)
+
+    def _utility(self, table: ItemTable) -> np.ndarray:
+        if hasattr(self, "coef_"):
+            return weigh_features(table.values, self.coef_)
+        return expand_support(self, table.values, self.dual_coef_)
 
 
 @dataclass(eq=False, repr=False)
@@ -41,30 +163,23 @@ class RankingPursuit(KernelPursuit, BaseEstimator):
 
     Parameters
     ----------
-    n_basis : int or "cv", default=10
+    n_basis : int, default=10
         Number of steps, and so of basis functions at most. With a validation set in
-        ``fit`` the largest number to try; ``"cv"`` chooses it by cross-validation.
+        ``fit`` the largest number to try.
     alpha : float, default=1.0
         Penalty of ‖r‖² in the coefficients of every step, at least 0; functions are
         chosen without it. It has no effect without back-fitting.
-    kernel : {"linear", "poly", "rbf", "precomputed"}, callable, dict or list of these
-        The kernel, default ``"rbf"``. A list is several kernels at once: the basis
-        functions of all of them compete. A dict such as ``{"kernel": "rbf", "gamma":
-        0.1}`` has parameters of its own.
+    kernel : {"linear", "poly", "rbf", "precomputed"} or callable, default="rbf"
+        Kernel between items, as in :class:`SVMCompare`.
     gamma, degree, coef0
         Parameters of the kernel, as in :class:`SVMCompare`.
     backfit : bool, default=True
         Whether all coefficients are solved for again after every step. Without, a
         basis function may be chosen several times.
-    per_group : {"sum", "mean"}, default="sum"
-        Graded items, orders: ``"mean"`` divides the sum of a group by its size.
-    max_basis : int, default=100
-        Largest number that ``n_basis="cv"`` tries.
-    cv : int, splitter or iterable of (train, test), default=5
-        Folds of ``n_basis="cv"``. A number is of groups if there are groups, and else
-        of rows, shuffled in the same way always.
     cache_size : float, default=500
         Megabytes for columns of kernel values; others are computed in every step.
+    per_group : {"sum", "mean"}, default="sum"
+        Graded items, orders: ``"mean"`` divides the sum of a group by its size.
     prefit : bool, default=False
         Whether to choose the function that is best after back-fitting, not before.
 
@@ -73,24 +188,24 @@ class RankingPursuit(KernelPursuit, BaseEstimator):
     support_ : ndarray of int of shape (k,)
         Chosen centers in the order of choice: rows of the item table, of identical
         items the first.
-    dual_coef_, support_kernel_ : ndarray of shape (k,)
-        Their coefficients, and the kernel of each, 0 if there is one only.
+    dual_coef_ : ndarray of shape (k,)
+        Their coefficients.
     support_items_ : ndarray or csr_array of shape (k, n_features)
         The chosen centers themselves; not for a precomputed kernel.
     coef_ : ndarray of shape (n_features,)
         Weights of the features, for the linear kernel.
     n_basis_ : int
         Number of steps that the model has.
-    path_, path_support_, path_kernel_ : ndarray
+    path_, path_support_ : ndarray
         Coefficients after every step, shape (n_steps, n_chosen), also of steps beyond
-        ``n_basis_``; and as ``support_`` and ``support_kernel_`` of the whole path.
+        ``n_basis_``; and as ``support_`` of the whole path.
     objective_path_ : ndarray of shape (n_steps + 1,)
         The sum of squares before the first step and after every step, with penalty.
     validation_path_ : ndarray
-        Error after every step on the validation set or the folds: the fraction of
-        swapped pairs, or of comparisons predicted wrongly.
-    gamma_ : float or ndarray
-        The gamma that is used; of several kernels an array.
+        Error after every step on the validation set: the fraction of swapped pairs, or
+        of comparisons predicted wrongly.
+    gamma_ : float
+        The gamma that is used.
     n_features_in_, feature_names_in_
         Number of features, and their names when the items came with names.
 
@@ -121,19 +236,9 @@ class RankingPursuit(KernelPursuit, BaseEstimator):
     __metadata_request__fit: ClassVar = {"qid": True}
     _fits_pairs: ClassVar[bool] = True
 
-    n_basis: int | Literal["cv"] = 10
     _: KW_ONLY
     alpha: float = 1.0
-    kernel: Any = "rbf"
-    gamma: Gamma = "scale"
-    degree: int = 3
-    coef0: float = 0.0
-    backfit: bool = True
-    prefit: bool = False
     per_group: Literal["sum", "mean"] = "sum"
-    max_basis: int = 100
-    cv: Any = 5
-    cache_size: float = 500
 
     _parameters: ClassVar = {
         **KernelPursuit._parameters,
@@ -163,13 +268,11 @@ class RankingPursuit(KernelPursuit, BaseEstimator):
         -------
         Self
         """
-        return self._fit(X, y, qid, sample_weight, validation)
-
-    def _read(self, X: Any, y: Any, qid: Any, sample_weight: Any) -> PursuitProblem:
+        check_parameters(self)
         data = read_data(X, y, qid, sample_weight)
         if isinstance(data, Grades):
-            return problem_of_differences(self, data)
-        return problem_of_comparisons(self, data)
+            return self._pursue(problem_of_differences(self, data), validation)
+        return self._pursue(problem_of_comparisons(self, data), validation)
 
 
 @dataclass(eq=False, repr=False)
@@ -181,27 +284,23 @@ class MatchingPursuit(KernelPursuit, BaseEstimator):
         Σ w_i (s_i - r(x_i))²,    r(x) = Σ a_j k(c_j, x),
 
     small, a sum over items and not a mean, which fits the grades s themselves and not
-    their differences. Groups play no part in the fit; they do in the choice of
-    ``n_basis`` and in ``score``. There is no intercept.
+    their differences. Groups play no part in the fit, only in ``score``. There is
+    no intercept.
 
     Parameters
     ----------
-    n_basis : int or "cv", default=10
+    n_basis : int, default=10
         Number of steps, as in :class:`RankingPursuit`.
     alpha : float, default=0.0
         Penalty of ‖r‖² in the coefficients, as in :class:`RankingPursuit`.
-    kernel, gamma, degree, coef0, backfit
+    kernel, gamma, degree, coef0, backfit, cache_size, prefit
         The basis functions, as in :class:`RankingPursuit`.
-    max_basis, cv, cache_size
-        Cross-validation and memory, as in :class:`RankingPursuit`.
-    prefit
-        As in :class:`RankingPursuit`.
 
     Attributes
     ----------
-    support_, dual_coef_, support_kernel_, support_items_, coef_, gamma_
+    support_, dual_coef_, support_items_, coef_, gamma_
         The chosen centers and their coefficients, as in :class:`RankingPursuit`.
-    n_basis_, path_, path_support_, path_kernel_, objective_path_, validation_path_
+    n_basis_, path_, path_support_, objective_path_, validation_path_
         The steps, as in :class:`RankingPursuit`.
     n_features_in_, feature_names_in_
         Number of features, and their names when the items came with names.
@@ -228,19 +327,6 @@ class MatchingPursuit(KernelPursuit, BaseEstimator):
     __metadata_request__fit: ClassVar = {"qid": True}
     _fits_pairs: ClassVar[bool] = False
 
-    n_basis: int | Literal["cv"] = 10
-    _: KW_ONLY
-    alpha: float = 0.0
-    kernel: Any = "rbf"
-    gamma: Gamma = "scale"
-    degree: int = 3
-    coef0: float = 0.0
-    backfit: bool = True
-    prefit: bool = False
-    max_basis: int = 100
-    cv: Any = 5
-    cache_size: float = 500
-
     def fit(
         self,
         X: Any,
@@ -262,7 +348,6 @@ class MatchingPursuit(KernelPursuit, BaseEstimator):
         -------
         Self
         """
-        return self._fit(X, y, qid, sample_weight, validation)
-
-    def _read(self, X: Any, y: Any, qid: Any, sample_weight: Any) -> PursuitProblem:
-        return problem_of_values(self, read_grades(X, y, qid, sample_weight))
+        check_parameters(self)
+        data = read_grades(X, y, qid, sample_weight)
+        return self._pursue(problem_of_values(self, data), validation)

@@ -15,11 +15,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import clone
 
 from tiebreak.data import ItemTable
-from tiebreak.data.parameters import check_parameters
-from tiebreak.models.base import warn_flat, warn_gap
+from tiebreak.models.base import certificate, clones_along, warn_flat, warn_gap
 from tiebreak.models.kernel_utility import expand_kernel
 from tiebreak.models.primal import PrimalSolution, solve_primal
 from tiebreak.models.problem import (
@@ -34,6 +32,8 @@ Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 Fitted = tuple[dict[str, Any], Any]  # attributes, and a warm start for another C
 Model = TypeVar("Model")
+# Kind of comparisons, weights of all rows, sign, and label of the linear term.
+Term = tuple[int, Floats, float, float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,26 +45,31 @@ class Dual:
     shift: Any  # what was taken from the linear term: intercept = level + shift
 
 
-def order_terms(weight: Floats, ties: str) -> list[tuple[int, Floats, float]]:
-    """List kinds of comparisons, their weights and signs, as a machine orders them.
+def order_terms(weight: Floats, ties: str) -> list[Term]:
+    """List the terms of a machine that only orders.
 
     With ties in both directions every comparison with a winner counts twice.
     """
     left, tied, right = weight
     if ties == "ignore":
-        return [(2, right, 1.0), (0, left, -1.0)]
-    return [
-        (2, 2.0 * right, 1.0),
-        (0, 2.0 * left, -1.0),
-        (1, tied, 1.0),
-        (1, tied, -1.0),
-    ]
+        return [(2, right, 1.0, 1.0), (0, left, -1.0, 1.0)]
+    decided = [(2, 2.0 * right, 1.0, 1.0), (0, 2.0 * left, -1.0, 1.0)]
+    return [*decided, (1, tied, 1.0, 1.0), (1, tied, -1.0, 1.0)]
+
+
+def list_terms(terms: list[Term]) -> tuple[Codes, Codes, Floats, Floats, Floats]:
+    """Give cell, row, weight, sign and label of everything that has a weight."""
+    kinds, weights, signs, labels = zip(*terms, strict=True)
+    used = [np.flatnonzero(weight) for weight in weights]
+    sizes, row = [len(rows) for rows in used], np.concatenate(used)
+    weight = np.concatenate([w[rows] for w, rows in zip(weights, used, strict=True)])
+    cell = np.repeat(kinds, sizes) * len(weights[0]) + row
+    return cell, row, weight, np.repeat(signs, sizes), np.repeat(labels, sizes)
 
 
 def order_dual(problem: CellProblem, C: float, ties: str = "ignore") -> Dual:
     """Return the dual of the machine that only orders comparisons."""
-    terms = [(*term, 1.0) for term in order_terms(problem.weight, ties)]
-    return _pair_dual(C, terms, 0.0, balanced=False)
+    return _pair_dual(C, order_terms(problem.weight, ties), 0.0, balanced=False)
 
 
 def compare_dual(problem: CellProblem, C: float, tie_weight: float = 1.0) -> Dual:
@@ -83,28 +88,18 @@ def compare_dual(problem: CellProblem, C: float, tie_weight: float = 1.0) -> Dua
     return _pair_dual(C, terms, shift, balanced=True)
 
 
-def _pair_dual(
-    C: float,
-    terms: list[tuple[int, Floats, float, float]],
-    shift: float,
-    *,
-    balanced: bool,
-) -> Dual:
-    """Make a dual of (kind, weights of all rows, sign, label of the linear term)."""
-    kinds, weights, signs, labels = zip(*terms, strict=True)
-    used = [np.flatnonzero(weight) for weight in weights]
-    sizes = [len(rows) for rows in used]
-    label, row = np.repeat(labels, sizes), np.concatenate(used)
-    bound = C * np.concatenate([w[rows] for w, rows in zip(weights, used, strict=True)])
+def _pair_dual(C: float, terms: list[Term], shift: float, *, balanced: bool) -> Dual:
+    cell, row, weight, sign, label = list_terms(terms)
+    bound = C * weight
     qp = DualQP.box(
         linear=label - shift,
         lower=np.where(label > 0, 0.0, -bound),
         upper=np.where(label > 0, bound, 0.0),
         row=row,
-        sign=np.repeat(signs, sizes),
+        sign=sign,
         balanced=balanced,
     )
-    return Dual(qp, np.repeat(kinds, sizes) * len(weights[0]) + row, shift)
+    return Dual(qp, cell, shift)
 
 
 def threshold_dual(problem: CellProblem, C: float, loading: Floats) -> Dual:
@@ -148,10 +143,7 @@ def keep_dual(
         **problem.data.attributes,
         **support(problem.rows, problem.share @ of_cells),
         **problem.items.keep(problem.item_coef(solution.coef[0])),
-        "objective_": solution.primal,
-        "gap_": solution.gap,
-        "n_iter_": solution.n_iter,
-        "converged_": solution.converged,
+        **certificate(solution.primal, solution),
         "solver_": solution.method,
     }
 
@@ -238,19 +230,13 @@ def fit_along(
     model: Any, Cs: Iterable[float], *data: Any
 ) -> tuple[Any, Iterator[tuple[Any, Any]]]:
     """Return the problem, and lazily a fitted clone and its warm start per C."""
-    values = list(Cs)
-    if not values:
-        raise ValueError("a path needs at least one value of C, got none.")
-    template = clone(model)
-    problem = template._read(*data)
+    clones, problem = clones_along(model, "C", Cs), model._read(*data)
 
     def fits() -> Iterator[tuple[Any, Any]]:
         last = None
-        for C in values:
-            copy = clone(template).set_params(C=C)
-            check_parameters(copy)
-            fitted, last = copy._solve(problem, last)
-            yield copy._keep(fitted), last
+        for one in clones:
+            fitted, last = one._solve(problem, last)
+            yield one._keep(fitted), last
 
     return problem, fits()
 

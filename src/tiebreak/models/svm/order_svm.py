@@ -12,7 +12,6 @@ below. A tied block with places on both sides takes no part in that cut.
 """
 
 from dataclasses import KW_ONLY, dataclass
-from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -20,11 +19,15 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
 from tiebreak.data import read_grades
-from tiebreak.data.messages import DataWarning, FitWarning, warn_user
+from tiebreak.data.messages import DataWarning, warn_user
 from tiebreak.data.parameters import COUNT, POSITIVE, check_parameters
-from tiebreak.kernels.functions import Gamma, Kernel
 from tiebreak.models.kernel_utility import KernelUtility
-from tiebreak.models.problem import CellProblem, sided_problem, warn_idle_groups
+from tiebreak.models.problem import (
+    CellProblem,
+    refuse_no_pairs,
+    sided_problem,
+    warn_idle_groups,
+)
 from tiebreak.models.svm import duals
 
 # Every cut is a machine of its own for all items.
@@ -88,52 +91,20 @@ class Places:
         return above.astype(np.int8) - (self.begin >= t).astype(np.int8)
 
 
-def choose_cuts(cuts: Any, places: Places) -> Codes:
-    """Return the cuts that the user chose, or all usable ones: ascending, not none."""
+def choose_cuts(places: Places) -> Codes:
+    """Return all usable cuts, ascending; of too many some, evenly spaced."""
     usable = places.usable_cuts()
-    if cuts is None:
-        chosen = usable
-        if len(usable) > MAX_CUTS:
-            some = np.linspace(0, len(usable) - 1, MAX_CUTS).round().astype(int)
-            chosen = usable[some]
-            warn_user(
-                f"OrderSVM: the lists have {len(usable)} cuts, from the top "
-                f"{usable[0]} to the top {usable[-1]}; {MAX_CUTS} of them are used, "
-                "evenly spaced, because each is a machine of its own. Pass cuts, such "
-                "as cuts=[1, 2, 3, 5, 10, 20], to choose them.",
-                DataWarning,
-            )
-    else:
-        checked = _check_cuts(cuts, int(places.length.max(initial=0)))
-        idle, chosen = np.setdiff1d(checked, usable), np.intersect1d(checked, usable)
-        if len(idle) and len(chosen):
-            warn_user(
-                f"OrderSVM: cuts {idle.tolist()} have no item above or none below, "
-                "because tied items cross them, and are left out.",
-                FitWarning,
-            )
-    if not len(chosen):
-        raise ValueError(
-            f"There is nothing to learn from: {len(places.begin)} sample(s) in "
-            f"{places.n_lists} group(s), and cuts={cuts!r} separate no two items of a "
-            "group with different grades and positive weight. Check that qid is the "
-            "group and not the row number, or try cuts=None."
-        )
-    return chosen
-
-
-def _check_cuts(cuts: Any, longest: int) -> Codes:
-    values = [] if isinstance(cuts, str) or not np.iterable(cuts) else list(cuts)
-    whole = [isinstance(t, Integral) and not isinstance(t, bool) for t in values]
-    distinct = np.unique(values) if values and all(whole) else np.zeros(1)
-    fits = distinct[0] >= 1 and distinct[-1] < longest and len(distinct) <= MAX_CUTS
-    if not fits:
-        raise ValueError(
-            f"OrderSVM got cuts={cuts!r}; expected None, or at most {MAX_CUTS} whole "
-            "numbers t, each for 'in the top t', from 1 to less than the length of the "
-            f"longest list, {longest}."
-        )
-    return distinct.astype(np.int64)
+    if not len(usable):
+        refuse_no_pairs(len(places.begin), places.n_lists)
+    if len(usable) <= MAX_CUTS:
+        return usable
+    warn_user(
+        f"OrderSVM: the lists have {len(usable)} cuts, from the top {usable[0]} to the "
+        f"top {usable[-1]}; {MAX_CUTS} of them are used, evenly spaced, because each "
+        "is a machine of its own.",
+        DataWarning,
+    )
+    return usable[np.linspace(0, len(usable) - 1, MAX_CUTS).round().astype(int)]
 
 
 @dataclass(eq=False, repr=False)
@@ -154,26 +125,24 @@ class OrderSVM(KernelUtility, BaseEstimator):
     ----------
     C : float, default=0.1
         Cost of a violated margin.
-    coupling : float, default=1.0
-        Price of a machine that differs from the shared one. With a large value there
-        is one direction for all cuts; with a small one they are free, and the utility
-        is the sum of what they found, scaled down.
     kernel : {"linear", "poly", "rbf", "precomputed"} or callable, default="rbf"
         Kernel between items, as in :class:`SVMCompare`. With ``"precomputed"``, X (of
         orders: their item table) has the values between all items in ``fit``, later
         between new items and these.
     gamma, degree, coef0
         Parameters of the kernel, as in :class:`SVMCompare`.
+    coupling : float, default=1.0
+        Price of a machine that differs from the shared one. With a large value there
+        is one direction for all cuts; with a small one they are free, and the utility
+        is the sum of what they found, scaled down.
     tol, max_iter, cache_size
         Accuracy, iterations and memory of the solver, as in :class:`SVMCompare`.
-    cuts : array-like of int, default=None
-        The cuts t. None: all that have an item on either side; of more than 50, evenly
-        spaced ones are used, with a warning.
 
     Attributes
     ----------
     cuts_ : ndarray of int of shape (n_cuts,)
-        The cuts t that were used, ascending.
+        The cuts t, ascending: all that have an item on either side; of more than 50,
+        evenly spaced ones, with a warning.
     thresholds_ : ndarray of shape (n_cuts,)
         b_t of every cut; the middle of its interval where several values are as good.
     cut_coef_ : ndarray of shape (n_cuts, n_features)
@@ -229,11 +198,6 @@ class OrderSVM(KernelUtility, BaseEstimator):
     C: float = 0.1
     _: KW_ONLY
     coupling: float = 1.0
-    cuts: ArrayLike | None = None
-    kernel: Kernel = "rbf"
-    gamma: Gamma = "scale"
-    degree: int = 3
-    coef0: float = 0.0
     tol: float = 1e-3
     max_iter: int = 10_000
     cache_size: float = 200
@@ -281,7 +245,7 @@ class OrderSVM(KernelUtility, BaseEstimator):
         data = read_grades(X, y, qid, sample_weight)
         present = np.flatnonzero(data.weight)
         places = Places.of_grades(data.y[present], data.group[present])
-        cuts = choose_cuts(self.cuts, places)
+        cuts = choose_cuts(places)
         warn_idle_groups(places.n_idle, places.n_lists)
         side = places.sides(cuts)
         used = np.flatnonzero(side.any(axis=0))

@@ -14,7 +14,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from tiebreak.data import Orders, is_pairs, read_grades
 from tiebreak.data.parameters import COUNT, POSITIVE, check_parameters
-from tiebreak.kernels.functions import Gamma, Kernel
 from tiebreak.models.kernel_utility import KernelUtility
 from tiebreak.models.problem import CellProblem, sided_problem
 from tiebreak.models.svm import duals
@@ -97,10 +96,6 @@ class OrdinalSVM(KernelUtility, BaseEstimator):
 
     C: float = 1.0
     _: KW_ONLY
-    kernel: Kernel = "rbf"
-    gamma: Gamma = "scale"
-    degree: int = 3
-    coef0: float = 0.0
     tol: float = 1e-3
     max_iter: int = 10_000
     cache_size: float = 200

@@ -17,7 +17,6 @@ from sklearn.utils import check_random_state
 from tiebreak.data import Comparisons, Grades, Pairs, read_data
 from tiebreak.data.jit import njit
 from tiebreak.data.parameters import COUNT, POSITIVE, check_parameters, one_of
-from tiebreak.kernels.functions import Gamma, Kernel
 from tiebreak.losses import GradeHinge, GradeSquaredHinge, GradeTree, ListedSquaredHinge
 from tiebreak.models.kernel_utility import KernelUtility
 from tiebreak.models.primal import solve_primal
@@ -26,6 +25,7 @@ from tiebreak.models.problem import (
     GradedProblem,
     build_grade_tree,
     graded_problem,
+    incidence,
     pair_problem,
     refuse_only_ties,
 )
@@ -94,9 +94,7 @@ class RankSVM(KernelUtility, BaseEstimator):
     n_pairs_ : int
         Number of pairs of graded items that were learned from.
     objective_, gap_, n_iter_, converged_, solver_, gamma_
-        As in :class:`SVMCompare`; on graded items ``solver_`` is ``"newton"`` for the
-        squared hinge, and for the hinge ``"bundle"``, or ``"newton"`` with many items
-        and a kernel.
+        As in :class:`SVMCompare`.
     n_features_in_, feature_names_in_
         Number of features, and their names when the items came with names.
 
@@ -135,10 +133,6 @@ class RankSVM(KernelUtility, BaseEstimator):
 
     C: float = 0.1
     _: KW_ONLY
-    kernel: Kernel = "rbf"
-    gamma: Gamma = "scale"
-    degree: int = 3
-    coef0: float = 0.0
     loss: Literal["hinge", "squared_hinge"] = "hinge"
     ties: Literal["ignore", "both"] = "ignore"
     pairs_per_item: int | None = None
@@ -221,19 +215,14 @@ class RankSVM(KernelUtility, BaseEstimator):
         """Minimize the squared hinge over pairs of a better and a worse item."""
         assert problem.ends is not None
         terms = duals.order_terms(problem.weight, self.ties)
-        kinds, weights, signs = zip(*terms, strict=True)
-        used = [np.flatnonzero(weight) for weight in weights]
-        row, sizes = np.concatenate(used), [len(rows) for rows in used]
-        sign = np.repeat(signs, sizes)
+        cell, row, weight, sign, _ = duals.list_terms(terms)
         left, right = (end[row] for end in problem.ends)
-        weight = np.concatenate([w[r] for w, r in zip(weights, used, strict=True)])
         better, worse = np.where(sign > 0, [right, left], [left, right])
         loss = ListedSquaredHinge(better, worse, weight, problem.items.n_items)
         A = problem.items.design
         solution = solve_primal(self, A, loss, self.C, last)
         u = A @ solution.x
         push = 2.0 * self.C * weight * np.maximum(0.0, 1.0 - (u[better] - u[worse]))
-        cell = np.repeat(kinds, sizes) * problem.weight.shape[1] + row
         of_cells = np.bincount(cell, sign * push, problem.weight.size)
         coef = problem.share @ of_cells
         return duals.keep_primal(solution, problem, problem.rows, coef), solution
@@ -250,9 +239,7 @@ class RankSVM(KernelUtility, BaseEstimator):
         pairs = Pairs(data.table, data.places[left], data.places[right])
         m, n = len(outcome), len(data)
         problem = pair_problem(self, Comparisons(pairs, outcome, weight, rows=left))
-        signs, places = np.repeat([1.0, -1.0], m), np.append(right, left)
-        of_rows = sp.csr_array((signs, (places, np.tile(np.arange(m), 2))), (n, m))
-        share = sp.csr_array(of_rows @ problem.share)
+        share = sp.csr_array(incidence(left, right, n).T @ problem.share)
         return replace(problem, data=data, share=share, rows=np.arange(n), n_pairs=m)
 
 

@@ -11,7 +11,6 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from tiebreak.data import Comparisons, read_comparisons
 from tiebreak.data.messages import FitWarning, warn_user
 from tiebreak.data.parameters import COUNT, POSITIVE, check_parameters
-from tiebreak.kernels.functions import Gamma, Kernel
 from tiebreak.models.base import ThresholdWarning, warn_one_kind
 from tiebreak.models.kernel_utility import KernelUtility
 from tiebreak.models.problem import CellProblem, pair_problem
@@ -129,10 +128,6 @@ class SVMCompare(KernelUtility, ClassifierMixin, BaseEstimator):
 
     C: float = 1.0
     _: KW_ONLY
-    kernel: Kernel = "rbf"
-    gamma: Gamma = "scale"
-    degree: int = 3
-    coef0: float = 0.0
     tie_weight: float | Literal["balanced"] = "balanced"
     tol: float = 1e-3
     max_iter: int = 10_000
@@ -192,7 +187,12 @@ class SVMCompare(KernelUtility, ClassifierMixin, BaseEstimator):
             threshold = _learn_threshold(problem, difference)
         if both and duals.is_flat(problem, solution, solution.s):
             # No ThresholdWarning, which ThresholdCompare hides: it cannot repair this.
-            warn_user(_flat_message(self.tie_weight, intercept), FitWarning)
+            warn_user(
+                "The optimum gives all training items the same utility, for every C "
+                f"(intercept_ = {intercept:.3g}); what is left of the utilities is "
+                "rounding. Try tie_weight='balanced', other features or kernels.",
+                FitWarning,
+            )
         elif not warn_one_kind(problem.data.y) and self.tie_weight == 1:
             _warn_threshold(intercept, difference)
         fitted = {
@@ -231,21 +231,3 @@ def _learn_threshold(problem: CellProblem, difference: np.ndarray) -> float:
     # Only ties: it is the largest difference, and `predict` may round that upwards.
     only_ties = bool(threshold >= np.abs(difference).max())
     return threshold * (1.0 + 1e-9 * only_ties)
-
-
-def _flat_message(tie_weight: float | str, intercept: float) -> str:
-    if tie_weight == "balanced":
-        cause = "the differences Φ(right) - Φ(left) of wins and losses cancel"
-        remedy = "Try other features or another kernel."
-    else:
-        many = "ties are as far apart as wins, or many"
-        cause = many if intercept < 0 else "ties are few and wins contradict each other"
-        remedy = (
-            "Try tie_weight='balanced', which has no such optimum, LogisticCompare or "
-            "ThresholdCompare(RankSVM(...))."
-        )
-    return (
-        "The optimum gives all training items the same utility, for every C: with this "
-        f"kernel {cause} (intercept_ = {intercept:.3g}). What is left of the "
-        f"utilities is rounding. {remedy}"
-    )

@@ -9,7 +9,6 @@ from sklearn.base import BaseEstimator
 
 from tiebreak.data import read_grades
 from tiebreak.data.parameters import COUNT, POSITIVE, check_parameters
-from tiebreak.kernels.functions import Gamma, Kernel
 from tiebreak.losses import GradeHinge
 from tiebreak.models.kernel_utility import KernelUtility
 from tiebreak.models.problem import GradedProblem, graded_problem
@@ -36,9 +35,8 @@ class SwapSVM(KernelUtility, BaseEstimator):
 
         ξ = Σ_{y_i > y_j} w_i w_j (1 - 2 w·(Φ(x_i) - Φ(x_j)))₊,
 
-    a sum over pairs and not a mean. It is therefore :class:`RankSVM` with the hinge in
-    another scale: the w of ``SwapSVM(C)`` is half of that of ``RankSVM(4 * C)``, and
-    its objective a quarter. ``C`` keeps the scale of the paper.
+    a sum over pairs and not a mean: the w of ``SwapSVM(C)`` is half of that of
+    ``RankSVM(4 * C)``, and its objective a quarter.
 
     Parameters
     ----------
@@ -87,10 +85,6 @@ class SwapSVM(KernelUtility, BaseEstimator):
 
     C: float = 1.0
     _: KW_ONLY
-    kernel: Kernel = "rbf"
-    gamma: Gamma = "scale"
-    degree: int = 3
-    coef0: float = 0.0
     tol: float = 1e-3
     max_iter: int = 10_000
 
