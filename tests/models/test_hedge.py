@@ -221,3 +221,13 @@ def test_input_that_does_not_do():
     model = HedgeOrder().fit(Orders(ITEMS, LISTS))
     model.set_params(preference="naive_bayes")
     refused(ValueError, ["another preference"], model.order, ITEMS)
+
+
+def test_rounds_end_when_the_loss_is_stationary():
+    orders = easy()
+    model = HedgeOrder(n_rounds=5000, tol=1e-6).fit(orders)
+    assert 30 < model.n_iter_ < 5000
+    assert abs(np.diff(model.loss_curve_)[-1]) < 1e-6
+    assert np.all(np.abs(np.diff(model.loss_curve_)[:-1]) >= 1e-6)
+    # Until stationary a single attribute remains, which is why rounds are set.
+    assert model.weights_.max() > 0.9

@@ -190,6 +190,14 @@ def test_a_high_price_of_differing_is_ordinal_regression(rng):
     assert np.abs(model.cut_coef_).max() < 1e-6
 
 
+def test_chosen_cuts_equal_a_general_solver(rng):
+    X, lists = ranked(rng)
+    model = OrderSVM(cuts=(4, 1), kernel="linear", tol=1e-9).fit(Orders(X, lists))
+    assert_array_equal(model.cuts_, [1, 4])
+    best = oracle.solve(X, oracle.samples(lists, cuts=[1, 4]), 0.1, 1.0)[3]
+    assert model.objective_ == pytest.approx(best, rel=1e-6)
+
+
 def test_a_long_list_is_cut_at_fifty_places(rng):
     X = rng.normal(size=(90, 3))
     y = X @ [1.0, 2.0, 3.0]
@@ -257,12 +265,12 @@ def test_sides_equal_a_loop(sizes, random):
 
 def test_all_cuts_up_to_fifty_and_then_even_ones():
     fifty_one = places_of([[[row] for row in range(51)]])
-    assert_array_equal(choose_cuts(fifty_one), np.arange(1, 51))
+    assert_array_equal(choose_cuts(None, fifty_one), np.arange(1, 51))
     longer = places_of([[[row] for row in range(150)]])
     with pytest.warns(
         UserWarning, match=r"149 cuts, from the top 1 to the top 149; 50"
     ):
-        cuts = choose_cuts(longer)
+        cuts = choose_cuts(None, longer)
     assert len(cuts) == 50
     assert (cuts[0], cuts[-1]) == (1, 149)
     assert set(np.diff(cuts)) == {3, 4}  # 148 steps over 49 gaps
@@ -271,4 +279,8 @@ def test_all_cuts_up_to_fifty_and_then_even_ones():
 def test_cuts_that_ties_cross_are_not_counted():
     # 120 items in two blocks have one cut; a short list adds the first one.
     places = places_of([[list(range(60)), list(range(60, 120))], [[120], [121]]])
-    assert_array_equal(choose_cuts(places), [1, 60])
+    assert_array_equal(choose_cuts(None, places), [1, 60])
+    assert_array_equal(choose_cuts([60, 1, 1], places), [1, 60])
+    for cuts in ([], [3], [1.5], [0], ["all"]):
+        with pytest.raises(ValueError, match=r"expected some of \[1, 60\]"):
+            choose_cuts(cuts, places)

@@ -96,6 +96,7 @@ CASES: dict[str, tuple[Any, str, Callable[[Any], Any]]] = {
     "svm_poly": compared(tb.SVMCompare(kernel="poly", degree=2), "sparse"),
     "svm_gram": compared(tb.SVMCompare(kernel="precomputed"), "gram"),
     "max_margin": compared(tb.MaxMarginCompare(), y=SEPARABLE),
+    "max_margin_soft": compared(tb.MaxMarginCompare(C=2.0, kernel="rbf"), "array"),
     "logistic": compared(tb.LogisticCompare(0.3)),
     "logistic_rbf": compared(tb.LogisticCompare(0.1, kernel="rbf"), "array"),
     "logistic_identity": compared(tb.LogisticCompare(0.3, identity=0.9), "identity"),

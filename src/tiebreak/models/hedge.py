@@ -25,7 +25,7 @@ from tiebreak.data import (
 )
 from tiebreak.data.jit import njit
 from tiebreak.data.messages import DataWarning, warn_user
-from tiebreak.data.parameters import COUNT, Values, check_parameters, one_of
+from tiebreak.data.parameters import COUNT, POSITIVE, Values, check_parameters, one_of
 from tiebreak.data.validation import check_features
 from tiebreak.losses import GradePotentials, GradeTree
 from tiebreak.metrics.pair_counts import pair_counts
@@ -57,16 +57,20 @@ def normalized_weights(log_weight: Floats) -> Floats:
     return weight / weight.sum()
 
 
-def run_rounds(losses: Floats, beta: float, n_rounds: int) -> dict[str, Any]:
+def run_rounds(
+    losses: Floats, beta: float, n_rounds: int, tol: float | None
+) -> dict[str, Any]:
     """Move the weights of attributes and their negations by their losses."""
     both, curve = np.stack([losses, 1.0 - losses]), []
     log_weight = np.zeros_like(both)
     for _ in range(n_rounds):
         curve.append(float(np.sum(normalized_weights(log_weight) * both)))
         log_weight = log_weight + math.log(beta) * both
+        if tol is not None and len(curve) > 1 and abs(curve[-1] - curve[-2]) < tol:
+            break
     return {
         "loss_curve_": np.array(curve),
-        "n_iter_": n_rounds,
+        "n_iter_": len(curve),
         "weights_": normalized_weights(log_weight),
     }
 
@@ -154,6 +158,8 @@ class HedgeOrder(UtilityMixin, BaseEstimator):
         β, between 0 and 1. The smaller, the faster weight moves to the best voters.
     n_rounds : int, default=30
         Rounds of ``fit``; with ever more of them a single attribute remains.
+    tol : float, optional
+        End before if the loss of the weighted vote changes by less than this.
     preference : {"hedge", "naive_bayes"}, default="hedge"
         ``"naive_bayes"``: PREF(a, b) is the probability that a is above b when the
         attributes are independent and normal, with a mean and variance of their own
@@ -206,12 +212,14 @@ class HedgeOrder(UtilityMixin, BaseEstimator):
     beta: float = 0.9
     _: KW_ONLY
     n_rounds: int = 30
+    tol: float | None = None
     preference: Literal["hedge", "naive_bayes"] = "hedge"
 
     _parameters: ClassVar = {
         "beta": Values("a number above 0 and below 1", 1e-30, 1.0 - 1e-9),
         "preference": one_of("hedge", "naive_bayes"),
         "n_rounds": COUNT,
+        "tol": POSITIVE | None,
     }
     _fitted_arrays: ClassVar = {
         "losses_": "p",
@@ -243,7 +251,7 @@ class HedgeOrder(UtilityMixin, BaseEstimator):
         data = read_grades(X, y, qid, sample_weight)
         tree, values = build_grade_tree(data), data.items.dense()
         losses = voter_losses(values, tree)
-        learned = run_rounds(losses, self.beta, int(self.n_rounds))
+        learned = run_rounds(losses, self.beta, int(self.n_rounds), self.tol)
         learned |= {**data.attributes, "losses_": losses}
         if self.preference == "naive_bayes":
             learned |= side_statistics(values, tree)

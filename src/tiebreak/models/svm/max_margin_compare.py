@@ -1,7 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Maximum-margin comparison: a linear and a quadratic program.
+"""Maximum-margin comparison: a linear and a quadratic program, hard or soft.
 
 Boundary convention: a difference of exactly ``threshold_`` is a tie.
+
+With C, the comparison machine has the 1-norm of the coefficients a of the distinct
+training items z in place of ½ aᵀKa. Its dual is solved,
+
+    maximize over s   Σ label_v s_v
+    subject to        |Σ_v s_v sign_v (k(z_j, right) - k(z_j, left))| ≤ 1   for all j,
+                      Σ s = 0,   s in the box of the quadratic program,
+
+whose multipliers are a and β. A simplex solution has as many a_j ≠ 0 as the optimum
+needs, and the others exactly zero.
 """
 
 from dataclasses import KW_ONLY, dataclass, replace
@@ -9,22 +19,25 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from tiebreak.data import Comparisons, ItemTable, read_comparisons
+from tiebreak.data import Comparisons, read_comparisons
 from tiebreak.data.messages import DataWarning, warn_user
 from tiebreak.data.parameters import COUNT, POSITIVE, check_parameters, one_of
-from tiebreak.models.base import UtilityMixin, warn_one_kind
-from tiebreak.models.kernel_utility import weigh_features
-from tiebreak.models.problem import pair_problem
+from tiebreak.kernels.functions import Kernel
+from tiebreak.models.base import ThresholdWarning, warn_one_kind
+from tiebreak.models.kernel_utility import KernelUtility
+from tiebreak.models.problem import CellProblem, is_kernel, pair_problem
 from tiebreak.models.svm.duals import compare_dual, solve_dual
-from tiebreak.models.svm.svm_compare import SVMCompare
 from tiebreak.solvers import LinearProgram
+from tiebreak.solvers.certificate import relative_gap
+
+Floats = NDArray[np.float64]
 
 
 @dataclass(eq=False, repr=False)
-class MaxMarginCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
+class MaxMarginCompare(KernelUtility, ClassifierMixin, BaseEstimator):
     """Comparison of the largest margin, and a test of separability.
 
     With d = x(right) - x(left), the linear program (``program="lp"``) is ::
@@ -42,10 +55,27 @@ class MaxMarginCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
     whose solution is reported as w = -u/β and μ = -1/β; it is feasible for the linear
     program, so its margin is never larger.
 
+    With ``C`` the linear program allows violations, and takes kernels. The utility is
+    Σ a_j k(z_j, x) over the distinct training items z, and ::
+
+        minimize over a, β   ‖a‖₁ + C Σ_i w_i Σ (1 - label (β + difference))₊,
+
+    a sum over comparisons: wins and losses have label 1 and the difference y d of
+    utilities, ties have label -1 and both differences d and -d. It is
+    :class:`SVMCompare` with the 1-norm of the coefficients in place of the norm of the
+    function, so that few items carry the utility.
+
     Parameters
     ----------
     program : {"lp", "qp"}, default="lp"
         Which margin to maximize.
+    kernel : {"linear", "poly", "rbf", "precomputed"} or callable, default="linear"
+        Kernel between items, where ``C`` is given; as in :class:`SVMCompare`.
+    gamma, degree, coef0
+        Parameters of the kernel, as in :class:`SVMCompare`.
+    C : float, optional
+        Cost of a violated margin, for ``"lp"``. None: no violation is allowed, and the
+        kernel is linear.
     tol, max_iter : float, default=1e-6, and int, default=10000
         Relative duality gap and iterations of the quadratic program.
 
@@ -53,14 +83,23 @@ class MaxMarginCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
     ----------
     coef_ : ndarray of shape (n_features,)
         w, scaled so that a difference of 1 is the border of a tie. Without ties the
-        hard-margin w, whose smallest difference is 1.
+        hard-margin w, whose smallest difference is 1. With ``C`` and the linear kernel
+        Σ a_j z_j, not scaled.
+    item_coef_, support_items_ : ndarray
+        The a_j that are not zero and their items, for other kernels. With a precomputed
+        kernel ``item_coef_`` has all of them.
     margin_ : float
         μ. Not positive when the comparisons are not separable. Without ties
-        1 / ‖w‖, the distance of the closest difference from zero.
+        1 / ‖w‖, the distance of the closest difference from zero. With ``C`` the
+        smallest distance of a difference from the border, negative on the wrong side,
+        in units of ``threshold_`` if that is not zero.
     separable_ : bool
-        Whether a linear utility with a threshold explains every comparison.
+        Whether a linear utility with a threshold explains every comparison; with
+        ``C`` whether the one that was found does.
     threshold_ : float
-        1, or 0 when there are no ties.
+        1, or 0 when there are no ties; with ``C`` max(0, -β).
+    intercept_ : float
+        β, with ``C``.
     objective_, gap_ : float
         Optimal value of the program, and its relative duality gap.
     classes_ : ndarray
@@ -73,13 +112,14 @@ class MaxMarginCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
     Not separable is a result and not an error: ``separable_`` is False, ``margin_`` is
     the optimum of the linear program (not positive), ``coef_`` its solution, and a
     warning says so. Without ties the linear program is unbounded, so the hard-margin
-    ranking machine is solved instead, with threshold 0. The w of the linear program
-    need not be unique: compare margins.
+    ranking machine is solved instead, with threshold 0; with ``C`` the same program
+    without β. The w of the linear program need not be unique: compare margins. The
+    program with ``C`` is for some thousand distinct items at most.
 
     References
     ----------
     Venuto, Hocking, Sphanurattana and Sugiyama, "Support vector comparison machines",
-    section 3.1.
+    section 3.1, and section 6 for the program with ``C``.
 
     Examples
     --------
@@ -94,11 +134,14 @@ class MaxMarginCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
 
     program: Literal["lp", "qp"] = "lp"
     _: KW_ONLY
+    C: float | None = None
+    kernel: Kernel = "linear"
     tol: float = 1e-6
     max_iter: int = 10_000
 
     _parameters: ClassVar = {
         "program": one_of("lp", "qp"),
+        "C": POSITIVE | None,
         "tol": POSITIVE,
         "max_iter": COUNT,
     }
@@ -117,16 +160,32 @@ class MaxMarginCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
         X, y
             As in ``SVMCompare.fit``.
         sample_weight : array-like of shape (n,), optional
-            Comparisons of weight zero are left out; other weights change nothing.
+            Comparisons of weight zero are left out. With ``C`` a weight of 2 is the
+            same as a second row; without it other weights change nothing.
 
         Returns
         -------
         Self
         """
         check_parameters(self)
+        if self.C is not None and self.program == "qp":
+            raise ValueError(
+                f"MaxMarginCompare(program='qp', C={self.C:g}): the quadratic program "
+                "with violations is SVMCompare(C=...); use that, or program='lp'."
+            )
+        if self.C is None and not is_kernel(self, "linear"):
+            raise ValueError(
+                f"MaxMarginCompare(kernel={self.kernel!r}) needs C, the cost of a "
+                "violated margin; without it the kernel is 'linear'. Try C=1.0."
+            )
         data = read_comparisons(X, y, sample_weight, decode=True)
         if not data.pairs.has_features:
             raise TypeError("MaxMarginCompare needs features; got names alone.")
+        fitted = self._fit_hard(data) if self.C is None else self._fit_soft(data)
+        return self._keep({**data.attributes, "classes_": data.classes, **fitted})
+
+    def _fit_hard(self, data: Comparisons) -> dict[str, Any]:
+        """Allow no violation, and find out whether that is possible."""
         has_ties = bool((data.y == 0).any())
         fitted = linear_program(data, has_ties)
         margin, w = fitted["margin_"], fitted["coef_"]
@@ -142,15 +201,7 @@ class MaxMarginCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
             warn_one_kind(data.y)
         if separable and (self.program == "qp" or not has_ties):
             fitted |= self._quadratic_program(data, has_ties, float(w @ w) / margin**2)
-        return self._keep(
-            {
-                **data.attributes,
-                "classes_": data.classes,
-                **fitted,
-                "separable_": separable,
-                "threshold_": float(has_ties),
-            }
-        )
+        return {**fitted, "separable_": separable, "threshold_": float(has_ties)}
 
     def _quadratic_program(
         self, data: Comparisons, has_ties: bool, bound: float
@@ -160,8 +211,7 @@ class MaxMarginCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
         # program, rescaled, is feasible here; so no variable exceeds the squared norm
         # of that, and with this bound the soft-margin dual is the hard-margin one.
         # Rows of equal weight: a weight would change the bound, not the optimum.
-        machine, equal = SVMCompare(kernel="linear"), np.ones(len(data))
-        problem = pair_problem(machine, replace(data, weight=equal))
+        problem = pair_problem(self, replace(data, weight=np.ones(len(data))))
         dual = compare_dual(problem, max(bound, 1e-300))
         solution = solve_dual(self, problem, dual)
         u = problem.items.linear_coef(problem.item_coef(solution.coef[0]))
@@ -173,8 +223,49 @@ class MaxMarginCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
             "gap_": solution.gap,
         }
 
-    def _utility(self, table: ItemTable) -> np.ndarray:
-        return weigh_features(table.values, self.coef_)
+    def _fit_soft(self, data: Comparisons) -> dict[str, Any]:
+        """Allow violations, at a cost of C each."""
+        assert self.C is not None
+        problem = pair_problem(self, data)
+        a, intercept, d, objective, gap = solve_soft_lp(problem, self.C)
+        left, tied, right = problem.weight
+        intercept = intercept if data.y.any() else -1.0
+        threshold = max(0.0, -intercept)
+        beyond = np.concatenate(
+            [
+                d[right > 0] - threshold,
+                -d[left > 0] - threshold,
+                threshold - np.abs(d[tied > 0]),
+            ]
+        )
+        margin = float(beyond.min() / (threshold or 1.0))
+        if not warn_one_kind(data.y):
+            self._warn(d, intercept)
+        return {
+            **problem.items.keep(a),
+            "intercept_": intercept,
+            "threshold_": threshold,
+            "margin_": margin,
+            "separable_": margin > 0,
+            "objective_": objective,
+            "gap_": gap,
+        }
+
+    def _warn(self, d: Floats, intercept: float) -> None:
+        if not d.any():
+            warn_user(
+                f"MaxMarginCompare(C={self.C:g}) gives all training items the same "
+                "utility: C is too small to pay for any coefficient, or the features "
+                "explain nothing. Try a larger C.",
+                ThresholdWarning,
+            )
+        elif intercept >= 0:
+            warn_user(
+                f"intercept_ = {intercept:.3g} is not negative, so no tie will ever be "
+                "predicted: ties are few or C is small. Try a larger C, or "
+                "ThresholdCompare(MaxMarginCompare(...)), which learns a threshold.",
+                ThresholdWarning,
+            )
 
 
 def linear_program(data: Comparisons, has_ties: bool) -> dict[str, Any]:
@@ -193,14 +284,61 @@ def linear_program(data: Comparisons, has_ties: bool) -> dict[str, Any]:
     right = np.repeat([1.0, -float(has_ties)], [2 * ties.shape[0], others.shape[0]])
     bound = np.append(np.full(len(size), np.inf if has_ties else 1.0), np.inf)
     cost = np.append(np.zeros(len(size)), -1.0)  # to be minimized
-    program = LinearProgram(cost, A, -np.inf, right, col_lower=-bound, col_upper=bound)
-    lp = program.solve()
-    if lp.status != "optimal":
-        raise ValueError(
-            f"the linear program ended as {lp.status!r}; try scaling the features to "
-            "similar sizes."
-        )
+    lp = solved(
+        LinearProgram(cost, A, -np.inf, right, col_lower=-bound, col_upper=bound)
+    )
     # Margins at the accuracy of the solver are zero: touching is not apart.
     margin = -lp.objective if abs(lp.objective) > 1e-9 else 0.0
     coef = lp.x[: len(size)] / size
     return {"coef_": coef, "margin_": margin, "objective_": margin, "gap_": lp.gap}
+
+
+def solved(program: LinearProgram) -> Any:
+    """Solve a linear program that has a solution; refuse what the solver does not."""
+    lp = program.solve()
+    if lp.status != "optimal":
+        raise ValueError(
+            f"the linear program ended as {lp.status!r}; try scaling the features to "
+            "similar sizes, or another C."
+        )
+    return lp
+
+
+def solve_soft_lp(
+    problem: CellProblem, C: float
+) -> tuple[Floats, float, Floats, float, float]:
+    """Solve the soft-margin linear program. Without ties there is no β, and it is 0.
+
+    Returns a, β, the difference of utilities of each row of the problem, the objective
+    ‖a‖₁ + C Σ w ξ, and how far that may at most be above the best one, relative to it.
+    """
+    assert problem.ends is not None
+    dual, items = compare_dual(problem, C), problem.items
+    q, balanced = dual.qp, dual.qp.balanced
+    gram = items.gram
+    if gram is None:
+        assert items.function is not None and items.table is not None
+        gram = items.function.block(items.table.values, items.table.values)
+    D = gram[problem.ends[1]] - gram[problem.ends[0]]
+    # The solver takes entries of 1e-9 for zero: rows of size 1 have the same solution.
+    size = np.abs(D).max(axis=0, initial=0.0)
+    size[size == 0.0] = 1.0
+    A = sp.csr_array((D / size).T[:, q.row] * q.sign)
+    bound = 1.0 / size
+    if balanced:
+        A = sp.vstack([A, np.ones((1, A.shape[1]))], format="csr")
+        bound = np.append(bound, 0.0)
+    lp = solved(
+        LinearProgram(-q.linear, A, -bound, bound, col_lower=q.lower, col_upper=q.upper)
+    )
+    a = -lp.row_dual[: len(size)] / size
+    intercept = dual.shift - float(lp.row_dual[-1]) if balanced else 0.0
+    difference = D @ a
+    label = np.where(q.upper > 0.0, 1.0, -1.0)
+    slack = 1.0 - label * (intercept + q.sign * difference[q.row])
+    cost = np.maximum(q.upper, -q.lower)
+    objective = float(np.abs(a).sum() + cost @ np.maximum(slack, 0.0))
+    # In a balanced problem Σ s = 0, so that the shift of the labels adds nothing.
+    reached = max(dual.shift * float(lp.x.sum()) - lp.objective, 0.0)
+    gap = relative_gap(objective - reached, objective)
+    return a, intercept, difference, objective, gap

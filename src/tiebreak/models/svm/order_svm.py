@@ -91,17 +91,25 @@ class Places:
         return above.astype(np.int8) - (self.begin >= t).astype(np.int8)
 
 
-def choose_cuts(places: Places) -> Codes:
-    """Return all usable cuts, ascending; of too many some, evenly spaced."""
+def choose_cuts(cuts: Any, places: Places) -> Codes:
+    """Return the cuts that were chosen, or all usable ones, ascending."""
     usable = places.usable_cuts()
     if not len(usable):
         refuse_no_pairs(len(places.begin), places.n_lists)
+    if cuts is not None:
+        chosen = np.unique(cuts)
+        if not len(chosen) or not np.isin(chosen, usable).all():
+            raise ValueError(
+                f"OrderSVM got cuts={cuts!r}; expected some of {usable.tolist()}, the "
+                "cuts of these lists with items above and below."
+            )
+        return chosen.astype(np.int64)
     if len(usable) <= MAX_CUTS:
         return usable
     warn_user(
         f"OrderSVM: the lists have {len(usable)} cuts, from the top {usable[0]} to the "
         f"top {usable[-1]}; {MAX_CUTS} of them are used, evenly spaced, because each "
-        "is a machine of its own.",
+        "is a machine of its own. cuts chooses others.",
         DataWarning,
     )
     return usable[np.linspace(0, len(usable) - 1, MAX_CUTS).round().astype(int)]
@@ -137,12 +145,14 @@ class OrderSVM(KernelUtility, BaseEstimator):
         is the sum of what they found, scaled down.
     tol, max_iter, cache_size
         Accuracy, iterations and memory of the solver, as in :class:`SVMCompare`.
+    cuts : array-like of int, default=None
+        The cuts t. None: all that have an item on either side; of more than 50, evenly
+        spaced ones are used, with a warning.
 
     Attributes
     ----------
     cuts_ : ndarray of int of shape (n_cuts,)
-        The cuts t, ascending: all that have an item on either side; of more than 50,
-        evenly spaced ones, with a warning.
+        The cuts t that were used, ascending.
     thresholds_ : ndarray of shape (n_cuts,)
         b_t of every cut; the middle of its interval where several values are as good.
     cut_coef_ : ndarray of shape (n_cuts, n_features)
@@ -198,6 +208,7 @@ class OrderSVM(KernelUtility, BaseEstimator):
     C: float = 0.1
     _: KW_ONLY
     coupling: float = 1.0
+    cuts: ArrayLike | None = None
     tol: float = 1e-3
     max_iter: int = 10_000
     cache_size: float = 200
@@ -245,7 +256,7 @@ class OrderSVM(KernelUtility, BaseEstimator):
         data = read_grades(X, y, qid, sample_weight)
         present = np.flatnonzero(data.weight)
         places = Places.of_grades(data.y[present], data.group[present])
-        cuts = choose_cuts(places)
+        cuts = choose_cuts(self.cuts, places)
         warn_idle_groups(places.n_idle, places.n_lists)
         side = places.sides(cuts)
         used = np.flatnonzero(side.any(axis=0))
