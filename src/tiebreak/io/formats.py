@@ -105,7 +105,7 @@ class Copy:
                     file.write(piece)
         except OSError as error:
             raise FileError(
-                path, f"no room for a temporary copy: {_reason(error)}."
+                path, f"no room for a temporary copy: {io_reason(error)}."
             ) from None
 
 
@@ -262,7 +262,7 @@ def open_bytes(path: Path, copy: Copy | None = None) -> Iterator[BinaryIO]:
         with open(path if copy is None else copy.place, "rb") as raw:
             yield raw
     except OSError as error:
-        raise FileError(path, f"cannot be read: {_reason(error)}.") from None
+        raise FileError(path, f"cannot be read: {io_reason(error)}.") from None
 
 
 def text_lines(path: Path, copy: Copy | None) -> Iterator[tuple[int, str]]:
@@ -283,7 +283,7 @@ def _first_bytes(path: Path, copy: Copy | None) -> bytes:
         elif not path.is_file():
             raise FileError(path, "this is not a regular file; save it as one first.")
     except OSError as error:
-        raise FileError(path, f"cannot be read: {_reason(error)}.") from None
+        raise FileError(path, f"cannot be read: {io_reason(error)}.") from None
     with open_bytes(path, copy) as stream:
         start = stream.read(64)
     if not start:
@@ -291,7 +291,8 @@ def _first_bytes(path: Path, copy: Copy | None) -> bytes:
     return start
 
 
-def _reason(error: OSError) -> str:
+def io_reason(error: OSError) -> str:
+    """Say why a file cannot be read, in a few words."""
     if isinstance(error, PermissionError):
         return "no permission"
     return error.strerror or str(error) or type(error).__name__

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from tiebreak.io.formats import FileFormat, open_bytes, text_lines
+from tiebreak.io.formats import FileFormat, io_reason, open_bytes, text_lines
 from tiebreak.io.result import FileError, first_of, shorten
 
 # What is read of a folder.
@@ -60,7 +60,7 @@ def list_files(path: Path) -> list[Path]:
                 raise FileError(path, "no file has such a name.")
             return inside
     except OSError as error:
-        raise FileError(path, f"cannot be read: {error.strerror or error}.") from None
+        raise FileError(path, f"cannot be read: {io_reason(error)}.") from None
     files = [file for file in inside if file.suffix in FILE_ENDINGS]
     if not files:
         raise FileError(
