@@ -11,7 +11,7 @@ from tests.meta.sources import PACKAGE, ROOT
 
 PAGE = (ROOT / "docs" / "design.md").read_text(encoding="utf-8")
 CODE = re.compile(r"`([^`]+)`")
-FILE = re.compile(r"(\w+/)*\w+\.(py|toml|md)")
+FILE = re.compile(r"(\w+/)*\w+\.(pyi?|toml|md|js|json)")
 
 
 def section(title):
@@ -54,6 +54,27 @@ def test_functions_of_the_walks_are_in_their_files(title):
         for name in CODE.findall(files):
             defined |= definitions(PACKAGE / name)
         assert [name for name in CODE.findall(functions) if name not in defined] == []
+
+
+def test_names_of_additions_are_defined():
+    source = "\n".join(
+        path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py")
+    )
+    named = {
+        name
+        for cells in rows(section("Where to add something"))
+        for cell in cells
+        for name in CODE.findall(cell)
+        if name.isidentifier()
+    }
+    assert len(named) > 25
+    defined = r"^\s*(def |class )?({})(\(|:| = )"
+    missing = [
+        name
+        for name in sorted(named - {"predict", "link"})
+        if not re.search(defined.format(name), source, re.MULTILINE)
+    ]
+    assert missing == []
 
 
 def test_layers_are_those_of_the_contract():
