@@ -179,19 +179,6 @@ def test_support_and_coefficients_are_one_expansion(rng):
         assert abs(model.dual_coef_.sum()) < 1e-9 * np.abs(model.dual_coef_).sum()
 
 
-def test_absent_rows_of_a_precomputed_kernel_keep_their_columns(rng):
-    X, y = graded(rng, n=30)
-    weight = np.ones(30)
-    weight[::4] = 0
-    K = KERNELS["rbf"](X, X)
-    model = OrdinalSVM(kernel="precomputed", tol=1e-8)
-    model.fit(K, y, sample_weight=weight)
-    present = weight > 0
-    alone = OrdinalSVM(gamma=0.5, tol=1e-8).fit(X[present], y[present])
-    assert_allclose(model.utility(K), alone.utility(X), atol=1e-5)
-    assert model.n_features_in_ == 30
-
-
 @pytest.mark.extended
 @pytest.mark.parametrize("convert", [np.asarray, sp.csr_array], ids=["dense", "CSR"])
 @pytest.mark.parametrize("p", [10, 1300])

@@ -22,7 +22,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from tests.models.inputs import curved_pairs
-from tiebreak import Orders, RankSVM, SVMCompare, ThresholdCompare
+from tiebreak import RankSVM, SVMCompare, ThresholdCompare
 from tiebreak.metrics import get_scorer, swapped_pairs
 from tiebreak.selection.splitters import QueryKFold
 
@@ -139,27 +139,6 @@ def test_a_search_with_routing_respects_groups(routing, name, score):
         search.score(X, y)
 
 
-@pytest.mark.parametrize(("name", "score"), SCORINGS)
-def test_a_pipeline_with_routing_respects_groups(routing, name, score):
-    X, y, qid = make_grades()
-    scaled = X * [1.0, 1000.0, 0.001]
-    scores = cross_val_score(
-        make_pipeline(StandardScaler(), ranker()),
-        scaled,
-        y,
-        cv=QueryKFold(3),
-        scoring=scoring_of(name),
-        params={"qid": qid},
-    )
-    expected = []
-    for train, test in QueryKFold(3).split(X, y, qid=qid):
-        scaler = StandardScaler().fit(scaled[train])
-        model = ranker().fit(scaler.transform(scaled[train]), y[train], qid=qid[train])
-        utility = model.utility(scaler.transform(scaled[test]))
-        expected.append(score(swapped_pairs(y[test], utility, qid=qid[test])))
-    assert_allclose(scores, expected)
-
-
 def groups_unseen(cv):
     """QueryKFold says that groups reach only itself; other splitters do not."""
     if isinstance(cv, QueryKFold):
@@ -206,22 +185,3 @@ def test_groups_reach_the_ranker_inside_a_threshold(routing, inside):
     assert model.n_pairs_ == N_GROUPS * 6 * 5 // 2
     with pytest.raises(ValueError, match="fitted with qid"):
         model.score(X, y)
-
-
-def test_orders_are_cross_validated_by_lists():
-    X, y, qid = make_grades()
-    lists = [
-        np.flatnonzero(qid == name)[np.argsort(-y[qid == name])].tolist()
-        for name in dict.fromkeys(qid.tolist())
-    ]
-    orders = Orders(X, lists)
-    scores = cross_val_score(ranker(), orders, cv=KFold(3))
-    expected = [
-        ranker().fit(orders[train]).score(orders[test])
-        for train, test in KFold(3).split(np.zeros(N_GROUPS))
-    ]
-    assert_allclose(scores, expected)
-    by_scorer = cross_val_score(
-        ranker(), orders, cv=KFold(3), scoring=get_scorer("swapped_pairs")
-    )
-    assert_allclose(by_scorer, np.subtract(expected, 1))
