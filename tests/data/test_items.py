@@ -197,9 +197,10 @@ def test_unique_merges_equal_rows_only(X, sparse):
 def test_rows_with_the_same_hash_stay_apart(monkeypatch):
     monkeypatch.setattr(items, "_hash_rows", lambda bits, keys: keys.fill(7))
     values = np.array([[1.0, 0.0], [2.0, 0.0], [1.0, -0.0], [2.0, 0.0], [3.0, 1.0]])
-    codes, first = number_rows(values)
-    assert_array_equal(codes, [0, 1, 0, 1, 2])
-    assert_array_equal(first, [0, 1, 4])
+    for rows in (values, -values):
+        codes, first = number_rows(rows)
+        assert_array_equal(codes, [0, 1, 0, 1, 2])
+        assert_array_equal(first, [0, 1, 4])
 
 
 words = st.sampled_from(["", "a", "A", "a ", "b", "é", "e\u0301", "𝔸", "10", "9"])
