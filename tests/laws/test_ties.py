@@ -137,12 +137,6 @@ def test_nothing_but_ties_is_a_utility_of_zero(kernel):
     assert model.converged_
 
 
-def test_ties_in_both_directions_alone_pull_all_utilities_together():
-    pairs, y = easy()
-    model = RankSVM(ties="both").fit(pairs, 0 * y)
-    assert_allclose(model.utility(pairs.values), np.zeros(30), atol=1e-6)
-
-
 def test_rows_of_weight_zero_do_not_count_as_ties():
     pairs, y = easy()
     weight = (y != 0).astype(float)

@@ -201,16 +201,6 @@ def test_input_that_says_nothing():
         fit = make().fit
         refused(ValueError, ["no pair to learn from", "1 sample"], fit, X[:1], [1])
         refused(ValueError, ["no pair to learn from"], fit, Orders(X, [[[0, 1, 2]]]))
-        refused(
-            ValueError,
-            ["2 comparisons are ties"],
-            fit,
-            Pairs(X, [0, 1], [1, 2]),
-            [0, 0],
-        )
-        words = ["qid groups graded items"]
-        refused(ValueError, words, fit, Pairs(X, [0], [1]), [1], qid=[1])
-        refused(TypeError, ["no features"], fit, Pairs(None, ["a"], ["b"]), [1])
         refused(TypeError, ["no features"], fit, Orders(None, [["a", "b"]]))
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import sklearn
 from numpy.testing import assert_allclose
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
@@ -60,17 +60,6 @@ def test_weights_are_routed_to_fit_and_score(routing, kind):
     assert_allclose(scores, weighted_folds(model, pairs, y, weight))
     unweighted = weighted_folds(model, pairs, y, np.ones(len(y)))
     assert np.abs(scores - unweighted).max() > 1e-3
-
-
-def test_weights_for_a_ranker_that_takes_none_are_refused():
-    pairs, y = curved_pairs()
-
-    class Plain(BaseEstimator):
-        def fit(self, X, y):
-            return self
-
-    with pytest.raises(ValueError, match="Plain takes no sample_weight; leave it out"):
-        ThresholdCompare(Plain()).fit(pairs, y, sample_weight=np.ones(len(y)))
 
 
 def ranker(C=0.1):
