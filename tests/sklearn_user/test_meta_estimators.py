@@ -15,7 +15,7 @@ from sklearn.ensemble import (
     VotingRegressor,
 )
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
-from sklearn.linear_model import Ridge
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import log_loss
 from sklearn.model_selection import (
     GridSearchCV,
@@ -80,7 +80,38 @@ def test_cross_val_predict_gives_probabilities_and_scores(model, method):
 # Voting
 
 
+def test_soft_voting_averages_probabilities():
+    """The average of two models, column by column."""
+    vote = VotingClassifier([("one", LOGISTIC), ("two", SMOOTH)], voting="soft")
+    vote.fit(PAIRS, Y)
+    one, two = (clone(m).fit(PAIRS, Y).predict_proba(PAIRS) for m in (LOGISTIC, SMOOTH))
+    assert_allclose(vote.predict_proba(PAIRS), (one + two) / 2)
+    assert vote.classes_.tolist() == [-1, 0, 1]
+    assert_array_equal(vote.predict(PAIRS), np.argmax(one + two, axis=1) - 1)
+    assert vote.score(PAIRS, Y) > 0.7
+
+
 # Stacking
+
+
+def test_stacking_learns_from_held_out_probabilities():
+    """The last model sees the held-out columns of each, and all fit on everything."""
+    last = LogisticRegression()
+    stack = StackingClassifier([("one", LOGISTIC), ("two", MACHINE)], last, cv=FOLDS)
+    stack.fit(PAIRS, Y)
+    columns = [
+        cross_val_predict(LOGISTIC, PAIRS, Y, cv=FOLDS, method="predict_proba"),
+        cross_val_predict(MACHINE, PAIRS, Y, cv=FOLDS, method="decision_function"),
+    ]
+    by_hand = clone(last).fit(np.hstack(columns), Y)
+    assert_allclose(stack.final_estimator_.coef_, by_hand.coef_)
+    fitted = [
+        clone(LOGISTIC).fit(PAIRS, Y).predict_proba(PAIRS),
+        clone(MACHINE).fit(PAIRS, Y).decision_function(PAIRS),
+    ]
+    asked = np.hstack(fitted)
+    assert_array_equal(stack.predict(PAIRS), by_hand.predict(asked))
+    assert_allclose(stack.predict_proba(PAIRS), by_hand.predict_proba(asked))
 
 
 # Calibration
@@ -216,9 +247,9 @@ def test_a_binary_classifier_decides_by_the_difference():
     assert_array_equal(model.decision_function(pairs), last)
     assert_array_equal(model.predict(pairs), np.where(last > 0, 1, -1))
     assert not hasattr(model, "predict_proba")
-    with pytest.raises(ValueError, match=r"got -1, 0, 1\."):
+    with pytest.raises(ValueError, match=r"got -1, 0, 1. Try the model itself"):
         WithoutTies(LOGISTIC).fit(PAIRS, Y)
-    with pytest.raises(ValueError, match=r"got -1\."):
+    with pytest.raises(ValueError, match=r"got -1\. Exchange the sides"):
         WithoutTies(LOGISTIC).fit(PAIRS, np.full(len(Y), -1))
 
 
