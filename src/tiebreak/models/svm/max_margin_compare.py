@@ -26,10 +26,11 @@ from tiebreak.data import Comparisons, read_comparisons
 from tiebreak.data.messages import DataWarning, warn_user
 from tiebreak.data.parameters import COUNT, POSITIVE, check_parameters, one_of
 from tiebreak.kernels.functions import Kernel
-from tiebreak.models.base import ThresholdWarning, warn_one_kind
+from tiebreak.models.base import warn_flat, warn_one_kind
 from tiebreak.models.kernel_utility import KernelUtility
 from tiebreak.models.problem import CellProblem, is_kernel, pair_problem
 from tiebreak.models.svm.duals import compare_dual, solve_dual
+from tiebreak.models.svm.svm_compare import warn_threshold
 from tiebreak.solvers import LinearProgram
 from tiebreak.solvers.certificate import relative_gap
 
@@ -240,7 +241,10 @@ class MaxMarginCompare(KernelUtility, ClassifierMixin, BaseEstimator):
         )
         margin = float(beyond.min() / (threshold or 1.0))
         if not warn_one_kind(data.y):
-            self._warn(d, intercept)
+            if d.any():
+                warn_threshold(intercept, d)
+            else:
+                warn_flat(self, f"C={self.C:g} is too small, or no feature helps")
         return {
             **problem.items.keep(a),
             "intercept_": intercept,
@@ -250,22 +254,6 @@ class MaxMarginCompare(KernelUtility, ClassifierMixin, BaseEstimator):
             "objective_": objective,
             "gap_": gap,
         }
-
-    def _warn(self, d: Floats, intercept: float) -> None:
-        if not d.any():
-            warn_user(
-                f"MaxMarginCompare(C={self.C:g}) gives all training items the same "
-                "utility: C is too small to pay for any coefficient, or the features "
-                "explain nothing. Try a larger C.",
-                ThresholdWarning,
-            )
-        elif intercept >= 0:
-            warn_user(
-                f"intercept_ = {intercept:.3g} is not negative, so no tie will ever be "
-                "predicted: ties are few or C is small. Try a larger C, or "
-                "ThresholdCompare(MaxMarginCompare(...)), which learns a threshold.",
-                ThresholdWarning,
-            )
 
 
 def linear_program(data: Comparisons, has_ties: bool) -> dict[str, Any]:
