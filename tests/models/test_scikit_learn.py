@@ -139,22 +139,11 @@ WITHOUT_DATA = [
 
 
 # Checks that are expected to fail, each with the reason.
-DRAWN = dict.fromkeys(
-    [
-        "check_sample_weight_equivalence_on_dense_data",
-        "check_sample_weight_equivalence_on_sparse_data",
-    ],
-    "a second row draws partners of its own",
-)
-PLACES = dict.fromkeys(
-    [
-        "check_sample_weight_equivalence_on_dense_data",
-        "check_sample_weight_equivalence_on_sparse_data",
-    ],
-    "a second row takes a place of its own in the list",
-)
-
-
+WEIGHTS = [
+    f"check_sample_weight_equivalence_on_{kind}_data" for kind in ("dense", "sparse")
+]
+DRAWN = dict.fromkeys(WEIGHTS, "a second row draws partners of its own")
+PLACES = dict.fromkeys(WEIGHTS, "a second row takes a place of its own in the list")
 SCORES = {
     "check_regressors_no_decision_function": "the scores of comparisons, and of items "
     "for tools that ask for them; a ranker predicts both",
