@@ -116,9 +116,14 @@ def texts(tmp_path):
 
 @pytest.fixture
 def photos(tmp_path):
+    return draw_photos(tmp_path)
+
+
+def draw_photos(parent):
+    """Draw six photos of different sizes in a folder of their own."""
     from PIL import Image
 
-    folder = tmp_path / "photos"
+    folder = parent / "photos"
     folder.mkdir()
     for k, color in enumerate(("red", "green", "blue", "gold", "navy", "teal")):
         Image.new("RGB", (300 - 40 * k, 200), color).save(folder / f"{color}.png")

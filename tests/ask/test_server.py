@@ -12,7 +12,7 @@ import httpx
 import pytest
 from typer.testing import CliRunner
 
-from tests.ask.conftest import Person, open_client
+from tests.ask.conftest import Person, Server, draw_photos, open_client
 from tests.extended import few
 from tiebreak.cli.app import app
 from tiebreak.io.answers import read_answers
@@ -21,15 +21,8 @@ from tiebreak.io.answers import read_answers
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory):
     """One server with two people, for tests that leave it as it is."""
-    from PIL import Image
-
-    from tests.ask.conftest import Server
-
     folder = tmp_path_factory.mktemp("ask")
-    photos = folder / "photos"
-    photos.mkdir()
-    for color in ("red", "green", "blue", "gold"):
-        Image.new("RGB", (30, 20), color).save(photos / f"{color}.png")
+    photos = draw_photos(folder)
     (photos / "evil.md").write_text(
         "<script>alert(1)</script> [x](javascript:alert(2)) ![i](http://e.example/i)",
         encoding="utf-8",
@@ -121,9 +114,9 @@ def test_only_get_and_post_and_small_bodies(shared):
 
 def test_files_are_served_by_number_and_never_by_path(shared):
     ada = Person(shared.links[0])
-    answers = [ada.client.get(f"/file/{k}") for k in range(6)]
-    assert [reply.status_code for reply in answers] == [200] * 4 + [404] * 2
-    assert {reply.headers["content-type"] for reply in answers[:4]} == {"image/png"}
+    answers = [ada.client.get(f"/file/{k}") for k in range(8)]
+    assert [reply.status_code for reply in answers] == [200] * 6 + [404] * 2
+    assert {reply.headers["content-type"] for reply in answers[:6]} == {"image/png"}
     assert "sandbox" in answers[0].headers["content-security-policy"]
     for path in ("/file/../secret.png", "/file/..%2Fsecret.png", "/file/secret.png",
                  "/file/-1", "/file/0/../../secret.png", "/assets/../server.py",

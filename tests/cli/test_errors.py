@@ -42,25 +42,10 @@ def votes(tmp_path):
     return path
 
 
-def svmlight(line):
-    return f"1 qid:1 1:0.5\n{line}\n2 qid:1 2:1\n"
-
-
-def parquet(cut):
-    buffer = __import__("io").BytesIO()
-    pl.DataFrame({"left": ["a"] * 99, "right": ["b"] * 99}).write_parquet(buffer)
-    return buffer.getvalue()[:cut]
-
-
 BAD_FILES = {
     "empty": (b"", ["the file is empty"]),
     "only a header": (HEADER, ["a header and no rows"]),
-    "parquet cut short": (parquet(-40), ["damaged or cut short"]),
-    "latin-1": ((HEADER + "Zoë,Bo,left\n").encode("latin-1"), ["line 2", "UTF-8"]),
     "gzip cut short": (gzip.compress((HEADER + GOOD * 99).encode())[:-9], ["cut sh"]),
-    "too few fields": (HEADER + GOOD + "Ada,Bo\n", ["line 5 (2)"]),
-    "no qid in a line": (svmlight("1 1:2"), ["line 2", "qid"]),
-    "only 0 and 1": (HEADER + "Ada,Bo,1\nBo,Ada,0\n", ["--meaning score"]),
     "unknown outcomes": (
         HEADER + GOOD + "Ada,Bo,won\nBo,Ada,lost\nAda,Bo,won\n",
         ["3 rows", "line 5 ('won')", "line 6 ('lost')", "line 7 ('won')"],

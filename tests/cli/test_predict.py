@@ -2,7 +2,6 @@
 """``tiebreak predict``: answers of saved models, and model files that are none."""
 
 import json
-import pickle
 import zipfile
 
 import numpy as np
@@ -187,8 +186,9 @@ def test_a_model_file_that_is_none_is_one_line(run, wines, tmp_path):
     asked.write_text("item,sugar,alcohol\nAda,10,1\n")
     whole = (tmp_path / "model").read_bytes()
     (tmp_path / "cut").write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(FileError, match="damaged"):
+    with pytest.raises(FileError, match="damaged") as caught:
         load_model(tmp_path / "cut")
+    assert str(caught.value).count(str(tmp_path / "cut")) == 1
     # A file that is well formed and holds weights of another length.
     with (
         zipfile.ZipFile(tmp_path / "model") as source,
@@ -208,30 +208,11 @@ def test_a_model_file_that_is_none_is_one_line(run, wines, tmp_path):
     assert f"{tmp_path / 'hostile'}: has in LogisticCompare.coef_" in last_line(done)
 
 
-@pytest.mark.parametrize(
-    ("content", "words"),
-    [
-        (b"", "not made by tiebreak.save"),
-        (b"left,right\nAda,Bo\n", "not made by tiebreak.save"),
-        (pickle.dumps({"C": 1.0}), "not made by tiebreak.save"),
-        (None, "there is no such file"),
-    ],
-    ids=["empty", "table", "pickle", "absent"],
-)
-def test_other_files_are_no_models(tmp_path, content, words):
-    path = tmp_path / "model"
-    if content is not None:
-        path.write_bytes(content)
-    with pytest.raises(FileError) as caught:
-        load_model(path)
-    assert words in str(caught.value)
-    assert str(caught.value).count(str(path)) == 1
-    assert str(caught.value).isprintable()
-
-
 def test_a_folder_and_a_transformer_are_no_models(tmp_path):
     with pytest.raises(FileError, match="Is a directory"):
         load_model(tmp_path)
+    with pytest.raises(FileError, match="there is no such file"):
+        load_model(tmp_path / "absent")
     table = as_items([[1.0], [2.0]])
     save(OnItems(StandardScaler()).fit(table), tmp_path / "scaler")
     with pytest.raises(FileError, match="holds OnItems, which predicts nothing"):

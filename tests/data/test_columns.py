@@ -26,7 +26,6 @@ from tiebreak.data.columns import (
     TextColumn,
     as_column,
     as_names,
-    factorize,
     find_distinct,
     missing_rows,
     order_periods,
@@ -98,17 +97,6 @@ def test_missing_in_every_spelling(values):
     np.testing.assert_array_equal(missing_rows(column), [1])
     with pytest.raises(ValueError, match=r"qid has 1 missing value\(s\).*row 1\."):
         refuse_missing(column, "qid")
-
-
-def test_factorize_counts_from_the_first_appearance():
-    codes, distinct = factorize([5, 3, 5, 4])
-    assert codes.dtype == np.int64
-    np.testing.assert_array_equal(codes, [0, 1, 0, 2])
-    assert distinct == [5, 3, 4]
-    for column in (np.array([5, 3, 5, 4]), np.array([5, 3, 5, 4], dtype=object)):
-        codes, distinct = factorize(column)
-        np.testing.assert_array_equal(codes, [0, 1, 0, 2])
-        assert distinct == [5, 3, 4]
 
 
 def test_names_of_one_type_have_that_type():

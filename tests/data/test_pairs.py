@@ -258,31 +258,6 @@ def test_pickle(pairs, features):
         np.testing.assert_array_equal(np.asarray(again), np.asarray(pairs))
 
 
-some_names = st.one_of(
-    st.lists(st.text(max_size=3), min_size=1, max_size=6, unique=True),
-    st.lists(st.integers(-5, 5), min_size=1, max_size=6, unique=True),
-    st.lists(st.sampled_from(["", "a", 0, 1, 2]), min_size=1, max_size=5, unique=True),
-)
-
-
-@given(st.data())
-def test_names_and_codes_round_trip(data):
-    names = data.draw(some_names)
-    code = st.integers(0, len(names) - 1)
-    codes = data.draw(st.lists(st.tuples(code, code), min_size=1, max_size=8))
-    left = [names[a] for a, _ in codes]
-    right = [names[b] for _, b in codes]
-    table = np.arange(len(names), dtype=float)[:, None]
-    for items in (None, table):
-        given_names = Pairs(items, left, right, names=names)
-        np.testing.assert_array_equal(given_names.left, [a for a, _ in codes])
-        np.testing.assert_array_equal(given_names.right, [b for _, b in codes])
-        assert given_names.names.tolist() == names
-        small = given_names.compact()
-        assert [small.names[c] for c in small.left] == left
-        assert [small.names[c] for c in small.right] == right
-
-
 @given(st.data())
 def test_rows_of_pairs_are_rows_of_the_array(data):
     n_items = data.draw(st.integers(1, 5))

@@ -24,7 +24,7 @@ from tests.laws.cases import (
     Model,
     of_gram,
 )
-from tests.laws.comparisons import GAUSSIAN, comparisons_of, gaussian
+from tests.laws.comparisons import comparisons_of
 from tests.laws.graded import (
     DENSE,
     GRAM,
@@ -66,7 +66,6 @@ NEWTON: dict[str, Any] = {"loss": "squared_hinge", "tol": 1e-12}
 MEAN = {
     "groups_are_sums": "every group counts once, however many pairs it has or weighs"
 }
-FUNCTION = {"model_file": "a function cannot be stored in a file"}
 DRAWN = {
     law: "draws partners for the rows in the order that they have"
     for law in (
@@ -148,25 +147,10 @@ MODELS = [
     Model("RankSVM(rbf)", lambda: RankSVM(C=3.0, **NEWTON), ALL, GAUSS),
     of_gram("RankSVM(precomputed)", RankSVM, GRAMS, **NEWTON),
     Model(
-        "RankSVM(callable)",
-        lambda: RankSVM(kernel=gaussian, **NEWTON),
-        (DENSE, ORDERS),
-        GAUSS,
-        same_as=lambda: RankSVM(gamma=GAUSSIAN, **NEWTON),
-        without=FUNCTION,
-    ),
-    Model(
         "RankSVM(linear, mean)",
         lambda: RankSVM(kernel="linear", per_group="mean", **NEWTON),
         (DENSE, SPARSE, ORDERS),
         LINEAR,
-        without=MEAN,
-    ),
-    Model(
-        "RankSVM(rbf, mean)",
-        lambda: RankSVM(C=10.0, per_group="mean", **NEWTON),
-        (DENSE, PANDAS, ORDERS),
-        GAUSS,
         without=MEAN,
     ),
     Model(
@@ -280,13 +264,6 @@ MODELS = [
         | {"refit_after_pairs": "the linear kernel of these pairs has two columns"},
         n_basis=5,
         alpha=0,
-    ),
-    Model(
-        "RankingPursuit(callable)",
-        lambda: RankingPursuit(5, kernel=gaussian, alpha=0),
-        (DENSE,),
-        same_as=lambda: RankingPursuit(5, gamma=GAUSSIAN, alpha=0),
-        without=PURSUIT | FUNCTION,
     ),
     Model(
         "MatchingPursuit(rbf)",

@@ -162,41 +162,6 @@ def test_orders_bring_their_grades_and_groups():
         SWAPS(model, orders, qid=[1, 2])
 
 
-@pytest.mark.usefixtures("routing")
-def test_cross_validation_with_routing_equals_the_plain_loop(graded):
-    X, y, qid = graded
-    cv = QueryKFold(3)
-    scores = cross_val_score(
-        GroupRidge(), X, y, scoring=SWAPS, cv=cv, params={"qid": qid}
-    )
-    expected = []
-    for train, test in cv.split(X, y, qid=qid):
-        model = GroupRidge().fit(X[train], y[train], qid[train])
-        expected.append(-swapped_pairs(y[test], model.predict(X[test]), qid[test]))
-    assert len(scores) == 3
-    np.testing.assert_array_equal(scores, expected)
-
-
-def test_search_without_routing_does_not_score_across_groups(graded):
-    X, y, qid = graded
-    splits = list(QueryKFold(3).split(X, y, qid=qid))
-    search = GridSearchCV(
-        GroupRidge(),
-        {"alpha": [1.0, 2.0]},
-        scoring=SWAPS,
-        cv=splits,
-        error_score="raise",
-    )
-    with pytest.raises(ValueError, match=r"QueryKFold.*enable_metadata_routing=True"):
-        search.fit(X, y, qid=qid)
-    # By default scikit-learn turns errors of scorers into NaN, and warns.
-    search.set_params(error_score=np.nan)
-    with pytest.warns(UserWarning) as record:
-        search.fit(X, y, qid=qid)
-    assert np.isnan(search.cv_results_["mean_test_score"]).all()
-    assert any("no qid came to score it" in str(w.message) for w in record)
-
-
 def test_missing_groups_are_noticed_inside_wrappers(graded, routing):
     X, y, qid = graded
     ranker = GroupRidge()

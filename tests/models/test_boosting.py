@@ -16,7 +16,6 @@ from tests.oracles.grade_losses import pair_weights
 from tests.oracles.rank_boost_plain import best_step_naive
 from tiebreak import Orders, Pairs, RankBoost
 from tiebreak.data import as_items
-from tiebreak.metrics import swapped_pairs
 from tiebreak.models.boosting import FeatureRankers, StumpRankers, best_step
 
 SMOOTHING = 1e-4
@@ -98,23 +97,6 @@ def test_many_rounds_of_many_items(weak, n_rounds, rng):
         assert_rounds(model, table, rounds)
     assert len(rounds) == n_rounds
     assert rounds[-1]["loss"] < 1
-
-
-@both_kinds
-def test_the_loss_is_the_product_of_the_normalizers(weak, rng):
-    X = rng.normal(size=(60, 3))
-    y, qid = np.round(X @ [1.0, 1.0, 0.0]), np.repeat([0, 1, 2], 20)
-    model = RankBoost(30, weak=weak).fit(X, y, qid=qid)
-    utility = model.utility(X)
-    W = pair_weights(y, qid, np.ones(60))
-    loss = (W * np.exp(-np.subtract.outer(utility, utility))).sum() / W.sum()
-    assert_allclose(np.cumprod(model.normalizers_), model.loss_curve_, rtol=1e-10)
-    assert loss == pytest.approx(np.prod(model.normalizers_), rel=1e-9)
-    assert np.all(model.normalizers_ < 1)
-    # A count of swapped pairs is never above it.
-    assert swapped_pairs(y, utility, qid) <= loss
-    if weak == "feature":
-        assert np.all(model.normalizers_ <= np.sqrt(1 - model.edges_**2) + 1e-12)
 
 
 @both_kinds
@@ -213,31 +195,12 @@ def test_majority_does_not_write_down_too_much(monkeypatch, rng):
     refused(ValueError, words, RankBoost(feedback="majority").fit, X, y)
 
 
-@both_kinds
-def test_staged_utilities_are_those_of_fewer_rounds(weak, rng):
-    X, y = rng.normal(size=(30, 3)), rng.integers(0, 4, 30)
-    longer = RankBoost(20, weak=weak).fit(X, y)
-    for n, staged in enumerate(longer.staged_utility(X), start=1):
-        assert_allclose(RankBoost(n, weak=weak).fit(X, y).utility(X), staged, atol=1e-9)
-    assert n == longer.n_iter_ == len(longer.loss_curve_)
-
-
 def test_input_that_says_nothing():
     X = np.arange(6.0).reshape(3, 2)
     for make in (RankBoost, lambda: RankBoost(weak="stump", feedback="majority")):
         fit = make().fit
         refused(ValueError, ["no pair to learn from", "1 sample"], fit, X[:1], [1])
         refused(ValueError, ["no pair to learn from"], fit, Orders(X, [[[0, 1, 2]]]))
-        refused(
-            ValueError,
-            ["2 comparisons are ties"],
-            fit,
-            Pairs(X, [0, 1], [1, 2]),
-            [0, 0],
-        )
-        words = ["qid groups graded items"]
-        refused(ValueError, words, fit, Pairs(X, [0], [1]), [1], qid=[1])
-        refused(TypeError, ["no features"], fit, Pairs(None, ["a"], ["b"]), [1])
         refused(TypeError, ["no features"], fit, Orders(None, [["a", "b"]]))
 
 

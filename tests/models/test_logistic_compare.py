@@ -114,28 +114,6 @@ def test_equal_utilities_tie_though_a_win_is_more_probable(rng):
     assert model.predict(same) == 0
 
 
-@every_link
-def test_names_are_one_hot_features(rng, link):
-    names = np.array(["ada", "bo", "cy", "di", "ed", "flo"])
-    left = rng.integers(0, 6, 80)
-    right = (left + rng.integers(1, 6, 80)) % 6
-    y = rng.integers(-1, 2, 80)
-    by_name = LogisticCompare(0.3, link=link)
-    by_name.fit(Pairs(None, names[left], names[right]), y)
-    table = LogisticCompare(0.3, link=link).fit(Pairs(np.eye(6), left, right), y)
-    assert_allclose(by_name.utility(names), table.utility(np.eye(6)), atol=1e-9)
-    assert_allclose(by_name.tie_, table.tie_)
-    assert_allclose(by_name.objective_, table.objective_)
-    assert_allclose(by_name.coef_.sum(), 0, atol=1e-9)
-    assert not hasattr(by_name, "n_features_in_")
-    with pytest.raises(ValueError, match="'zoe'"):
-        by_name.utility(["ada", "zoe"])
-    asked = Pairs(None, ["ed"], ["bo"])
-    d = by_name.utility(["bo"]) - by_name.utility(["ed"])
-    expected = oracle.probabilities(link, d, parameter(link, by_name))
-    assert_allclose(by_name.predict_proba(asked), expected)
-
-
 KERNELS = {
     "rbf": ({"gamma": 0.3}, lambda A, B: rbf_kernel(A, B, gamma=0.3)),
     "poly": (
@@ -302,23 +280,6 @@ def test_identity_is_a_table_of_features_and_items(rng):
     assert_allclose(model.item_effect_, x[2:-1], atol=1e-6)
     assert_array_equal(model.effect_names_, pairs.names)
     assert_allclose(model.objective_, value, rtol=1e-10)
-
-
-def test_identity_finds_features_and_deviations(rng):
-    pairs, y, utility, effect = identity_data(rng)
-    model = LogisticCompare(0.01, identity=0.78).fit(pairs, y)
-    plain = LogisticCompare(0.01).fit(pairs, y)
-    assert_allclose(model.coef_, [1, -1], atol=0.6)
-    assert np.corrcoef(model.item_effect_, effect)[0, 1] > 0.8
-    mine = model.utility(pairs.values, names=pairs.names)
-    assert np.corrcoef(mine, utility)[0, 1] > 0.97
-    assert 0.7 < np.std(mine) / np.std(utility) < 1.3
-    assert model.objective_ < plain.objective_
-    assert model.score(pairs, y) > plain.score(pairs, y)
-    # A large penalty leaves nothing of the deviations.
-    stiff = LogisticCompare(0.01, identity=1e9).fit(pairs, y)
-    assert_allclose(stiff.coef_, plain.coef_, atol=1e-5)
-    assert_allclose(stiff.item_effect_, 0, atol=1e-5)
 
 
 def test_deviations_belong_to_names(rng):

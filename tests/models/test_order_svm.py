@@ -148,17 +148,6 @@ def test_a_second_row_is_no_weight_of_two_but_a_second_list_is(rng):
     assert_array_equal(doubled.cuts_, [2, 3])
 
 
-def test_a_row_without_weight_takes_no_place(rng):
-    X = rng.normal(size=(9, 2))
-    y = np.array([5.0, 4, 3, 2, 1, 9, 3.5, 0.5, 7])
-    weight = np.array([1.0, 1, 1, 1, 1, 0, 0, 0, 0])
-    model = OrderSVM(gamma=0.5, tol=1e-9).fit(X, y, sample_weight=weight)
-    alone = OrderSVM(gamma=0.5, tol=1e-9).fit(X[:5], y[:5])
-    assert_array_equal(model.cuts_, [1, 2, 3, 4])
-    assert_allclose(model.utility(X), alone.utility(X), atol=1e-5)
-    assert (model.support_ < 5).all()
-
-
 def test_lists_of_two_are_a_classifier(rng):
     """With one cut, w and v are one direction: C grows by 1 + 1/coupling."""
     X = rng.normal(size=(60, 3))

@@ -9,9 +9,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
-from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.kernel_ridge import KernelRidge
 
 from tests.models.inputs import refused
 from tests.oracles import rank_rls as oracle
@@ -121,47 +119,6 @@ def test_comparisons_equal_the_closed_form(rng, kernel, n, solver):
     assert model.n_pairs_ == np.count_nonzero(weight)
 
 
-def test_comparisons_of_names(rng):
-    _, left, right, outcome = make_compared(rng)
-    left[:11], right[:11] = np.arange(11), np.arange(1, 12)  # all of them occur
-    names = np.array(list("abcdefghijkl"))
-    model = RankRLS(0.3, kernel="linear").fit(
-        Pairs(None, names[left], names[right]), outcome
-    )
-    a = oracle.solve_compared(np.eye(12), left, right, outcome, np.ones(40), 0.3)
-    assert_allclose(model.utility(names), a, atol=1e-10)
-    with pytest.raises(ValueError, match=r"have none \(items=None\)"):
-        RankRLS().fit(Pairs(None, names[left], names[right]), outcome)
-
-
-@every_kernel
-def test_a_group_of_grades_is_its_comparisons(rng, kernel):
-    # Grades 0 and 1 differ by the 1 that comparisons ask for.
-    X = rng.normal(size=(9, 3))
-    y = np.array([0, 1, 1, 0, 1, 0, 0, 1, 1])
-    i, j = np.triu_indices(9, 1)
-    model = RankRLS(kernel=kernel, **SETTINGS)
-    compared = model.fit(Pairs(X, i, j), y[j] - y[i]).utility(X)
-    assert_allclose(model.fit(X, y).utility(X), compared, atol=1e-9)
-    assert model.n_pairs_ == 36
-
-
-@every_mean
-def test_a_numerical_minimizer_finds_nothing_better(rng, per_group):
-    X, y, qid = make_graded(rng)
-    L = oracle.group_laplacian(qid, None, per_group)
-    model = RankRLS(0.7, kernel="linear", per_group=per_group).fit(X, y, qid=qid)
-
-    def value(w):
-        rest = y - X @ w
-        return rest @ L @ rest + 0.7 * w @ w
-
-    found = minimize(value, np.zeros(3), method="BFGS", options={"gtol": 1e-8})
-    assert_allclose(model.coef_, found.x, atol=1e-6)
-    assert model.objective_ == pytest.approx(value(model.coef_), rel=1e-12)
-    assert model.objective_ <= found.fun * (1 + 1e-12)
-
-
 @pytest.mark.parametrize("kernel", ["rbf", "precomputed"])
 def test_many_lists_of_few_items(rng, kernel):
     # Many rows of few distinct items are solved on the items.
@@ -240,19 +197,6 @@ def test_the_path_equals_separate_fits(rng, kernel, per_group):
         assert model.objective_ == pytest.approx(single.objective_, rel=1e-8)
         assert model.solver_ == "eigen"
     assert not hasattr(template, "dual_coef_")
-
-
-def test_without_groups_it_is_kernel_ridge_with_a_free_constant(rng):
-    X = rng.normal(size=(25, 3))
-    y = rng.normal(size=25)
-    model = RankRLS(2.0, kernel="linear", per_group="mean").fit(X, y)
-    ridge = KernelRidge(alpha=2.0).fit(X - X.mean(axis=0), y - y.mean())
-    expected = ridge.predict(X - X.mean(axis=0))
-    utility = model.utility(X)
-    assert_allclose(utility - utility.mean(), expected, atol=1e-10)
-    # The sum over pairs is 25 times as large.
-    summed = RankRLS(50.0, kernel="linear").fit(X, y)
-    assert_allclose(summed.coef_, model.coef_, atol=1e-10)
 
 
 X = np.array(

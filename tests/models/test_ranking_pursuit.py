@@ -127,19 +127,6 @@ def test_prediction_touches_only_the_support(rng, kind):
 
 
 @BOTH
-@pytest.mark.parametrize("backfit", [True, False])
-def test_one_run_has_the_models_of_all_smaller_numbers(rng, kind, backfit):
-    X, y, qid, _ = make(rng)
-    path = kind(7, gamma=GAMMA, backfit=backfit).fit(X, y, qid=qid)
-    for n in (1, 3, 6):
-        model = kind(n, gamma=GAMMA, backfit=backfit).fit(X, y, qid=qid)
-        count = len(model.support_)
-        assert_array_equal(model.support_, path.path_support_[:count])
-        assert_allclose(model.dual_coef_, path.path_[n - 1, :count], atol=1e-12)
-        assert not path.path_[n - 1, count:].any()
-
-
-@BOTH
 def test_validation_chooses_the_number(rng, kind):
     X, y, qid, _ = make(rng, 60)
     fresh, grades, groups, _ = make(rng, 80)
@@ -179,17 +166,6 @@ def test_validation_of_comparisons_and_orders():
     table, grades, qid = orders[15:].grades()
     swapped = swapped_pairs(grades, chosen.utility(table), qid)
     assert_allclose(chosen.validation_path_.min(), swapped)
-
-
-def test_residual_is_orthogonal_to_the_support(rng):
-    X, y, qid, weight = make(rng)
-    model = RankingPursuit(9, alpha=0, gamma=GAMMA)
-    model.fit(X, y, qid=qid, sample_weight=weight)
-    rows = plain.pair_rows(qid, weight)
-    K = gaussian(X, X)[:, model.support_]
-    left = rows @ (y - model.utility(X))
-    assert_allclose((rows @ K).T @ left, 0.0, atol=1e-9 * np.abs(rows @ y).sum())
-    assert np.linalg.norm(left) > 1e-3
 
 
 def penalized(rows, target, K, G, alpha):

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import sklearn
 from numpy.testing import assert_allclose
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
@@ -22,7 +22,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from tests.models.inputs import curved_pairs
-from tiebreak import Orders, RankSVM, SVMCompare, ThresholdCompare
+from tiebreak import RankSVM, SVMCompare, ThresholdCompare
 from tiebreak.metrics import get_scorer, swapped_pairs
 from tiebreak.selection.splitters import QueryKFold
 
@@ -60,17 +60,6 @@ def test_weights_are_routed_to_fit_and_score(routing, kind):
     assert_allclose(scores, weighted_folds(model, pairs, y, weight))
     unweighted = weighted_folds(model, pairs, y, np.ones(len(y)))
     assert np.abs(scores - unweighted).max() > 1e-3
-
-
-def test_weights_for_a_ranker_that_takes_none_are_refused():
-    pairs, y = curved_pairs()
-
-    class Plain(BaseEstimator):
-        def fit(self, X, y):
-            return self
-
-    with pytest.raises(ValueError, match="Plain takes no sample_weight; leave it out"):
-        ThresholdCompare(Plain()).fit(pairs, y, sample_weight=np.ones(len(y)))
 
 
 def ranker(C=0.1):
@@ -139,27 +128,6 @@ def test_a_search_with_routing_respects_groups(routing, name, score):
         search.score(X, y)
 
 
-@pytest.mark.parametrize(("name", "score"), SCORINGS)
-def test_a_pipeline_with_routing_respects_groups(routing, name, score):
-    X, y, qid = make_grades()
-    scaled = X * [1.0, 1000.0, 0.001]
-    scores = cross_val_score(
-        make_pipeline(StandardScaler(), ranker()),
-        scaled,
-        y,
-        cv=QueryKFold(3),
-        scoring=scoring_of(name),
-        params={"qid": qid},
-    )
-    expected = []
-    for train, test in QueryKFold(3).split(X, y, qid=qid):
-        scaler = StandardScaler().fit(scaled[train])
-        model = ranker().fit(scaler.transform(scaled[train]), y[train], qid=qid[train])
-        utility = model.utility(scaler.transform(scaled[test]))
-        expected.append(score(swapped_pairs(y[test], utility, qid=qid[test])))
-    assert_allclose(scores, expected)
-
-
 def groups_unseen(cv):
     """QueryKFold says that groups reach only itself; other splitters do not."""
     if isinstance(cv, QueryKFold):
@@ -206,22 +174,3 @@ def test_groups_reach_the_ranker_inside_a_threshold(routing, inside):
     assert model.n_pairs_ == N_GROUPS * 6 * 5 // 2
     with pytest.raises(ValueError, match="fitted with qid"):
         model.score(X, y)
-
-
-def test_orders_are_cross_validated_by_lists():
-    X, y, qid = make_grades()
-    lists = [
-        np.flatnonzero(qid == name)[np.argsort(-y[qid == name])].tolist()
-        for name in dict.fromkeys(qid.tolist())
-    ]
-    orders = Orders(X, lists)
-    scores = cross_val_score(ranker(), orders, cv=KFold(3))
-    expected = [
-        ranker().fit(orders[train]).score(orders[test])
-        for train, test in KFold(3).split(np.zeros(N_GROUPS))
-    ]
-    assert_allclose(scores, expected)
-    by_scorer = cross_val_score(
-        ranker(), orders, cv=KFold(3), scoring=get_scorer("swapped_pairs")
-    )
-    assert_allclose(by_scorer, np.subtract(expected, 1))

@@ -5,7 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 from sklearn.base import BaseEstimator, clone, is_regressor
 from sklearn.exceptions import SkipTestWarning
 from sklearn.model_selection import (
@@ -14,7 +14,6 @@ from sklearn.model_selection import (
     cross_val_predict,
     cross_val_score,
 )
-from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import estimator_checks, get_tags
 
@@ -140,22 +139,11 @@ WITHOUT_DATA = [
 
 
 # Checks that are expected to fail, each with the reason.
-DRAWN = dict.fromkeys(
-    [
-        "check_sample_weight_equivalence_on_dense_data",
-        "check_sample_weight_equivalence_on_sparse_data",
-    ],
-    "a second row draws partners of its own",
-)
-PLACES = dict.fromkeys(
-    [
-        "check_sample_weight_equivalence_on_dense_data",
-        "check_sample_weight_equivalence_on_sparse_data",
-    ],
-    "a second row takes a place of its own in the list",
-)
-
-
+WEIGHTS = [
+    f"check_sample_weight_equivalence_on_{kind}_data" for kind in ("dense", "sparse")
+]
+DRAWN = dict.fromkeys(WEIGHTS, "a second row draws partners of its own")
+PLACES = dict.fromkeys(WEIGHTS, "a second row takes a place of its own in the list")
 SCORES = {
     "check_regressors_no_decision_function": "the scores of comparisons, and of items "
     "for tools that ask for them; a ranker predicts both",
@@ -243,27 +231,15 @@ def test_tags_say_what_a_model_fits():
     assert get_tags(RankSVM()).target_tags.required
 
 
-ALL_MODELS = [
-    *PAIR_MODELS,
-    ExpectedRankRegression(),
-    HedgeOrder(),
-    BoostedUtility(),
-    RankBoost(),
-    RankingPursuit(),
-    MatchingPursuit(),
-    CoRankingPursuit(),
-    RankRLS(),
-    RankSVM(),
-    SwapSVM(),
-    OrderSVM(),
-    OrdinalSVM(),
-    L1Ranker(),
-    L1RankerCV(),
-]
+# One model of every class, each as users know it.
+ALL_MODELS = {type(model): model for model in [*PAIR_MODELS, *ITEM_MODELS]}
+ALL_MODELS |= {HedgeOrder: HedgeOrder(), OrdinalSVM: OrdinalSVM()}
+for adapted in (VoteItems, FewGrades):
+    del ALL_MODELS[adapted]
 
 
 @pytest.mark.parametrize("name", WITHOUT_DATA)
-@pytest.mark.parametrize("model", ALL_MODELS, ids=check_id)
+@pytest.mark.parametrize("model", ALL_MODELS.values(), ids=check_id)
 def test_checks_that_need_no_data(model, name):
     if not hasattr(estimator_checks, name):
         pytest.skip(f"this scikit-learn has no {name}")
@@ -291,20 +267,3 @@ def test_a_ranker_has_no_classes_to_renumber():
     pairs, y = curved_pairs()
     with pytest.raises(ValueError, match=r"y must hold -1.*0 \(tie\).*\(2\)"):
         cross_val_predict(RankSVM(), pairs, y, cv=3, method="decision_function")
-
-
-def test_a_pipeline_scales_by_the_training_items_only():
-    pairs, y = curved_pairs()
-    pipeline = make_pipeline(OnItems(StandardScaler()), SVMCompare(C=10.0))
-    train = np.arange(20)
-    pipeline.fit(pairs[train], y[train])
-    touched = pairs[train].touched()
-    scaler = StandardScaler().fit(pairs.values[touched])
-    scaled = pairs.with_items(scaler.transform(pairs.values))
-    by_hand = SVMCompare(C=10.0).fit(scaled[train], y[train])
-    assert_allclose(
-        pipeline.decision_function(pairs), by_hand.decision_function(scaled)
-    )
-    assert_array_equal(pipeline.predict(pairs), by_hand.predict(scaled))
-    # Items go through the same steps to their utilities.
-    assert_allclose(pipeline.predict(pairs.values), by_hand.utility(scaled.values))

@@ -6,7 +6,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from tests.oracles.pair_svm import SVCCompare, kernel_function
-from tiebreak import Pairs, SVMCompare, ThresholdCompare
+from tiebreak import Pairs, SVMCompare
 from tiebreak.datasets import make_norms
 
 KERNELS = {
@@ -111,38 +111,6 @@ def test_dual_coefficients_are_the_utility(rng):
     C = np.abs(model.dual_coef_)
     assert (C > 0).all()
     assert (C <= 3.0 + 1e-9).all()
-
-
-def test_kinds_of_ties_at_small_C():
-    """With few ties β ≥ 0, and the ranking stays the right way round."""
-    few = make_norms(300, norm=2, tie_share=0.1, random_state=0)
-    with pytest.warns(UserWarning, match=r"intercept_ = .* ThresholdCompare"):
-        model = SVMCompare(1e-3, gamma=0.25, tie_weight=1).fit(few.pairs, few.y)
-    assert model.intercept_ >= 0
-    assert model.threshold_ == 0
-    assert not (model.predict(few.pairs) == 0).any()
-    sign = np.sign(model.difference(few.pairs))
-    assert (sign == few.y)[few.y != 0].mean() > 0.9
-    many = make_norms(300, norm=2, tie_share=0.9, random_state=0)
-    with pytest.warns(UserWarning, match="Every training comparison"):
-        model = SVMCompare(1e-3, gamma=0.25, tie_weight=1).fit(many.pairs, many.y)
-    assert model.intercept_ == pytest.approx(-1, abs=0.2)
-    sign = np.sign(model.difference(many.pairs))
-    assert (sign == many.y)[many.y != 0].mean() > 0.8
-
-
-def test_threshold_compare_repairs_small_C():
-    """The remedy that the warning names (METHODS: .69 to .83 at 30 % ties)."""
-    train = make_norms(400, norm=2, tie_share=0.3, random_state=0)
-    test = make_norms(2000, norm=2, tie_share=0.3, random_state=1)
-    plain = quiet_fit(SVMCompare(1e-3, gamma=0.25, tie_weight=1), train.pairs, train.y)
-    mended = quiet_fit(
-        ThresholdCompare(SVMCompare(1e-3, gamma=0.25, tie_weight=1)),
-        train.pairs,
-        train.y,
-    )
-    assert plain.score(test.pairs, test.y) < 0.72
-    assert mended.score(test.pairs, test.y) > plain.score(test.pairs, test.y) + 0.08
 
 
 def test_path_equals_separate_fits():

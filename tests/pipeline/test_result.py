@@ -344,12 +344,3 @@ def test_judges_of_a_file_are_compared():
     alone = {"rater": np.array(["ann"] * 60)}
     assert compare_judges(Source(replace(votes, columns=alone), []), 0.95) is None
     assert compare_judges(Source(votes, [], sided=False), 0.95) is None
-
-
-def test_judges_in_the_report_have_their_names():
-    pairs = Pairs(None, ["A", "B", "C"] * 20, ["B", "C", "A"] * 20)
-    rater = {"rater": np.array(["ann", "bo"] * 30)}
-    y = np.array([-1, -1, 1, -1, 0, 1] * 10, dtype=np.int8)
-    answer = rank_data(Comparisons(pairs, y, columns=rater))
-    judges = answer.judges["judges"]
-    assert {judge["name"] for judge in judges} == {"ann", "bo"}

@@ -14,7 +14,6 @@ from tiebreak import (
     BradleyTerry,
     DataWarning,
     JudgeBradleyTerry,
-    Leaderboard,
     Pairs,
 )
 from tiebreak.losses.judge_likelihood import JudgeCells, JudgeObjective
@@ -331,15 +330,6 @@ def test_predictions_for_known_average_and_new_judges(ties):
     careless = judge[:500] < 4
     assert np.abs(truth["a"][judge[:500]][careless]).max() == 0
     assert np.ptp(known[careless][:, 0]) < np.ptp(known[~careless][:, 0])
-
-
-def test_a_leaderboard_of_the_model():
-    pairs, y, judge, truth = draw_votes(8, 6, 10, 3000)
-    board = Leaderboard(JudgeBradleyTerry().fit(pairs, y, rater=judge))
-    assert board.table["item"][0] == truth["theta"].argmax()
-    assert (board.table["lower"] < board.table["upper"]).all()
-    assert board.versus(0, 1)["probability"].is_between(0, 1).all()
-    assert len(board.next_pairs(3)) == 3
 
 
 def test_one_judge_is_the_plain_model_with_a_note():

@@ -196,22 +196,6 @@ def test_metrics_are_those_computed_by_hand():
     assert result.table["log_loss"][1] == np.inf  # no right side had won before
 
 
-def test_predictions_are_those_of_a_fit_on_the_past_alone(rng):
-    pairs, y, period = simulate(rng)
-    result = evaluate_forward(
-        BradleyTerry(alpha=0.1), pairs, y, period=period, n_splits=3
-    )
-    for split in range(3):
-        rows = result.row[result.split == split]
-        past = period < period[rows].min()
-        model = BradleyTerry(alpha=0.1).fit(pairs[past], y[past])
-        np.testing.assert_allclose(
-            result.proba["BradleyTerry"][result.split == split],
-            model.predict_proba(pairs[rows]),
-            rtol=1e-6,
-        )
-
-
 def test_a_weight_of_zero_is_an_absent_row(rng):
     pairs, y, period = simulate(rng)
     weight = (rng.random(len(y)) < 0.8).astype(float)

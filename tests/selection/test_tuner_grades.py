@@ -224,35 +224,6 @@ def test_orders_are_split_by_lists():
     assert found.best_estimator_.n_pairs_ == 150
 
 
-def test_the_loss_is_that_of_the_model_on_comparisons_too():
-    rng = np.random.default_rng(3)
-    X = rng.normal(size=(40, 3))
-    left = rng.integers(0, 40, 120)
-    right = (left + 1 + rng.integers(0, 39, 120)) % 40
-    d = (X[right] - X[left]) @ [1.0, 0.5, 0.0] + 0.7 * rng.normal(size=120)
-    y = np.where(np.abs(d) < 0.4, 0, np.sign(d)).astype(int)
-    pairs = Pairs(X, left, right)
-    model = RankSVM(kernel="linear", tol=1e-9)
-    grid = {"C": [0.001, 1.0], "loss": ["hinge", "squared_hinge"]}
-    folds = list(KFold(2).split(y))
-    found = tune(model, pairs, y, grid, cv=folds, scoring="auc")
-    scores = np.array(
-        [
-            [
-                get_scorer("auc")(
-                    clone(model).set_params(**params).fit(pairs[train], y[train]),
-                    pairs[test],
-                    y[test],
-                )
-                for train, test in folds
-            ]
-            for params in ParameterGrid(grid)
-        ]
-    )
-    assert_allclose(found.table.select("split_0", "split_1"), scores, atol=1e-12)
-    assert len(set(np.round(scores.ravel(), 9))) > 4
-
-
 def test_a_precomputed_kernel_is_split_by_rows_and_columns(data):
     X, y, qid = data
     K = X @ X.T
