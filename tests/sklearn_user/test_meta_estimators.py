@@ -247,9 +247,9 @@ def test_a_binary_classifier_decides_by_the_difference():
     assert_array_equal(model.decision_function(pairs), last)
     assert_array_equal(model.predict(pairs), np.where(last > 0, 1, -1))
     assert not hasattr(model, "predict_proba")
-    with pytest.raises(ValueError, match=r"got -1, 0, 1. Try the model itself"):
+    with pytest.raises(ValueError, match=r"without ties.*got -1, 0, 1\."):
         WithoutTies(LOGISTIC).fit(PAIRS, Y)
-    with pytest.raises(ValueError, match=r"got -1\. Exchange the sides"):
+    with pytest.raises(ValueError, match=r"without ties.*got -1\."):
         WithoutTies(LOGISTIC).fit(PAIRS, np.full(len(Y), -1))
 
 
