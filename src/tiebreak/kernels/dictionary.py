@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A dictionary of kernel functions: one column for every center and kernel.
+"""A dictionary of kernel functions: one column for every center.
 
-Column (v, j) holds k_v(center j, row i) for all rows i. A pass over all columns is a
+Column j holds k(center j, row i) for all rows i. A pass over all columns is a
 product of blocks; as many columns as fit stay in memory and the others are computed
 again in every pass, so that memory is bounded whatever the sizes are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 import scipy.sparse as sp
@@ -56,18 +56,17 @@ class MatrixDictionary:
 
 
 class KernelDictionary:
-    """Columns of one or several kernels at the same centers."""
+    """Columns of a kernel at centers."""
 
     def __init__(
         self,
-        functions: Sequence[KernelFunction],
+        function: KernelFunction,
         values: Table,
         centers: Table,
         cache_bytes: float,
     ) -> None:
-        self.functions, self._values, self._centers = functions, values, centers
-        self.n_rows, self.n_centers = values.shape[0], centers.shape[0]
-        self.n_columns = len(functions) * self.n_centers
+        self.function, self._values, self._centers = function, values, centers
+        self.n_rows, self.n_columns = values.shape[0], centers.shape[0]
         working = min(_WORKING, 0.25 * cache_bytes)
         self._size = _block_size(working, self.n_rows)
         overhead = _COPIES * n_threads() * self._size * 8.0 * self.n_rows
@@ -82,28 +81,25 @@ class KernelDictionary:
         Small blocks would otherwise spend most of their time on centering the rows.
         """
         n, p = self.n_rows, self._values.shape[1]
-        needed = 8.0 * (2 * len(self.functions) + 1) * (n + self.n_centers) * (p + 2)
+        needed = 24.0 * (n + self.n_columns) * (p + 2)
         dense = not sp.issparse(self._values) and not sp.issparse(self._centers)
-        self._evaluators: list[Evaluator] = []
+        self._evaluator: Evaluator | None = None
         if not dense or needed > allowed:
             return 0.0
         both = np.vstack([self._values, self._centers])
-        self._evaluators = [
-            function.evaluator(both, np.float64) for function in self.functions
-        ]
+        self._evaluator = self.function.evaluator(both, np.float64)
         return needed
 
     def columns(self, index: NDArray[np.intp] | slice) -> Floats:
         """Give some columns, one in each row."""
         number = np.arange(self.n_columns)[index]
+        if self._kept is None:
+            return self._block(number)
         out = np.empty((len(number), self.n_rows))
-        kept = number < (0 if self._kept is None else self.n_kept)
-        if self._kept is not None:
-            out[kept] = self._kept[number[kept]]
-        kernel, center = np.divmod(number, self.n_centers)
-        for v in range(len(self.functions)):
-            if len(own := np.flatnonzero(~kept & (kernel == v))):
-                out[own] = self._block(v, center[own])
+        kept = number < self.n_kept
+        out[kept] = self._kept[number[kept]]
+        if not kept.all():
+            out[~kept] = self._block(number[~kept])
         return out
 
     def products(self, q: Floats) -> Floats:
@@ -121,45 +117,38 @@ class KernelDictionary:
             return self._measure_first(function)
         parts = chunks(self.n_kept, size, self.n_rows) if self.n_kept else []
         done = in_threads(lambda part: function(kept[part]), parts)
-        rest = in_threads(lambda part: function(self._block(*part)), self._parts())
+        others = self._parts(self.n_kept)
+        rest = in_threads(lambda part: function(self._block(part)), others)
         return np.concatenate([*done, *rest])
 
     def _measure_first(self, function: Measure) -> Floats:
         """Compute every column, and keep as many as fit."""
         kept = np.empty((self.n_kept, self.n_rows))
 
-        def visit(part: tuple[int, slice]) -> Floats:
-            block = self._block(*part)
-            first = part[0] * self.n_centers + part[1].start
-            last = min(first + len(block), self.n_kept)
-            if first < last:
-                kept[first:last] = block[: last - first]
+        def visit(part: slice) -> Floats:
+            block = self._block(part)
+            room = kept[part]  # empty behind the last column that fits
+            room[:] = block[: len(room)]
             return function(block)
 
-        values = np.concatenate(in_threads(visit, self._parts(first=0)))
+        values = np.concatenate(in_threads(visit, self._parts(0)))
         self._kept = kept
         return values
 
-    def _parts(self, first: int | None = None) -> list[tuple[int, slice]]:
-        """Cut the columns from `first` on into blocks of one kernel each."""
-        start = self.n_kept if first is None else first
-        parts = []
-        while start < self.n_columns:
-            kernel, center = divmod(start, self.n_centers)
-            stop = min(center + self._size, self.n_centers)
-            parts.append((kernel, slice(center, stop)))
-            start += stop - center
-        return parts
+    def _parts(self, first: int) -> list[slice]:
+        """Cut the columns from `first` on into blocks."""
+        starts = range(first, self.n_columns, self._size)
+        return [slice(a, min(a + self._size, self.n_columns)) for a in starts]
 
-    def _block(self, kernel: int, centers: NDArray[np.intp] | slice) -> Floats:
-        if not self._evaluators:
-            return self.functions[kernel].block(self._centers[centers], self._values)
+    def _block(self, columns: NDArray[np.intp] | slice) -> Floats:
+        if self._evaluator is None:
+            return self.function.block(self._centers[columns], self._values)
         n = self.n_rows
-        if isinstance(centers, slice):
-            centers = slice(centers.start + n, centers.stop + n)
+        if isinstance(columns, slice):
+            columns = slice(columns.start + n, columns.stop + n)
         else:
-            centers = centers + n
-        return self._evaluators[kernel](centers, slice(0, n), None)
+            columns = columns + n
+        return self._evaluator(columns, slice(0, n), None)
 
 
 def _block_size(working: float, n_rows: int) -> int:

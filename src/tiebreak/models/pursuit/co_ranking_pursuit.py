@@ -164,7 +164,7 @@ class CoPursuitProblem:
         functions = [view.function(view.gamma, view.see(unique)) for view in views]
         dictionaries = [
             KernelDictionary(
-                [function], view.see(values.values), view.see(centers), cache_bytes
+                function, view.see(values.values), view.see(centers), cache_bytes
             )
             for view, function in zip(views, functions, strict=True)
         ]
