@@ -334,6 +334,5 @@ def _list_pairs(classes: GradeClasses, adjacent: bool) -> tuple[Codes, Codes]:
             f"problem, here {n_pairs:,} of them; expected at most {_MOST_ROWS:,}. Use "
             "reduction='threshold', which has the same optimum with two rows per item."
         )
-    _, first, last = classes.partners(adjacent)
-    worse, better = list_ranges(first, last)
+    worse, better = list_ranges(*classes.worse_rows(adjacent))
     return better, worse
