@@ -14,8 +14,8 @@ from tiebreak.kernels import (
     ItemRows,
     KernelFunction,
     LinearRows,
-    make_item_rows,
     make_linear_rows,
+    make_rows,
 )
 
 
@@ -84,10 +84,10 @@ def test_sparse_features_are_made_dense_only_within_the_memory():
 
 def test_kernels_have_a_factor_only_if_they_are_thin(rng):
     X = rng.normal(size=(150, 2))
-    wide = make_item_rows(FunctionKernel(KernelFunction("rbf", 0.01), X))
+    wide = make_rows(ItemRows(FunctionKernel(KernelFunction("rbf", 0.01), X)))
     assert isinstance(wide, FactorRows)
     assert len(wide.factor) < 50
-    narrow = make_item_rows(FunctionKernel(KernelFunction("rbf", 50.0), X))
+    narrow = make_rows(ItemRows(FunctionKernel(KernelFunction("rbf", 50.0), X)))
     assert isinstance(narrow, CachedRows)
     for rows, gamma in ((wide, 0.01), (narrow, 50.0)):
         K = KernelFunction("rbf", gamma).block(X, X)

@@ -31,10 +31,10 @@ from tiebreak.kernels import (
     GramKernel,
     ItemKernel,
     ItemPairRows,
+    ItemRows,
     KernelFunction,
     MatrixRows,
     check_gram,
-    make_item_rows,
     make_kernel,
     make_linear_rows,
     make_rows,
@@ -200,7 +200,7 @@ class KernelItems:
         if ends is None:
             if self.is_linear:
                 return make_linear_rows(self.design, cache_bytes)
-            return make_item_rows(self.kernel, cache_bytes)
+            return make_rows(ItemRows(self.kernel), cache_bytes)
         left, right = ends
         if self.is_linear:
             differences = self.design[right] - self.design[left]

@@ -82,7 +82,9 @@ class GradeClasses:
         """Give the range of classes that each class is compared with, its own among."""
         group = self.group[self.starts[:-1]]
         here = np.arange(len(group))
-        first, last = (np.searchsorted(group, group, side) for side in ("left", "right"))
+        first, last = (
+            np.searchsorted(group, group, side) for side in ("left", "right")
+        )
         if adjacent:
             first, last = np.maximum(first, here - 1), np.minimum(last, here + 2)
         return first, last
@@ -151,7 +153,7 @@ def keep_vertices(classes: GradeClasses) -> GradeClasses:
     if skipped:
         warn_user(
             f"The hull reduction was skipped for {skipped} of {len(kept)} grades with "
-            f"more than {_MOST_POINTS} rows; reduction='threshold' is exact and faster.",
+            f"more than {_MOST_POINTS} rows; reduction='threshold' is exact and fast.",
             FitWarning,
         )
     rows = np.concatenate(kept)
