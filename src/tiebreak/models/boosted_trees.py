@@ -150,6 +150,5 @@ def check_trees(nodes: Any, roots: Any, n_features: int) -> None:
     if not fine:
         raise ValueError(
             "The trees of this BoostedUtility are damaged: nodes_ or roots_ refer to "
-            "nodes or features that do not exist. Fit it again, or use the original "
-            "file."
+            "nodes or features that do not exist."
         )

@@ -485,10 +485,8 @@ class BoostedUtility(UtilityMixin, BaseEstimator):
                 n_rounds = int(np.argmin(curve))
             else:
                 warn_user(
-                    f"Early stopping found no fold of {self.n_folds} with comparisons "
-                    "between held-out items and between the others, so that all "
-                    f"{n_rounds} rounds are grown. Try a smaller n_folds, or "
-                    "early_stopping=False and a number of rounds of your choice.",
+                    f"Early stopping found no fold of {self.n_folds} that can be "
+                    f"tried, so all {n_rounds} rounds are grown; try a smaller one.",
                     FitWarning,
                 )
         growth = make(objective)
@@ -527,9 +525,8 @@ class BoostedUtility(UtilityMixin, BaseEstimator):
         if (nodes["feature"] < 0).all():
             warn_flat(
                 self,
-                "no tree predicts held-out items better than none, or none can be "
-                "grown. With little data try early_stopping=False, or a smaller "
-                "min_child_weight",
+                "no tree predicts held-out items better than none. Try "
+                "early_stopping=False, or a smaller min_child_weight",
             )
         return learned
 

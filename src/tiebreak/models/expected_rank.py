@@ -163,7 +163,6 @@ def _weight_arguments(regressor: Any, weight: Floats) -> dict[str, Floats]:
     if np.all(weight == weight[0]):
         return {}
     raise ValueError(
-        f"sample_weight: {type(last).__name__} takes no weights, and those of the rows "
-        f"are from {weight.min():.3g} to {weight.max():.3g}. Try a regressor that "
-        "takes weights, such as Ridge, or none."
+        f"sample_weight: {type(last).__name__} takes no weights, got weights from "
+        f"{weight.min():.3g} to {weight.max():.3g}. Try Ridge, which does."
     )

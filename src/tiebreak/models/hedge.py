@@ -296,8 +296,7 @@ class HedgeOrder(UtilityMixin, BaseEstimator):
         """
         check_is_fitted(self)
         raise TypeError(
-            "HedgeOrder has no utility: which of two items comes first may depend on "
-            "what else is ordered with them. Use order(X), difference(pairs) or "
+            "HedgeOrder has no utility. Use order(X), difference(pairs) or "
             "predict(pairs); or RankBoost, which has a utility."
         )
 

@@ -161,9 +161,8 @@ class KernelItems:
         factor = self.thin_factor(MAX_PIVOTS, FACTOR_TOL)
         if factor is None:
             raise ValueError(
-                f"the kernel between the {self.n_items} distinct items needs more than "
-                f"{MAX_PIVOTS} of them to express the others. Try a smaller gamma, or "
-                "a NystroemMap before this model with kernel='linear'."
+                f"the kernel of {self.n_items} distinct items needs a factor of more "
+                f"than {MAX_PIVOTS} columns. Try a smaller gamma, or a NystroemMap."
             )
         return factor
 
@@ -428,8 +427,7 @@ def refuse_no_pairs(n_rows: int, n_groups: int) -> NoReturn:
     """Raise the error of items of which no two can be compared."""
     raise ValueError(
         f"There is no pair to learn from: {n_rows} sample(s) in {n_groups} group(s), "
-        "and no group has two items of different grades and positive weight. Check "
-        "that qid is the group and not the row number."
+        "none with different grades. Check that qid is the group, not the row number."
     )
 
 
@@ -437,8 +435,7 @@ def refuse_only_ties(model: Any, n_rows: int) -> NoReturn:
     """Raise the error of comparisons that are all ties."""
     raise ValueError(
         f"all {n_rows} comparisons are ties, so there is no order for "
-        f"{type(model).__name__} to learn. Check how the outcomes were read; at least "
-        "one comparison needs a winner."
+        f"{type(model).__name__} to learn; at least one needs a winner."
     )
 
 

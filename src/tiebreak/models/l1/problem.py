@@ -90,9 +90,8 @@ def _warn_of_scale(spread: Floats) -> None:
     varying = spread[spread > 0.0]
     if len(varying) and varying.max() > _WILD * varying.min():
         warn_user(
-            "Features have very different scales: their values spread over "
-            f"{varying.min():.2g} to {varying.max():.2g}, and the 1-norm drops those "
-            "of small values first. Scale them, for example with StandardScaler.",
+            f"Features spread over {varying.min():.2g} to {varying.max():.2g}, and the "
+            "1-norm drops small ones first. Scale them, as with StandardScaler.",
             DataWarning,
         )
 
@@ -330,9 +329,8 @@ def _list_pairs(classes: GradeClasses, adjacent: bool) -> tuple[Codes, Codes]:
     n_pairs = classes.n_pairs(adjacent)
     if n_pairs > _MOST_ROWS:
         raise ValueError(
-            f"L1Ranker: reduction={None!r} and 'hull' write every pair as a row of the "
-            f"problem, here {n_pairs:,} of them; expected at most {_MOST_ROWS:,}. Use "
-            "reduction='threshold', which has the same optimum with two rows per item."
+            f"L1Ranker: {n_pairs:,} pairs are more rows than {_MOST_ROWS:,}. Use "
+            "reduction='threshold', which has two rows per item."
         )
     worse, better = list_ranges(*classes.worse_rows(adjacent))
     return better, worse

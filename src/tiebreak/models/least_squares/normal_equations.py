@@ -222,9 +222,8 @@ class LeastSquaresFit:
             )
         elif self.n_dropped:
             warn_user(
-                f"alpha={model.alpha:g} is lost in rounding next to the squared "
-                f"differences of the features, which leave {self.n_dropped} "
-                "direction(s) open. Try a larger alpha.",
+                f"alpha={model.alpha:g} is lost in rounding, which leaves "
+                f"{self.n_dropped} direction(s) open. Try a larger alpha.",
                 FitWarning,
             )
         if not converged:

@@ -70,9 +70,8 @@ def read_views(
     """Read the parameter ``views``; a view without a kernel has that of the model."""
     if not isinstance(model.views, list | tuple) or not model.views:
         raise ValueError(
-            f"{type(model).__name__} got views={model.views!r}; expected a list with "
-            "at least one view: a kernel, a list of columns, or a dict with 'columns', "
-            "'kernel', 'gamma', 'degree' and 'coef0'."
+            f"{type(model).__name__} got views={model.views!r}; expected a list of "
+            "at least one view: a kernel, a list of columns, or a dict of both."
         )
     views = []
     for number, view in enumerate(model.views):

@@ -193,8 +193,7 @@ class MaxMarginCompare(KernelUtility, ClassifierMixin, BaseEstimator):
         if not separable:
             warn_user(
                 f"The {len(data)} comparisons are not linearly separable: the largest "
-                f"margin is {margin:.3g}. coef_ is the solution of the linear program "
-                "all the same. SVMCompare allows violations.",
+                f"margin is {margin:.3g}. SVMCompare allows violations.",
                 DataWarning,
             )
         else:
@@ -255,15 +254,13 @@ class MaxMarginCompare(KernelUtility, ClassifierMixin, BaseEstimator):
         if not d.any():
             warn_user(
                 f"MaxMarginCompare(C={self.C:g}) gives all training items the same "
-                "utility: C is too small to pay for any coefficient, or the features "
-                "explain nothing. Try a larger C.",
+                "utility. Try a larger C, or other features.",
                 ThresholdWarning,
             )
         elif intercept >= 0:
             warn_user(
                 f"intercept_ = {intercept:.3g} is not negative, so no tie will ever be "
-                "predicted: ties are few or C is small. Try a larger C, or "
-                "ThresholdCompare(MaxMarginCompare(...)), which learns a threshold.",
+                "predicted. Try a larger C, or ThresholdCompare around the model.",
                 ThresholdWarning,
             )
 

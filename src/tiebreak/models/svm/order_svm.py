@@ -107,9 +107,8 @@ def choose_cuts(cuts: Any, places: Places) -> Codes:
     if len(usable) <= MAX_CUTS:
         return usable
     warn_user(
-        f"OrderSVM: the lists have {len(usable)} cuts, from the top {usable[0]} to the "
-        f"top {usable[-1]}; {MAX_CUTS} of them are used, evenly spaced, because each "
-        "is a machine of its own. cuts chooses others.",
+        f"OrderSVM: the lists have {len(usable)} cuts; {MAX_CUTS} of them are used, "
+        "evenly spaced. cuts chooses others.",
         DataWarning,
     )
     return usable[np.linspace(0, len(usable) - 1, MAX_CUTS).round().astype(int)]

@@ -189,8 +189,7 @@ class SVMCompare(KernelUtility, ClassifierMixin, BaseEstimator):
             # No ThresholdWarning, which ThresholdCompare hides: it cannot repair this.
             warn_user(
                 "The optimum gives all training items the same utility, for every C "
-                f"(intercept_ = {intercept:.3g}); what is left of the utilities is "
-                "rounding. Try tie_weight='balanced', other features or kernels.",
+                f"(intercept_ = {intercept:.3g}). Try tie_weight='balanced'.",
                 FitWarning,
             )
         elif not warn_one_kind(problem.data.y) and self.tie_weight == 1:
@@ -213,9 +212,8 @@ def _warn_threshold(intercept: float, difference: np.ndarray) -> None:
     else:
         return
     warn_user(
-        f"{what} predicted to be a tie: ties are few or many, or C is small. The "
-        "utilities are fine; ThresholdCompare(SVMCompare(...)) learns a threshold for "
-        "them, or try tie_weight='balanced' or a larger C.",
+        f"{what} predicted to be a tie. ThresholdCompare(SVMCompare(...)) learns a "
+        "threshold; or try tie_weight='balanced' or a larger C.",
         ThresholdWarning,
     )
 
