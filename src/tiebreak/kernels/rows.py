@@ -191,10 +191,6 @@ class ItemPairRows:
         """Whether whole rows, from those of few items, are cheaper than parts."""
         return self.kernel.n_items < self.n_rows
 
-    def matrix(self) -> np.ndarray:
-        """``K``, of which only the upper triangle is meant."""
-        return upper_triangle(self.n_rows, self.between)
-
     def item_coef(self, coef: np.ndarray) -> np.ndarray:
         """Coefficients on items: a with Σ coef_t (Φ(r_t) - Φ(l_t)) = Σ a_j Φ(j)."""
         size = self.kernel.n_items
@@ -519,10 +515,6 @@ class ItemRows:
     def between(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
         """``K[i][:, j]`` in double precision."""
         return self.kernel.between(i, j)
-
-    def matrix(self) -> np.ndarray:
-        """``K``, of which only the upper triangle is meant."""
-        return upper_triangle(self.n_rows, self.between)
 
     def item_coef(self, coef: np.ndarray) -> np.ndarray:
         """Coefficients on items: themselves."""

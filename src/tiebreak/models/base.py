@@ -110,12 +110,6 @@ class UtilityMixin:
         """Whether items are known by name, for want of features."""
         return hasattr(self, "items_")
 
-    @property
-    def _is_precomputed(self) -> bool:
-        """Whether the item table holds kernel values instead of features."""
-        kernel = getattr(self, "kernel", None)
-        return isinstance(kernel, str) and kernel == "precomputed"
-
     def utility(self, X: Any) -> NDArray[np.float64]:
         """Utility r(x) of items; higher is better.
 
@@ -344,7 +338,8 @@ class UtilityMixin:
         tags.input_tags.sparse = True
         # Of such input scikit-learn takes rows and columns when it splits. Comparisons
         # keep their whole item table, so models that fit both cannot ask for it.
-        tags.input_tags.pairwise = self._is_precomputed and not self._fits_pairs
+        is_precomputed = getattr(self, "kernel", None) == "precomputed"
+        tags.input_tags.pairwise = is_precomputed and not self._fits_pairs
         tags.target_tags.required = True
         if self._fits_items and tags.estimator_type is None:
             tags.estimator_type, tags.regressor_tags = "regressor", RegressorTags()

@@ -215,16 +215,13 @@ def held_out_loss(folds: list[tuple[Growth, Objective]]) -> float:
     total = 0.0
     for growth, tested in folds:
         if isinstance(tested, ComparisonLoss):
-            tested.tie = guarded_tie(growth.objective, tested)
+            learned: Any = growth.objective
+            tested.tie = learned.tie
+            if tested.counts[:, 1].any() and not learned.counts[:, 1].any():
+                # A tie that was never seen is rare, and not impossible.
+                tested.tie = tested.link.start(1.0 / (2.0 + learned.counts.sum()))
         total += tested.value(growth.utility)
     return total
-
-
-def guarded_tie(learned: Any, tested: ComparisonLoss) -> float:
-    """Give the learned tie parameter, or a rare tie where none was seen but is met."""
-    if learned.counts[:, 1].any() or not tested.counts[:, 1].any():
-        return float(learned.tie)
-    return tested.link.start(1.0 / (2.0 + learned.counts.sum()))
 
 
 def deal_units(unit: Codes, n_folds: int, seed: Any) -> Iterator[Flags]:

@@ -49,6 +49,7 @@ Codes = NDArray[np.int64]
 FACTOR_TOL = 1e-10
 # Up to this many items the Gram matrix is formed; beyond, so many pivots must do.
 MAX_PIVOTS = 6144
+EQUAL_GRADES = " or all grades equal"
 # A kernel function is tried on this many items: enough to find a wrong one, and cheap.
 _SYMMETRY_SAMPLE = 64
 
@@ -413,7 +414,7 @@ def build_grade_tree(data: Grades, per_group: str = "sum") -> GradeTree:
     tree = grade_tree(data, per_group)
     if tree.n_pairs == 0:
         refuse_no_pairs(len(data), data.n_groups)
-    warn_idle_groups(tree.n_idle_groups, tree.n_groups)
+    warn_idle_groups(tree.n_idle_groups, tree.n_groups, EQUAL_GRADES)
     return tree
 
 
@@ -439,12 +440,12 @@ def refuse_only_ties(model: Any, n_rows: int) -> NoReturn:
     )
 
 
-def warn_idle_groups(n_idle: int, n_groups: int) -> None:
-    """Warn of groups without a pair."""
+def warn_idle_groups(n_idle: int, n_groups: int, also: str = "") -> None:
+    """Warn of groups without a pair, which have one item or what else is named."""
     if n_idle:
         warn_user(
-            f"{n_idle} of {n_groups} groups have one item only or all grades equal. "
-            "Nothing is to be learned from them, and they are left out.",
+            f"{n_idle} of {n_groups} groups have one item only{also}. Nothing is to be "
+            "learned from them.",
             DataWarning,
         )
 
@@ -457,18 +458,8 @@ def rows_of_differences(data: Grades, rows: Codes) -> Codes:
     if not (y != last[group]).any():
         refuse_no_pairs(len(data), data.n_groups)
     size = np.bincount(group, minlength=data.n_groups)
-    warn_single_items(int((size == 1).sum()), int((size > 0).sum()))
+    warn_idle_groups(int((size == 1).sum()), int((size > 0).sum()))
     return rows[size[group] > 1]
-
-
-def warn_single_items(n_idle: int, n_groups: int) -> None:
-    """Warn of groups of one item, in which nothing can be compared."""
-    if n_idle:
-        warn_user(
-            f"{n_idle} of {n_groups} groups have one item only. Nothing is to be "
-            "learned from their grades.",
-            DataWarning,
-        )
 
 
 def factor_gram(gram: Floats) -> KernelFactor:

@@ -79,12 +79,6 @@ class ScaledDesign:
         _warn_of_scale(spread)
         return cls(A, size[columns], columns, p)
 
-    def unscale(self, weights: Floats) -> Floats:
-        """Give the weights of all features for those of scaled ones."""
-        coef = np.zeros(self.n_features)
-        coef[self.columns] = weights / self.size
-        return coef
-
 
 def _warn_of_scale(spread: Floats) -> None:
     varying = spread[spread > 0.0]
@@ -161,10 +155,12 @@ class L1Problem:
             penalty, tol=tol, max_iter=max_iter, time_limit=time_limit
         )
         k, total = self.n_weights, self.total
-        gradient = np.zeros(self.design.n_features)
-        gradient[self.design.columns] = -total * solution.plane.a[:k] * self.design.size
+        size, columns = self.design.size, self.design.columns
+        coef, gradient = np.zeros((2, self.design.n_features))
+        coef[columns] = solution.x[:k] / size
+        gradient[columns] = -total * solution.plane.a[:k] * size
         return L1Solution(
-            coef=self.design.unscale(solution.x[:k]),
+            coef=coef,
             objective=total * solution.value,
             dual_objective=total * solution.lower_bound,
             dual_gradient=gradient,
@@ -248,11 +244,11 @@ def graded_l1_problem(model: Any, data: Grades) -> tuple[L1Problem, int]:
     """Make the problem of graded items; count their pairs."""
     tree = build_grade_tree(data)
     weight = data.item_weight if model.slack == "item" else data.weight
-    return _graded(model, data, weight, tree.rows), tree.n_pairs
+    classes = GradeClasses.read(data, weight, tree.rows)
+    return _graded(model, classes), tree.n_pairs
 
 
-def _graded(model: Any, data: Grades, weight: Floats, rows: Codes) -> L1Problem:
-    classes = GradeClasses.read(data, weight, rows)
+def _graded(model: Any, classes: GradeClasses) -> L1Problem:
     before = classes.n_pairs(model.adjacent)
     if model.reduction == "hull":
         classes = keep_vertices(classes)

@@ -327,7 +327,8 @@ class GradedPairRisk:
         """Find the width around the margin that has about so many pairs."""
         low, high, width = 0.0, 0.9, 0.1
         for _ in range(12):
-            count = self._count_between(u, width)
+            levels = self._levels(u, width)
+            count = sum(int(np.sum(last - first)) for _, _, first, last in levels)
             if 0.5 * wanted <= count <= wanted:
                 return width
             if count > wanted:
@@ -359,11 +360,6 @@ class GradedPairRisk:
                 starts = np.concatenate([[0], np.cumsum(nodes[:, 1] - nodes[:, 0])])
                 first, last = starts[of_better], starts[of_better + 1]
             yield better, worse, first, last
-
-    def _count_between(self, u: Floats, width: float) -> int:
-        return sum(
-            int(np.sum(last - first)) for _, _, first, last in self._levels(u, width)
-        )
 
     def _list_between(self, u: Floats, width: float, most: int) -> tuple[Codes, Codes]:
         """List pairs, evenly spread ones where there are too many at one margin."""

@@ -464,9 +464,8 @@ def _path_attributes(
         n_steps = int(np.argmin(errors)) + 1
     used, place = np.unique(path.columns[:n_steps], return_inverse=True)
     item_coef = np.zeros((len(used), n_views))
-    for step, own in enumerate(place.reshape(n_steps, n_views)):
-        for v, row in enumerate(own):
-            item_coef[row, v] += increments[step, v]
+    places = place.reshape(n_steps, n_views), np.arange(n_views)
+    np.add.at(item_coef, places, increments[:n_steps])
     return learned | {
         "n_basis_": n_steps,
         "support_": learned["path_support_"][:n_steps],
