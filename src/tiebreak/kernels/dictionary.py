@@ -33,11 +33,13 @@ class MatrixDictionary:
     """Columns that are given as an array."""
 
     def __init__(self, columns: Floats) -> None:
-        self._kept = columns
+        self._kept: Floats | None = columns
         self.n_columns, self.n_rows = columns.shape
+        self.n_kept, self._size = self.n_columns, _block_size(_WORKING, self.n_rows)
 
     def columns(self, index: NDArray[np.intp] | slice) -> Floats:
         """Give some columns, one in each row."""
+        assert self._kept is not None
         return self._kept[index]
 
     def products(self, q: Floats) -> Floats:
@@ -46,16 +48,20 @@ class MatrixDictionary:
 
     def measure(self, function: Measure) -> Floats:
         """Apply a function to all columns, a block at a time, in threads."""
-        return self._apply(function, _block_size(_WORKING, self.n_rows))
+        return self._apply(function, self._size)
 
     def _apply(self, function: Measure, size: int) -> Floats:
-        parts = chunks(self.n_columns, size, self.n_rows)
-        return np.concatenate(
-            in_threads(lambda part: function(self._kept[part]), parts)
-        )
+        return np.concatenate(self._apply_to_kept(function, size))
+
+    def _apply_to_kept(self, function: Measure, size: int) -> list[Floats]:
+        """Apply a function to at most `size` of the kept columns at a time."""
+        kept = self._kept
+        assert kept is not None
+        parts = chunks(self.n_kept, size, self.n_rows) if self.n_kept else []
+        return in_threads(lambda part: function(kept[part]), parts)
 
 
-class KernelDictionary:
+class KernelDictionary(MatrixDictionary):
     """Columns of a kernel at centers."""
 
     def __init__(
@@ -73,7 +79,7 @@ class KernelDictionary:
         overhead += self._prepare(0.25 * cache_bytes)
         fits = int(max(0.0, cache_bytes - overhead) // (8 * self.n_rows))
         self.n_kept = min(fits, self.n_columns)
-        self._kept: Floats | None = None
+        self._kept = None
 
     def _prepare(self, allowed: float) -> float:
         """Prepare for repeated blocks, if memory allows; give the bytes that it took.
@@ -102,24 +108,12 @@ class KernelDictionary:
             out[~kept] = self._block(number[~kept])
         return out
 
-    def products(self, q: Floats) -> Floats:
-        """Inner products of all columns with one or several vectors."""
-        return self._apply(lambda block: block @ q, _PRODUCT)
-
-    def measure(self, function: Measure) -> Floats:
-        """Apply a function to all columns, a block at a time, in threads."""
-        return self._apply(function, self._size)
-
     def _apply(self, function: Measure, size: int) -> Floats:
-        """Apply a function, to at most `size` of the kept columns at a time."""
-        kept = self._kept
-        if kept is None:
+        if self._kept is None:
             return self._measure_first(function)
-        parts = chunks(self.n_kept, size, self.n_rows) if self.n_kept else []
-        done = in_threads(lambda part: function(kept[part]), parts)
         others = self._parts(self.n_kept)
         rest = in_threads(lambda part: function(self._block(part)), others)
-        return np.concatenate([*done, *rest])
+        return np.concatenate([*self._apply_to_kept(function, size), *rest])
 
     def _measure_first(self, function: Measure) -> Floats:
         """Compute every column, and keep as many as fit."""
