@@ -145,7 +145,12 @@ class NystroemMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         -------
         Self
         """
-        self._check_parameters()
+        check_parameters(self)
+        if self.kernel == "precomputed":
+            raise ValueError(
+                "NystroemMap got kernel='precomputed'; expected 'linear', 'poly', "
+                "'rbf' or a callable. Models take a precomputed kernel as it is."
+            )
         items = _read_items(X)
         remember_features(self, items)
         table, inverse = items.unique()
@@ -168,7 +173,9 @@ class NystroemMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         np.minimum.at(first, inverse, np.arange(items.n_items))
         self.landmark_indices_ = first[chosen[factor.pivots]]
         triangle = factor.triangle
-        _check_kernel(function, self.landmarks_, triangle)
+        block = function.block(self.landmarks_, self.landmarks_)
+        if np.abs(block - triangle @ triangle.T).max() > 1e-6 * np.abs(block).max():
+            _refuse_kernel()  # it is not the product of its features
         unit = np.eye(len(triangle))
         self.projection_ = solve_triangular(triangle, unit, lower=True, trans="T")
         n_unseen = table.n_items - len(chosen)
@@ -193,7 +200,8 @@ class NystroemMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         check_features(self, table)
         # Sums of products can depend on where in the table a row stands.
         distinct, inverse = table.unique()
-        features = self._map(self._function(), distinct.values)
+        function = KernelFunction(self.kernel, self.gamma_, self.degree, self.coef0)
+        features = self._map(function, distinct.values)
         return features if distinct is table else features[inverse]
 
     @property
@@ -204,14 +212,6 @@ class NystroemMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-    def _check_parameters(self) -> None:
-        if isinstance(self.kernel, str) and self.kernel == "precomputed":
-            raise ValueError(
-                "NystroemMap got kernel='precomputed'; expected 'linear', 'poly', "
-                "'rbf' or a callable. Models take a precomputed kernel as it is."
-            )
-        check_parameters(self)
 
     def _sample(
         self, n: int, rng: np.random.Generator
@@ -239,9 +239,6 @@ class NystroemMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         if factor.indefinite:
             _refuse_kernel()
         return factor
-
-    def _function(self) -> KernelFunction:
-        return KernelFunction(self.kernel, self.gamma_, self.degree, self.coef0)
 
     def _map(self, function: KernelFunction, values: Table) -> Floats:
         out = np.empty((values.shape[0], len(self.projection_)))
@@ -302,13 +299,6 @@ def _check_diagonal(diagonal: Floats) -> Floats:
             "Are all features zero? Try kernel='rbf', or 'poly' with coef0 > 0."
         )
     return diagonal
-
-
-def _check_kernel(function: KernelFunction, landmarks: Table, triangle: Floats) -> None:
-    """Refuse a function that is not the product of its features."""
-    block = function.block(landmarks, landmarks)
-    if np.abs(block - triangle @ triangle.T).max() > 1e-6 * np.abs(block).max():
-        _refuse_kernel()
 
 
 def _refuse_kernel() -> None:

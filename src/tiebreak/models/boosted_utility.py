@@ -31,13 +31,7 @@ from tiebreak.data.parameters import (
     check_parameters,
     one_of,
 )
-from tiebreak.losses import (
-    LINKS,
-    GradeSquaredHinge,
-    GradeTree,
-    ItemDesign,
-    OutcomeLink,
-)
+from tiebreak.losses import LINKS, GradeSquaredHinge, GradeTree, ItemDesign, OutcomeLink
 from tiebreak.models.base import UtilityMixin, warn_flat
 from tiebreak.models.boosted_trees import (
     NODE,

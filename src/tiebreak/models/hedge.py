@@ -30,10 +30,7 @@ from tiebreak.data.parameters import COUNT, POSITIVE, Values, check_parameters, 
 from tiebreak.data.validation import check_features
 from tiebreak.losses import GradePotentials, GradeTree
 from tiebreak.metrics.pair_counts import pair_counts
-from tiebreak.models.base import (
-    UtilityMixin,
-    some_pairs,
-)
+from tiebreak.models.base import UtilityMixin, some_pairs
 from tiebreak.models.problem import build_grade_tree
 
 Floats = NDArray[np.float64]

@@ -21,11 +21,7 @@ from sklearn.utils.metadata_routing import (
     MethodMapping,
     process_routing,
 )
-from sklearn.utils.validation import (
-    _num_samples,
-    check_is_fitted,
-    has_fit_parameter,
-)
+from sklearn.utils.validation import _num_samples, check_is_fitted, has_fit_parameter
 
 from tiebreak.data import (
     Orders,

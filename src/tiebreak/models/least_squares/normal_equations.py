@@ -30,11 +30,7 @@ from scipy.linalg.blas import dsymv
 
 from tiebreak.data import Comparisons, Grades
 from tiebreak.data.messages import FitWarning, warn_user
-from tiebreak.kernels import (
-    DifferenceRows,
-    pivoted_cholesky,
-    upper_triangle,
-)
+from tiebreak.kernels import DifferenceRows, pivoted_cholesky, upper_triangle
 from tiebreak.losses import GroupLaplacian, Laplacian, PairLaplacian
 from tiebreak.losses.laplacian import mirror, weigh_squares
 from tiebreak.losses.linear_objective import back_product, forward_product
