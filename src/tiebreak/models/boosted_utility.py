@@ -193,15 +193,14 @@ class Growth:
 
     def joined(self) -> tuple[Nodes, Codes]:
         """Give all nodes in one array, and the roots of the trees."""
-        ends = np.cumsum([0, *map(len, self.trees)], dtype=np.int64)
-        shifted = []
-        for nodes, begin in zip(self.trees, ends[:-1], strict=True):
-            moved = nodes.copy()
-            inner = moved["feature"] >= 0
-            moved["left"][inner] += np.int32(begin)
-            moved["right"][inner] += np.int32(begin)
-            shifted.append(moved)
-        return np.concatenate([np.zeros(0, NODE), *shifted]), ends[:-1]
+        sizes = np.array([len(tree) for tree in self.trees], dtype=np.int64)
+        roots = np.cumsum(sizes) - sizes
+        nodes = np.concatenate([np.zeros(0, NODE), *self.trees])
+        inner = nodes["feature"] >= 0
+        begin = np.repeat(roots, sizes)[inner].astype(np.int32)
+        nodes["left"][inner] += begin
+        nodes["right"][inner] += begin
+        return nodes, roots
 
 
 def held_out_loss(folds: list[tuple[Growth, Objective]]) -> float:

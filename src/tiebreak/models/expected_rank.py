@@ -103,9 +103,8 @@ class ExpectedRankRegression(UtilityMixin, BaseEstimator):
         -------
         Self
         """
-        regressor = LinearRegression()
-        if self.regressor is not None:
-            regressor = clone(self.regressor)
+        plain = self.regressor is None
+        regressor = LinearRegression() if plain else clone(self.regressor)
         data = read_grades(X, y, qid, sample_weight)
         tree = build_grade_tree(data)
         of_lists = data.orders is not None

@@ -75,9 +75,8 @@ class KernelItems:
     table: ItemTable | None  # their features; None: names alone, or kernel values
     function: KernelFunction | None  # None: names alone, or kernel values
     gram: Floats | None  # the kernel values, if precomputed
-    places: (
-        Codes  # (N,) row of each in the table that was read, of equal ones the first
-    )
+    # (N,) row of each in the table that was read, of equal ones the first
+    places: Codes
     n_rows: int  # of that table
 
     @classmethod

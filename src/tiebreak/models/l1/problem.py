@@ -125,11 +125,6 @@ class L1Problem:
     whole: bool = False  # whether all rows are written down at once
     _bundle: LPBundle | None = None
 
-    @property
-    def n_weights(self) -> int:
-        """Number of features that are not constant."""
-        return len(self.design.size)
-
     def solve(
         self,
         alpha: float,
@@ -139,8 +134,10 @@ class L1Problem:
         time_limit: float | None = None,
     ) -> L1Solution:
         """Solve for one alpha, from what is known from others."""
+        size, columns, total = self.design.size, self.design.columns, self.total
+        k = len(size)
         if self._bundle is None:
-            k, n_rows = self.n_weights, self.risk.n_rows
+            n_rows = self.risk.n_rows
             # Planes are dense in the thresholds, and whole problems are sparse.
             dense = self.risk.n_variables - k > _MOST_THRESHOLDS
             wide = isinstance(self.risk, ItemRisk) and 10 * k > n_rows
@@ -150,12 +147,10 @@ class L1Problem:
             self._bundle = LPBundle(self.risk, k, self.order, max_rows=max_rows)
         # No slope of the risk is above 1, so that a larger penalty changes nothing.
         with np.errstate(over="ignore", divide="ignore"):
-            penalty = np.minimum(alpha / self.total / self.design.size, 10.0)
+            penalty = np.minimum(alpha / total / size, 10.0)
         solution = self._bundle.minimize(
             penalty, tol=tol, max_iter=max_iter, time_limit=time_limit
         )
-        k, total = self.n_weights, self.total
-        size, columns = self.design.size, self.design.columns
         coef, gradient = np.zeros((2, self.design.n_features))
         coef[columns] = solution.x[:k] / size
         gradient[columns] = -total * solution.plane.a[:k] * size
@@ -178,7 +173,7 @@ _ZERO = 1e-8
 
 def find_alpha_max(problem: L1Problem) -> float:
     """Find the smallest alpha for which all weights are zero; 0 if every alpha is."""
-    k = problem.n_weights
+    k = len(problem.design.size)
     if k == 0:
         return 0.0
     risk = problem.risk

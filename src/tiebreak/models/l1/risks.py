@@ -183,13 +183,13 @@ class ListedPairRisk:
 
     def expand(self, x: Floats) -> tuple[float, Floats]:
         """Give the risk and a subgradient."""
-        short = self._short(x)
+        short = self.short_of(forward_product(self.A, x))
         value = float(self.weight @ np.maximum(short, 0.0))
         return value, back_product(self.A, self.slope_of(short > 0.0))
 
     def rows_near(self, x: Floats, max_rows: int) -> SlackRows:
         """Write down the pairs that are closest to their margin."""
-        short, m = self._short(x), self.n_rows
+        short, m = self.short_of(forward_product(self.A, x)), self.n_rows
         if m <= max_rows:
             near, rest = np.arange(m), None
         else:
@@ -210,9 +210,6 @@ class ListedPairRisk:
     def smoothed(self, width: float) -> SmoothRisk:
         """Give the same sum of hinges, rounded off over `width`."""
         return SmoothRisk(self.A, _ListedSmoothedHinge(self, width), 1.0)
-
-    def _short(self, x: Floats) -> Floats:
-        return self.short_of(forward_product(self.A, x))
 
     def short_of(self, u: Floats) -> Floats:
         """How far the utilities of pairs are from their margin."""

@@ -349,7 +349,9 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
         errors = np.sqrt(np.diagonal(self._joint_covariance()))
         unnamed = [f"feature {j}" for j in range(len(self.coef_))]
         names = getattr(self, "items_", getattr(self, "feature_names_in_", unnamed))
-        effects, tie = self._effect_values(), [self._tie] if self._has_tie else []
+        # Without ties there was no tie parameter to be learned.
+        has_tie = self.tie_ != self._link.to_parameter(self._link.start(0.0))
+        effects, tie = self._effect_values(), [self._tie] if has_tie else []
         n_others = len(effects) + len(tie)
         return coefficient_table(
             [*map(str, names), *self._effect_names(), *["tie"] * len(tie)],
@@ -500,11 +502,6 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
                 )
             self._covariance = posterior_covariance(objective, x)
         return self._covariance
-
-    @property
-    def _has_tie(self) -> bool:
-        """Whether there were ties, and so a tie parameter to be learned."""
-        return self.tie_ != self._link.to_parameter(self._link.start(0.0))
 
     def _errors_of_pairs(
         self, covariance: NDArray[np.float64], pairs: Pairs, z: NDArray[np.float64]
