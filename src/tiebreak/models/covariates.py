@@ -169,7 +169,7 @@ class CovariateMixin(UtilityMixin):
                 how = f"with {wanted}" if wanted else f"without {name}"
                 raise ValueError(
                     f"The model was fitted {how}, and {name} has {columns.shape[1]} "
-                    "column(s) here."
+                    "column(s) here; expected the same as in fit."
                 )
             parts.append(columns if columns.shape[1] else np.zeros((n_rows, wanted)))
         return np.concatenate(parts, axis=1)

@@ -84,8 +84,8 @@ def _warn_of_scale(spread: Floats) -> None:
     varying = spread[spread > 0.0]
     if len(varying) and varying.max() > _WILD * varying.min():
         warn_user(
-            f"Features spread over {varying.min():.2g} to {varying.max():.2g}, and the "
-            "1-norm drops small ones first. Scale them, as with StandardScaler.",
+            "Features have very different scales, from "
+            f"{varying.min():.2g} to {varying.max():.2g}. Try StandardScaler.",
             DataWarning,
         )
 

@@ -26,10 +26,11 @@ from tiebreak.data import Comparisons, read_comparisons
 from tiebreak.data.messages import DataWarning, warn_user
 from tiebreak.data.parameters import COUNT, POSITIVE, check_parameters, one_of
 from tiebreak.kernels.functions import Kernel
-from tiebreak.models.base import ThresholdWarning, warn_one_kind
+from tiebreak.models.base import warn_flat, warn_one_kind
 from tiebreak.models.kernel_utility import KernelUtility
 from tiebreak.models.problem import CellProblem, is_kernel, pair_problem
 from tiebreak.models.svm.duals import compare_dual, solve_dual
+from tiebreak.models.svm.svm_compare import warn_threshold
 from tiebreak.solvers import LinearProgram
 from tiebreak.solvers.certificate import relative_gap
 
@@ -239,7 +240,10 @@ class MaxMarginCompare(KernelUtility, ClassifierMixin, BaseEstimator):
         )
         margin = float(beyond.min() / (threshold or 1.0))
         if not warn_one_kind(data.y):
-            self._warn(d, intercept)
+            if d.any():
+                warn_threshold(intercept, d)
+            else:
+                warn_flat(self, f"C={self.C:g} is too small, or no feature helps")
         return {
             **problem.items.keep(a),
             "intercept_": intercept,
@@ -249,20 +253,6 @@ class MaxMarginCompare(KernelUtility, ClassifierMixin, BaseEstimator):
             "objective_": objective,
             "gap_": gap,
         }
-
-    def _warn(self, d: Floats, intercept: float) -> None:
-        if not d.any():
-            warn_user(
-                f"MaxMarginCompare(C={self.C:g}) gives all training items the same "
-                "utility. Try a larger C, or other features.",
-                ThresholdWarning,
-            )
-        elif intercept >= 0:
-            warn_user(
-                f"intercept_ = {intercept:.3g} is not negative, so no tie will ever be "
-                "predicted. Try a larger C, or ThresholdCompare around the model.",
-                ThresholdWarning,
-            )
 
 
 def linear_program(data: Comparisons, has_ties: bool) -> dict[str, Any]:

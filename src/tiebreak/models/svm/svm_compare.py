@@ -193,7 +193,7 @@ class SVMCompare(KernelUtility, ClassifierMixin, BaseEstimator):
                 FitWarning,
             )
         elif not warn_one_kind(problem.data.y) and self.tie_weight == 1:
-            _warn_threshold(intercept, difference)
+            warn_threshold(intercept, difference)
         fitted = {
             **duals.keep_dual(problem, dual, solution),
             "classes_": problem.data.classes.copy(),
@@ -203,7 +203,7 @@ class SVMCompare(KernelUtility, ClassifierMixin, BaseEstimator):
         return fitted, (dual.qp, solution)
 
 
-def _warn_threshold(intercept: float, difference: np.ndarray) -> None:
+def warn_threshold(intercept: float, difference: np.ndarray) -> None:
     """Warn of a threshold with which there is no tie, or nothing else."""
     if intercept >= 0:
         what = f"intercept_ = {intercept:.3g} is not negative, so no comparison is"
@@ -212,8 +212,8 @@ def _warn_threshold(intercept: float, difference: np.ndarray) -> None:
     else:
         return
     warn_user(
-        f"{what} predicted to be a tie. ThresholdCompare(SVMCompare(...)) learns a "
-        "threshold; or try tie_weight='balanced' or a larger C.",
+        f"{what} predicted to be a tie: ties are few or many, or C is small. Try "
+        "ThresholdCompare, a larger C, or tie_weight='balanced' in SVMCompare.",
         ThresholdWarning,
     )
 
