@@ -14,8 +14,9 @@ from tiebreak.kernels import (
     ItemRows,
     KernelFunction,
     LinearRows,
-    make_item_rows,
     make_linear_rows,
+    make_rows,
+    upper_triangle,
 )
 
 
@@ -84,10 +85,10 @@ def test_sparse_features_are_made_dense_only_within_the_memory():
 
 def test_kernels_have_a_factor_only_if_they_are_thin(rng):
     X = rng.normal(size=(150, 2))
-    wide = make_item_rows(FunctionKernel(KernelFunction("rbf", 0.01), X))
+    wide = make_rows(ItemRows(FunctionKernel(KernelFunction("rbf", 0.01), X)))
     assert isinstance(wide, FactorRows)
     assert len(wide.factor) < 50
-    narrow = make_item_rows(FunctionKernel(KernelFunction("rbf", 50.0), X))
+    narrow = make_rows(ItemRows(FunctionKernel(KernelFunction("rbf", 50.0), X)))
     assert isinstance(narrow, CachedRows)
     for rows, gamma in ((wide, 0.01), (narrow, 50.0)):
         K = KernelFunction("rbf", gamma).block(X, X)
@@ -108,7 +109,9 @@ def test_many_rows_are_all_rows_from_half_of_the_matrix(rng, dtype):
     source = ItemPairRows(kernel, left, right)
     k = kernel.block(np.arange(600), np.float64)
     K = k[300:, 300:] - k[300:, :300] - k[:300, 300:] + k[:300, :300]
-    assert_allclose(np.triu(source.matrix()), np.triu(K), atol=1e-14)
+    assert_allclose(
+        np.triu(upper_triangle(source.n_rows, source.between)), np.triu(K), atol=1e-14
+    )
     rows = CachedRows(source, 1e9, dtype)
     few, many = rng.permutation(300)[:20], rng.permutation(300)[:120]
     assert_allclose(rows.rows(few), K[few], atol=1e-5)

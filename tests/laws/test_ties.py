@@ -65,7 +65,7 @@ def test_few_ties_and_small_c_keep_the_order_the_right_way_round(kernel, C, tie_
     model = SVMCompare(C, kernel=kernel, tie_weight=1)
     with pytest.warns(UserWarning, match=NO_TIE) as caught:
         model.fit(pairs, y)
-    assert "ThresholdCompare learns a threshold" in str(caught[0].message)
+    assert "ThresholdCompare(SVMCompare(...))" in str(caught[0].message)
     assert f"{model.intercept_:.3g}" in str(caught[0].message)
     assert model.intercept_ >= 0
     assert model.threshold_ == 0
@@ -95,7 +95,7 @@ def test_with_many_ties_and_small_c_everything_is_a_tie(kernel, C):
     model = SVMCompare(C, kernel=kernel, tie_weight=1)
     with pytest.warns(UserWarning, match=ALL_TIES) as caught:
         model.fit(pairs, y)
-    assert "ThresholdCompare learns a threshold" in str(caught[0].message)
+    assert "ThresholdCompare(SVMCompare(...))" in str(caught[0].message)
     assert_allclose(model.intercept_, -1, atol=1e-2)
     assert_array_equal(model.predict(pairs), np.zeros(len(y)))
     assert sign_accuracy(model, pairs, y) > 0.9

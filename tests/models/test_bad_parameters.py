@@ -54,9 +54,9 @@ def test_a_precomputed_kernel_that_is_none(model):
 
     K = gram()
     K[1, 3] += 0.5
-    words = ["symmetric", "K\\[1, 3\\] = ", "K\\[3, 1\\] = ", "\\(K \\+ K.T\\) / 2"]
+    words = ["symmetric", "K\\[1, 3\\] = ", "K\\[3, 1\\] = "]
     refused(ValueError, words, fit, K)
-    words = ["square", "items × items", "\\(5, 2\\)", "Pairs\\(K, left, right\\)"]
+    words = ["square", "items × items", "\\(5, 2\\)"]
     refused(ValueError, words, fit, ITEMS)
     K = gram()
     K[2, 2] = np.nan

@@ -174,7 +174,7 @@ def test_a_file_keeps_the_errors_of_few_coefficients(rng, tmp_path, monkeypatch)
     )
     monkeypatch.setattr(module, "LARGEST_SAVED", 4)
     forgetful = tiebreak.load(tiebreak.save(model, tmp_path / "many"))
-    with pytest.raises(ValueError, match="keeps up to 4 coefficients"):
+    with pytest.raises(ValueError, match="no standard errors"):
         forgetful.standard_errors(pairs)
     assert_array_equal(forgetful.predict(pairs), model.predict(pairs))
 
@@ -191,5 +191,5 @@ def test_covariates_that_cannot_be_learned_are_refused(rng):
     model = LogisticCompare().fit(pairs, y, context=given["context"])
     with pytest.raises(ValueError, match="fitted without advantage"):
         model.predict_proba(pairs, advantage=1)
-    with pytest.raises(ValueError, match=r"context has 1 column.*fitted with 2"):
+    with pytest.raises(ValueError, match=r"fitted with 2, and context has 1 column"):
         model.difference(pairs, context=given["advantage"])

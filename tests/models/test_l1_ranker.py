@@ -373,4 +373,4 @@ def test_too_many_listed_pairs_are_refused(monkeypatch):
     monkeypatch.setattr(l1_problem, "_MOST_ROWS", 100)
     X, y, _ = make()
     model = L1Ranker(slack="item", reduction=None)
-    refused(ValueError, ["216 of them", "reduction='threshold'"], model.fit, X, y)
+    refused(ValueError, ["216 pairs", "reduction='threshold'"], model.fit, X, y)

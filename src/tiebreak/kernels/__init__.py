@@ -18,7 +18,6 @@ from tiebreak.kernels.rows import (
     MatrixRows,
     RowSource,
     check_gram,
-    make_item_rows,
     make_linear_rows,
     make_rows,
     upper_triangle,

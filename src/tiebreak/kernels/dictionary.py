@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A dictionary of kernel functions: one column for every center and kernel.
+"""A dictionary of kernel functions: one column for every center.
 
-Column (v, j) holds k_v(center j, row i) for all rows i. A pass over all columns is a
+Column j holds k(center j, row i) for all rows i. A pass over all columns is a
 product of blocks; as many columns as fit stay in memory and the others are computed
 again in every pass, so that memory is bounded whatever the sizes are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 import scipy.sparse as sp
@@ -33,78 +33,14 @@ class MatrixDictionary:
     """Columns that are given as an array."""
 
     def __init__(self, columns: Floats) -> None:
-        self._kept = columns
+        self._kept: Floats | None = columns
         self.n_columns, self.n_rows = columns.shape
+        self.n_kept, self._size = self.n_columns, _block_size(_WORKING, self.n_rows)
 
     def columns(self, index: NDArray[np.intp] | slice) -> Floats:
         """Give some columns, one in each row."""
+        assert self._kept is not None
         return self._kept[index]
-
-    def products(self, q: Floats) -> Floats:
-        """Inner products of all columns with one or several vectors."""
-        return self._apply(lambda block: block @ q, _PRODUCT)
-
-    def measure(self, function: Measure) -> Floats:
-        """Apply a function to all columns, a block at a time, in threads."""
-        return self._apply(function, _block_size(_WORKING, self.n_rows))
-
-    def _apply(self, function: Measure, size: int) -> Floats:
-        parts = chunks(self.n_columns, size, self.n_rows)
-        return np.concatenate(
-            in_threads(lambda part: function(self._kept[part]), parts)
-        )
-
-
-class KernelDictionary:
-    """Columns of one or several kernels at the same centers."""
-
-    def __init__(
-        self,
-        functions: Sequence[KernelFunction],
-        values: Table,
-        centers: Table,
-        cache_bytes: float,
-    ) -> None:
-        self.functions, self._values, self._centers = functions, values, centers
-        self.n_rows, self.n_centers = values.shape[0], centers.shape[0]
-        self.n_columns = len(functions) * self.n_centers
-        working = min(_WORKING, 0.25 * cache_bytes)
-        self._size = _block_size(working, self.n_rows)
-        overhead = _COPIES * n_threads() * self._size * 8.0 * self.n_rows
-        overhead += self._prepare(0.25 * cache_bytes)
-        fits = int(max(0.0, cache_bytes - overhead) // (8 * self.n_rows))
-        self.n_kept = min(fits, self.n_columns)
-        self._kept: Floats | None = None
-
-    def _prepare(self, allowed: float) -> float:
-        """Prepare for repeated blocks, if memory allows; give the bytes that it took.
-
-        Small blocks would otherwise spend most of their time on centering the rows.
-        """
-        n, p = self.n_rows, self._values.shape[1]
-        needed = 8.0 * (2 * len(self.functions) + 1) * (n + self.n_centers) * (p + 2)
-        dense = not sp.issparse(self._values) and not sp.issparse(self._centers)
-        self._evaluators: list[Evaluator] = []
-        if not dense or needed > allowed:
-            return 0.0
-        both = np.vstack([self._values, self._centers])
-        self._evaluators = [
-            function.evaluator(both, np.float64) for function in self.functions
-        ]
-        return needed
-
-    def columns(self, index: NDArray[np.intp] | slice) -> Floats:
-        """Give some columns, one in each row."""
-        number = np.arange(self.n_columns)[index]
-        out = np.empty((len(number), self.n_rows))
-        kept = number < (0 if self._kept is None else self.n_kept)
-        if self._kept is not None:
-            out[kept] = self._kept[number[kept]]
-        kernel, center = np.divmod(number, self.n_centers)
-        for v in range(len(self.functions)):
-            if len(own := np.flatnonzero(~kept & (kernel == v))):
-                out[own] = self._block(v, center[own])
-        return out
 
     def products(self, q: Floats) -> Floats:
         """Inner products of all columns with one or several vectors."""
@@ -115,51 +51,98 @@ class KernelDictionary:
         return self._apply(function, self._size)
 
     def _apply(self, function: Measure, size: int) -> Floats:
-        """Apply a function, to at most `size` of the kept columns at a time."""
+        return np.concatenate(self._apply_to_kept(function, size))
+
+    def _apply_to_kept(self, function: Measure, size: int) -> list[Floats]:
+        """Apply a function to at most `size` of the kept columns at a time."""
         kept = self._kept
-        if kept is None:
-            return self._measure_first(function)
+        assert kept is not None
         parts = chunks(self.n_kept, size, self.n_rows) if self.n_kept else []
-        done = in_threads(lambda part: function(kept[part]), parts)
-        rest = in_threads(lambda part: function(self._block(*part)), self._parts())
-        return np.concatenate([*done, *rest])
+        return in_threads(lambda part: function(kept[part]), parts)
+
+
+class KernelDictionary(MatrixDictionary):
+    """Columns of a kernel at centers."""
+
+    def __init__(
+        self,
+        function: KernelFunction,
+        values: Table,
+        centers: Table,
+        cache_bytes: float,
+    ) -> None:
+        self.function, self._values, self._centers = function, values, centers
+        self.n_rows, self.n_columns = values.shape[0], centers.shape[0]
+        working = min(_WORKING, 0.25 * cache_bytes)
+        self._size = _block_size(working, self.n_rows)
+        overhead = _COPIES * n_threads() * self._size * 8.0 * self.n_rows
+        overhead += self._prepare(0.25 * cache_bytes)
+        fits = int(max(0.0, cache_bytes - overhead) // (8 * self.n_rows))
+        self.n_kept = min(fits, self.n_columns)
+        self._kept = None
+
+    def _prepare(self, allowed: float) -> float:
+        """Prepare for repeated blocks, if memory allows; give the bytes that it took.
+
+        Small blocks would otherwise spend most of their time on centering the rows.
+        """
+        n, p = self.n_rows, self._values.shape[1]
+        needed = 24.0 * (n + self.n_columns) * (p + 2)
+        dense = not sp.issparse(self._values) and not sp.issparse(self._centers)
+        self._evaluator: Evaluator | None = None
+        if not dense or needed > allowed:
+            return 0.0
+        both = np.vstack([self._values, self._centers])
+        self._evaluator = self.function.evaluator(both, np.float64)
+        return needed
+
+    def columns(self, index: NDArray[np.intp] | slice) -> Floats:
+        """Give some columns, one in each row."""
+        number = np.arange(self.n_columns)[index]
+        if self._kept is None:
+            return self._block(number)
+        out = np.empty((len(number), self.n_rows))
+        kept = number < self.n_kept
+        out[kept] = self._kept[number[kept]]
+        if not kept.all():
+            out[~kept] = self._block(number[~kept])
+        return out
+
+    def _apply(self, function: Measure, size: int) -> Floats:
+        if self._kept is None:
+            return self._measure_first(function)
+        others = self._parts(self.n_kept)
+        rest = in_threads(lambda part: function(self._block(part)), others)
+        return np.concatenate([*self._apply_to_kept(function, size), *rest])
 
     def _measure_first(self, function: Measure) -> Floats:
         """Compute every column, and keep as many as fit."""
         kept = np.empty((self.n_kept, self.n_rows))
 
-        def visit(part: tuple[int, slice]) -> Floats:
-            block = self._block(*part)
-            first = part[0] * self.n_centers + part[1].start
-            last = min(first + len(block), self.n_kept)
-            if first < last:
-                kept[first:last] = block[: last - first]
+        def visit(part: slice) -> Floats:
+            block = self._block(part)
+            room = kept[part]  # empty behind the last column that fits
+            room[:] = block[: len(room)]
             return function(block)
 
-        values = np.concatenate(in_threads(visit, self._parts(first=0)))
+        values = np.concatenate(in_threads(visit, self._parts(0)))
         self._kept = kept
         return values
 
-    def _parts(self, first: int | None = None) -> list[tuple[int, slice]]:
-        """Cut the columns from `first` on into blocks of one kernel each."""
-        start = self.n_kept if first is None else first
-        parts = []
-        while start < self.n_columns:
-            kernel, center = divmod(start, self.n_centers)
-            stop = min(center + self._size, self.n_centers)
-            parts.append((kernel, slice(center, stop)))
-            start += stop - center
-        return parts
+    def _parts(self, first: int) -> list[slice]:
+        """Cut the columns from `first` on into blocks."""
+        starts = range(first, self.n_columns, self._size)
+        return [slice(a, min(a + self._size, self.n_columns)) for a in starts]
 
-    def _block(self, kernel: int, centers: NDArray[np.intp] | slice) -> Floats:
-        if not self._evaluators:
-            return self.functions[kernel].block(self._centers[centers], self._values)
+    def _block(self, columns: NDArray[np.intp] | slice) -> Floats:
+        if self._evaluator is None:
+            return self.function.block(self._centers[columns], self._values)
         n = self.n_rows
-        if isinstance(centers, slice):
-            centers = slice(centers.start + n, centers.stop + n)
+        if isinstance(columns, slice):
+            columns = slice(columns.start + n, columns.stop + n)
         else:
-            centers = centers + n
-        return self._evaluators[kernel](centers, slice(0, n), None)
+            columns = columns + n
+        return self._evaluator(columns, slice(0, n), None)
 
 
 def _block_size(working: float, n_rows: int) -> int:

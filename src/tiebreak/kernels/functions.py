@@ -194,9 +194,7 @@ class KernelFunction:
         if block.shape != expected:
             raise ValueError(
                 f"the kernel function returned an array of shape {block.shape} for "
-                f"tables of {expected[0]} and {expected[1]} items; expected "
-                f"{expected}. A callable kernel takes two tables and returns the "
-                "kernel value of every pair of their rows."
+                f"two tables; expected {expected}, a value for every pair of rows."
             )
         if not np.isfinite(block).all():
             i, j = np.argwhere(~np.isfinite(block))[0]
@@ -280,7 +278,6 @@ def _scale_gamma(items: Table, p: int) -> float:
     if vanished or not np.isfinite(gamma):
         raise ValueError(
             f"gamma='scale' is 1 / ({p} features times their variance {variance:.3g}), "
-            "which no floating-point number can hold. Scale the features first, for "
-            "example with StandardScaler."
+            "which is not finite. Scale the features first."
         )
     return float(gamma)

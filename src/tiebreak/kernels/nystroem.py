@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Features that stand for a kernel, so that linear models serve many items."""
 
-from __future__ import annotations
-
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -37,6 +36,7 @@ _SMALLEST_TOL = 1e-12
 _CHUNK = 512
 
 
+@dataclass(eq=False, repr=False)
 class NystroemMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Approximate features of a kernel: φ(x)·φ(z) ≈ k(x, z).
 
@@ -122,24 +122,14 @@ class NystroemMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         "projection_": "m *",
     }
 
-    def __init__(
-        self,
-        kernel: Kernel = "rbf",
-        *,
-        gamma: Gamma = "scale",
-        degree: int = 3,
-        coef0: float = 0.0,
-        n_landmarks: int = 300,
-        tol: float = 1e-6,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.n_landmarks = n_landmarks
-        self.tol = tol
-        self.random_state = random_state
+    kernel: Kernel = "rbf"
+    _: KW_ONLY
+    gamma: Gamma = "scale"
+    degree: int = 3
+    coef0: float = 0.0
+    n_landmarks: int = 300
+    tol: float = 1e-6
+    random_state: int | np.random.RandomState | None = None
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Choose landmarks.
@@ -155,12 +145,22 @@ class NystroemMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         -------
         Self
         """
-        self._check_parameters()
+        check_parameters(self)
+        if self.kernel == "precomputed":
+            raise ValueError(
+                "NystroemMap got kernel='precomputed'; expected 'linear', 'poly', "
+                "'rbf' or a callable. Models take a precomputed kernel as it is."
+            )
         items = _read_items(X)
         remember_features(self, items)
         table, inverse = items.unique()
-        shape: Any = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
-        function = make_kernel(self.kernel, items=table.values, **shape)
+        function = make_kernel(
+            self.kernel,
+            gamma=self.gamma,
+            degree=self.degree,
+            coef0=self.coef0,
+            items=table.values,
+        )
         self.gamma_ = function.gamma
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         rng = np.random.default_rng(seed)
@@ -173,7 +173,9 @@ class NystroemMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         np.minimum.at(first, inverse, np.arange(items.n_items))
         self.landmark_indices_ = first[chosen[factor.pivots]]
         triangle = factor.triangle
-        _check_kernel(function, self.landmarks_, triangle)
+        block = function.block(self.landmarks_, self.landmarks_)
+        if np.abs(block - triangle @ triangle.T).max() > 1e-6 * np.abs(block).max():
+            _refuse_kernel()  # it is not the product of its features
         unit = np.eye(len(triangle))
         self.projection_ = solve_triangular(triangle, unit, lower=True, trans="T")
         n_unseen = table.n_items - len(chosen)
@@ -198,7 +200,8 @@ class NystroemMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         check_features(self, table)
         # Sums of products can depend on where in the table a row stands.
         distinct, inverse = table.unique()
-        features = self._map(self._function(), distinct.values)
+        function = KernelFunction(self.kernel, self.gamma_, self.degree, self.coef0)
+        features = self._map(function, distinct.values)
         return features if distinct is table else features[inverse]
 
     @property
@@ -209,15 +212,6 @@ class NystroemMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-    def _check_parameters(self) -> None:
-        if isinstance(self.kernel, str) and self.kernel == "precomputed":
-            raise ValueError(
-                "NystroemMap got kernel='precomputed'; expected 'linear', 'poly', "
-                "'rbf' or a callable, because it evaluates the kernel between new "
-                "items and landmarks. Models take a precomputed kernel as it is."
-            )
-        check_parameters(self)
 
     def _sample(
         self, n: int, rng: np.random.Generator
@@ -245,9 +239,6 @@ class NystroemMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         if factor.indefinite:
             _refuse_kernel()
         return factor
-
-    def _function(self) -> KernelFunction:
-        return KernelFunction(self.kernel, self.gamma_, self.degree, self.coef0)
 
     def _map(self, function: KernelFunction, values: Table) -> Floats:
         out = np.empty((values.shape[0], len(self.projection_)))
@@ -288,9 +279,8 @@ class NystroemMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
 def _read_items(X: Any) -> ItemTable:
     if is_pairs(X) or isinstance(X, Orders):
         raise TypeError(
-            f"NystroemMap maps a table of items, got {type(X).__name__}. For the items "
-            "of comparisons and ranked lists put OnItems(NystroemMap(...)) into a "
-            "Pipeline."
+            f"NystroemMap maps a table of items, got {type(X).__name__}. In a Pipeline "
+            "of comparisons or ranked lists use OnItems(NystroemMap(...))."
         )
     return as_items(X, name="X")
 
@@ -311,16 +301,8 @@ def _check_diagonal(diagonal: Floats) -> Floats:
     return diagonal
 
 
-def _check_kernel(function: KernelFunction, landmarks: Table, triangle: Floats) -> None:
-    """Refuse a function that is not the product of its features."""
-    block = function.block(landmarks, landmarks)
-    if np.abs(block - triangle @ triangle.T).max() > 1e-6 * np.abs(block).max():
-        _refuse_kernel()
-
-
 def _refuse_kernel() -> None:
     raise ValueError(
         "the kernel between the training rows is not symmetric and positive "
-        "semidefinite, so no features have it as their product. Try another kernel, or "
-        "for a polynomial one coef0 ≥ 0."
+        "semidefinite. Try another kernel, or for a polynomial one coef0 ≥ 0."
     )

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import Protocol, cast
+from typing import TypeAlias, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -39,26 +39,6 @@ _TRIANGLE_ROWS = 64
 _PART_ROWS, _PART = 64, 256
 # From this share of the rows on all of them are computed, from half of the matrix.
 _MANY = 0.2
-
-
-class ItemKernel(Protocol):
-    """What pair rows need from a kernel between N items."""
-
-    n_items: int
-
-    def block(
-        self, index: np.ndarray, dtype: type, out: np.ndarray | None = None
-    ) -> np.ndarray:
-        """Values between ``index`` and all items, ``(len(index), N)``, maybe in out."""
-
-    def between(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
-        """Values between items i and items j in double precision."""
-
-    def product(self, coef: np.ndarray) -> np.ndarray:
-        """``K @ coef`` in double precision, shape ``(N,)``."""
-
-    def paired(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
-        """``k(item i[t], item j[t])`` for every t."""
 
 
 class GramKernel:
@@ -156,9 +136,7 @@ def check_gram(gram: np.ndarray) -> np.ndarray:
     if gram.ndim != 2 or gram.shape[0] != gram.shape[1]:
         raise ValueError(
             f"a precomputed kernel must be square (items × items) for fit, got shape "
-            f"{gram.shape}. Pass K[i, j] = k(item i, item j) between all items, also "
-            "in Pairs(K, left, right). To search over graded items use tiebreak.tune, "
-            "which takes columns with the rows."
+            f"{gram.shape}. To search over graded items use tiebreak.tune."
         )
     scale = np.abs(gram).max(initial=0.0)
     for start in range(0, len(gram), _TILE):
@@ -169,25 +147,9 @@ def check_gram(gram: np.ndarray) -> np.ndarray:
             i += start
             raise ValueError(
                 f"a precomputed kernel must be symmetric, but K[{i}, {j}] = "
-                f"{gram[i, j]:g} and K[{j}, {i}] = {gram[j, i]:g}. "
-                "If it is meant to be symmetric use (K + K.T) / 2."
+                f"{gram[i, j]:g} and K[{j}, {i}] = {gram[j, i]:g}."
             )
     return gram
-
-
-class RowSource(Protocol):
-    """A symmetric positive semidefinite matrix known by its rows."""
-
-    n_rows: int
-
-    def fill(self, index: np.ndarray, table: np.ndarray, slots: np.ndarray) -> None:
-        """Write the rows ``K[index]`` into ``table[slots]``."""
-
-    def product(self, coef: np.ndarray) -> np.ndarray:
-        """``K @ coef`` in double precision."""
-
-    def diagonal(self) -> np.ndarray:
-        """The diagonal of ``K``."""
 
 
 class ItemPairRows:
@@ -228,10 +190,6 @@ class ItemPairRows:
     def shares_items(self) -> bool:
         """Whether whole rows, from those of few items, are cheaper than parts."""
         return self.kernel.n_items < self.n_rows
-
-    def matrix(self) -> np.ndarray:
-        """``K``, of which only the upper triangle is meant."""
-        return upper_triangle(self.n_rows, self.between)
 
     def item_coef(self, coef: np.ndarray) -> np.ndarray:
         """Coefficients on items: a with Σ coef_t (Φ(r_t) - Φ(l_t)) = Σ a_j Φ(j)."""
@@ -296,28 +254,6 @@ def subtract_sides(block, left, right, table, slots):  # type: ignore[no-untyped
 _DOUBLE_LIMIT = 2000
 # A thin factor has at most this many rows; interior-point steps cost n r².
 _MAX_PIVOTS = 1000
-
-
-class MatrixRows(Protocol):
-    """What solvers need from a positive semidefinite matrix K of n rows."""
-
-    n_rows: int
-    dtype: type
-    capacity: int
-    factor: np.ndarray | None
-    full: np.ndarray | None  # K in double precision, after `full_matrix`
-
-    def block(self, row: np.ndarray, sign: np.ndarray, dtype: type) -> np.ndarray:
-        """``sign[a] sign[b] K[row[a], row[b]]``, shape ``(len(row), len(row))``."""
-
-    def add(self, row: np.ndarray, coef: np.ndarray, f: np.ndarray) -> None:
-        """Add ``Σ coef[k] K[row[k]]`` to ``f`` in place."""
-
-    def product(self, coef: np.ndarray) -> np.ndarray:
-        """``K @ coef`` in double precision."""
-
-    def diagonal(self) -> np.ndarray:
-        """The diagonal of K."""
 
 
 class FactorRows:
@@ -580,10 +516,6 @@ class ItemRows:
         """``K[i][:, j]`` in double precision."""
         return self.kernel.between(i, j)
 
-    def matrix(self) -> np.ndarray:
-        """``K``, of which only the upper triangle is meant."""
-        return upper_triangle(self.n_rows, self.between)
-
     def item_coef(self, coef: np.ndarray) -> np.ndarray:
         """Coefficients on items: themselves."""
         return coef
@@ -630,11 +562,6 @@ class LinearRows:
         return self._diagonal
 
 
-def make_item_rows(kernel: ItemKernel, max_bytes: float = 2e8) -> MatrixRows:
-    """Rows of a kernel between items: a thin factor if there is one, or on demand."""
-    return make_rows(ItemRows(kernel), max_bytes)
-
-
 def make_linear_rows(X: Table, max_bytes: float = 2e8) -> MatrixRows:
     """Rows of the linear kernel between items, never more than the features need."""
     n, p = X.shape
@@ -644,3 +571,9 @@ def make_linear_rows(X: Table, max_bytes: float = 2e8) -> MatrixRows:
     if thin and 8.0 * n * p <= max_bytes:
         return FactorRows(X.toarray().T)
     return LinearRows(X)
+
+
+# A kernel between N items; a matrix known by its rows; and what solvers ask of one.
+ItemKernel: TypeAlias = GramKernel | FunctionKernel
+RowSource: TypeAlias = ItemPairRows | DifferenceRows | ItemRows
+MatrixRows: TypeAlias = FactorRows | CachedRows | LinearRows

@@ -110,12 +110,6 @@ class UtilityMixin:
         """Whether items are known by name, for want of features."""
         return hasattr(self, "items_")
 
-    @property
-    def _is_precomputed(self) -> bool:
-        """Whether the item table holds kernel values instead of features."""
-        kernel = getattr(self, "kernel", None)
-        return isinstance(kernel, str) and kernel == "precomputed"
-
     def utility(self, X: Any) -> NDArray[np.float64]:
         """Utility r(x) of items; higher is better.
 
@@ -162,8 +156,7 @@ class UtilityMixin:
             shown = ", ".join(repr(name) for name in dict.fromkeys(unseen))
             raise ValueError(
                 f"{len(set(unseen))} item(s) were not in the training comparisons: "
-                f"{shown}. A model without features knows only the items in items_; "
-                "give items features to predict unseen ones."
+                f"{shown}. A model without features knows only the items in items_."
             )
         return np.array([place[name] for name in values.tolist()], dtype=np.intp)
 
@@ -328,9 +321,8 @@ class UtilityMixin:
             return 1.0 - swapped_pairs(y, utility, qid=qid, sample_weight=sample_weight)
         if qid is None and getattr(self, "fitted_with_qid_", False):
             raise ValueError(
-                f"{type(self).__name__} was fitted with qid; score needs qid too, or "
-                "items of different groups would be compared. In a search turn on "
-                "sklearn.set_config(enable_metadata_routing=True) and pass qid to fit."
+                f"{type(self).__name__} was fitted with qid; score needs qid too. In a "
+                "search turn on sklearn.set_config(enable_metadata_routing=True)."
             )
         utility = self._utility_in_groups(X, qid)
         return 1.0 - swapped_pairs(y, utility, qid=qid, sample_weight=sample_weight)
@@ -346,7 +338,8 @@ class UtilityMixin:
         tags.input_tags.sparse = True
         # Of such input scikit-learn takes rows and columns when it splits. Comparisons
         # keep their whole item table, so models that fit both cannot ask for it.
-        tags.input_tags.pairwise = self._is_precomputed and not self._fits_pairs
+        is_precomputed = getattr(self, "kernel", None) == "precomputed"
+        tags.input_tags.pairwise = is_precomputed and not self._fits_pairs
         tags.target_tags.required = True
         if self._fits_items and tags.estimator_type is None:
             tags.estimator_type, tags.regressor_tags = "regressor", RegressorTags()
@@ -410,8 +403,7 @@ def warn_gap(model: Any, n_iter: int, gap: float) -> None:
     """Warn of a fit that ended before its tolerance was reached."""
     warn_user(
         f"{type(model).__name__} stopped after {n_iter} iterations with a relative "
-        f"duality gap of {gap:.2g} instead of tol={model.tol:g}. The result is kept. "
-        "Try a larger max_iter, scaled features or more regularization.",
+        f"duality gap of {gap:.2g}, not tol={model.tol:g}. Try a larger max_iter.",
         ConvergenceWarning,
     )
 

@@ -91,20 +91,16 @@ def lightgbm_trees(values: Any, own: dict[str, Any]) -> Callable[[], Grow]:
 def read_lightgbm(root: dict[str, Any]) -> Nodes:
     """Read the nested dictionary of a tree, from above."""
     nodes: list[tuple[int, float, int, int, float]] = []
-    waiting = [(root, -1, "")]
-    while waiting:
-        node, parent, side = waiting.pop()
-        if parent >= 0:
-            feature, cut, left, right, value = nodes[parent]
-            here = len(nodes)
-            left, right = (here, right) if side == "left" else (left, here)
-            nodes[parent] = feature, cut, left, right, value
-        if "split_feature" not in node:
-            nodes.append((-1, 0.0, 0, 0, float(node.get("leaf_value", 0.0))))
-            continue
-        waiting.append((node["right_child"], len(nodes), "right"))
-        waiting.append((node["left_child"], len(nodes), "left"))
-        nodes.append((node["split_feature"], node["threshold"], 0, 0, 0.0))
+
+    def add(node: dict[str, Any]) -> int:
+        here = len(nodes)
+        nodes.append((-1, 0.0, 0, 0, float(node.get("leaf_value", 0.0))))
+        if "split_feature" in node:
+            left, right = add(node["left_child"]), add(node["right_child"])
+            nodes[here] = node["split_feature"], node["threshold"], left, right, 0.0
+        return here
+
+    add(root)
     return np.array(nodes, dtype=NODE)
 
 
@@ -150,6 +146,5 @@ def check_trees(nodes: Any, roots: Any, n_features: int) -> None:
     if not fine:
         raise ValueError(
             "The trees of this BoostedUtility are damaged: nodes_ or roots_ refer to "
-            "nodes or features that do not exist. Fit it again, or use the original "
-            "file."
+            "nodes or features that do not exist."
         )

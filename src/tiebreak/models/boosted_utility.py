@@ -31,13 +31,7 @@ from tiebreak.data.parameters import (
     check_parameters,
     one_of,
 )
-from tiebreak.losses import (
-    LINKS,
-    GradeSquaredHinge,
-    GradeTree,
-    ItemDesign,
-    OutcomeLink,
-)
+from tiebreak.losses import LINKS, GradeSquaredHinge, GradeTree, ItemDesign, OutcomeLink
 from tiebreak.models.base import UtilityMixin, warn_flat
 from tiebreak.models.boosted_trees import (
     NODE,
@@ -199,15 +193,14 @@ class Growth:
 
     def joined(self) -> tuple[Nodes, Codes]:
         """Give all nodes in one array, and the roots of the trees."""
-        ends = np.cumsum([0, *map(len, self.trees)], dtype=np.int64)
-        shifted = []
-        for nodes, begin in zip(self.trees, ends[:-1], strict=True):
-            moved = nodes.copy()
-            inner = moved["feature"] >= 0
-            moved["left"][inner] += np.int32(begin)
-            moved["right"][inner] += np.int32(begin)
-            shifted.append(moved)
-        return np.concatenate([np.zeros(0, NODE), *shifted]), ends[:-1]
+        sizes = np.array([len(tree) for tree in self.trees], dtype=np.int64)
+        roots = np.cumsum(sizes) - sizes
+        nodes = np.concatenate([np.zeros(0, NODE), *self.trees])
+        inner = nodes["feature"] >= 0
+        begin = np.repeat(roots, sizes)[inner].astype(np.int32)
+        nodes["left"][inner] += begin
+        nodes["right"][inner] += begin
+        return nodes, roots
 
 
 def held_out_loss(folds: list[tuple[Growth, Objective]]) -> float:
@@ -215,16 +208,13 @@ def held_out_loss(folds: list[tuple[Growth, Objective]]) -> float:
     total = 0.0
     for growth, tested in folds:
         if isinstance(tested, ComparisonLoss):
-            tested.tie = guarded_tie(growth.objective, tested)
+            learned: Any = growth.objective
+            tested.tie = learned.tie
+            if tested.counts[:, 1].any() and not learned.counts[:, 1].any():
+                # A tie that was never seen is rare, and not impossible.
+                tested.tie = tested.link.start(1.0 / (2.0 + learned.counts.sum()))
         total += tested.value(growth.utility)
     return total
-
-
-def guarded_tie(learned: Any, tested: ComparisonLoss) -> float:
-    """Give the learned tie parameter, or a rare tie where none was seen but is met."""
-    if learned.counts[:, 1].any() or not tested.counts[:, 1].any():
-        return float(learned.tie)
-    return tested.link.start(1.0 / (2.0 + learned.counts.sum()))
 
 
 def deal_units(unit: Codes, n_folds: int, seed: Any) -> Iterator[Flags]:
@@ -485,10 +475,8 @@ class BoostedUtility(UtilityMixin, BaseEstimator):
                 n_rounds = int(np.argmin(curve))
             else:
                 warn_user(
-                    f"Early stopping found no fold of {self.n_folds} with comparisons "
-                    "between held-out items and between the others, so that all "
-                    f"{n_rounds} rounds are grown. Try a smaller n_folds, or "
-                    "early_stopping=False and a number of rounds of your choice.",
+                    f"Early stopping found no fold of {self.n_folds} that can be "
+                    f"tried, so all {n_rounds} rounds are grown; try a smaller one.",
                     FitWarning,
                 )
         growth = make(objective)
@@ -527,9 +515,8 @@ class BoostedUtility(UtilityMixin, BaseEstimator):
         if (nodes["feature"] < 0).all():
             warn_flat(
                 self,
-                "no tree predicts held-out items better than none, or none can be "
-                "grown. With little data try early_stopping=False, or a smaller "
-                "min_child_weight",
+                "no tree predicts held-out items better than none. Try "
+                "early_stopping=False, or a smaller min_child_weight",
             )
         return learned
 

@@ -228,14 +228,9 @@ def _majority_problem(
     return BoostingProblem(table.take(used), listed, len(better))
 
 
-@dataclass(frozen=True)
-class BoostRound:
-    """One round of boosting."""
-
-    ranker: WeakRanker  # what was chosen
-    alpha: float  # its weight
-    normalizer: float  # Z, what the loss was multiplied by
-    loss: float  # weighted mean of exp(-(H(b) - H(c))) over the pairs after this round
+# What each round of boosting leaves: the weak ranker, its weight, what the loss was
+# multiplied by, and the weighted mean of exp(-(H(b) - H(c))) over the pairs after it.
+ROUND = ("features_", "cuts_", "edges_", "alphas_", "normalizers_", "loss_curve_")
 
 
 def boost(
@@ -243,8 +238,8 @@ def boost(
     rankers: WeakRankers,
     n_rounds: int,
     smoothing: float | None = None,
-) -> Iterator[BoostRound]:
-    """Add weak rankers one by one, each where the loss is now."""
+) -> Iterator[tuple[float, ...]]:
+    """Add weak rankers one by one, each where the loss is now; give each `ROUND`."""
     utility = np.zeros(problem.table.n_items)
     log_loss, potential = problem.pairs.expand(utility)
     first = log_loss
@@ -269,9 +264,7 @@ def boost(
         utility += alpha * h
         before = log_loss
         log_loss, potential = problem.pairs.expand(utility)
-        yield BoostRound(
-            ranker, alpha, math.exp(log_loss - before), math.exp(log_loss - first)
-        )
+        yield *ranker, alpha, math.exp(log_loss - before), math.exp(log_loss - first)
         if is_perfect:
             return
 
@@ -465,19 +458,17 @@ class RankBoost(UtilityMixin, BaseEstimator):
         return utility
 
 
-def _attributes(rankers: WeakRankers, rounds: list[BoostRound]) -> dict[str, Any]:
-    features = np.array([r.ranker.feature for r in rounds], dtype=np.int64)
-    alphas = np.array([r.alpha for r in rounds])
-    learned = {
-        "loss_curve_": np.array([r.loss for r in rounds]),
-        "n_iter_": len(rounds),
-        "features_": features,
-        "edges_": np.array([r.ranker.edge for r in rounds]),
-        "normalizers_": np.array([r.normalizer for r in rounds]),
-        "alphas_": alphas,
-    }
+def _attributes(
+    rankers: WeakRankers, rounds: list[tuple[float, ...]]
+) -> dict[str, Any]:
+    columns = np.array(rounds).reshape(-1, len(ROUND)).T.copy()
+    learned: dict[str, Any] = dict(zip(ROUND, columns, strict=True))
+    features = learned["features_"] = columns[0].astype(np.int64)
+    learned["n_iter_"] = len(rounds)
     if isinstance(rankers, StumpRankers):
-        return learned | {"cuts_": np.array([r.ranker.cut for r in rounds])}
-    total, span = np.bincount(features, alphas, len(rankers.span)), rankers.span
+        return learned
+    del learned["cuts_"]
+    span = rankers.span
+    total = np.bincount(features, learned["alphas_"], len(span))
     coef = np.divide(total, span, out=np.zeros(len(total)), where=span > 0.0)
     return learned | {"lower_": rankers.lower, "span_": span, "coef_": coef}

@@ -165,15 +165,11 @@ class CovariateMixin(UtilityMixin):
         ):
             columns, _ = check_row_covariates(one, two, n_rows)
             wanted = np.size(getattr(self, fitted, []))
-            if columns.shape[1] and not wanted:
-                raise ValueError(
-                    f"The model was fitted without {name}, so it does not know what "
-                    f"{name} does; fit with it, or leave it out here."
-                )
             if columns.shape[1] not in (0, wanted):
+                how = f"with {wanted}" if wanted else f"without {name}"
                 raise ValueError(
-                    f"{name} has {columns.shape[1]} column(s), but the model was "
-                    f"fitted with {wanted}."
+                    f"The model was fitted {how}, and {name} has {columns.shape[1]} "
+                    "column(s) here; expected the same as in fit."
                 )
             parts.append(columns if columns.shape[1] else np.zeros((n_rows, wanted)))
         return np.concatenate(parts, axis=1)
@@ -411,15 +407,14 @@ def _constraints(counts: ComparisonCounts, n_items: int) -> tuple[sp.csr_array, 
 def describe_covariate_separation(
     effects: Sequence[EndlessEffect], names: Sequence[str]
 ) -> list[str]:
-    """Say what was effects, one sentence for each covariate."""
+    """Say which effects have no finite value, a sentence for each covariate."""
     sentences = []
     for column, sign in effects:
         if sign:
             won, end = ("won", "grows") if sign > 0 else ("lost", "falls")
             text = (
-                f"No comparison contradicts an ever larger effect of {names[column]}: "
-                f"the side that it favors {won} wherever strengths leave it open, so "
-                f"its effect {end} without end."
+                f"No comparison contradicts an ever larger effect of {names[column]}, "
+                f"which {end} without end: the side that it favors {won}."
             )
         else:
             text = (

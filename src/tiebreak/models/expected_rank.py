@@ -103,9 +103,8 @@ class ExpectedRankRegression(UtilityMixin, BaseEstimator):
         -------
         Self
         """
-        regressor = LinearRegression()
-        if self.regressor is not None:
-            regressor = clone(self.regressor)
+        plain = self.regressor is None
+        regressor = LinearRegression() if plain else clone(self.regressor)
         data = read_grades(X, y, qid, sample_weight)
         tree = build_grade_tree(data)
         of_lists = data.orders is not None
@@ -163,7 +162,6 @@ def _weight_arguments(regressor: Any, weight: Floats) -> dict[str, Floats]:
     if np.all(weight == weight[0]):
         return {}
     raise ValueError(
-        f"sample_weight: {type(last).__name__} takes no weights, and those of the rows "
-        f"are from {weight.min():.3g} to {weight.max():.3g}. Try a regressor that "
-        "takes weights, such as Ridge, or none."
+        f"sample_weight: {type(last).__name__} takes no weights, got weights from "
+        f"{weight.min():.3g} to {weight.max():.3g}. Try Ridge, which does."
     )

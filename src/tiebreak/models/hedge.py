@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Literal, NoReturn, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import softmax
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
@@ -29,10 +30,7 @@ from tiebreak.data.parameters import COUNT, POSITIVE, Values, check_parameters, 
 from tiebreak.data.validation import check_features
 from tiebreak.losses import GradePotentials, GradeTree
 from tiebreak.metrics.pair_counts import pair_counts
-from tiebreak.models.base import (
-    UtilityMixin,
-    some_pairs,
-)
+from tiebreak.models.base import UtilityMixin, some_pairs
 from tiebreak.models.problem import build_grade_tree
 
 Floats = NDArray[np.float64]
@@ -51,12 +49,6 @@ def voter_losses(values: Floats, tree: GradeTree) -> Floats:
     return np.array(losses)
 
 
-def normalized_weights(log_weight: Floats) -> Floats:
-    """Give weights of sum one from their logarithms."""
-    weight = np.exp(log_weight - log_weight.max())
-    return weight / weight.sum()
-
-
 def run_rounds(
     losses: Floats, beta: float, n_rounds: int, tol: float | None
 ) -> dict[str, Any]:
@@ -64,14 +56,14 @@ def run_rounds(
     both, curve = np.stack([losses, 1.0 - losses]), []
     log_weight = np.zeros_like(both)
     for _ in range(n_rounds):
-        curve.append(float(np.sum(normalized_weights(log_weight) * both)))
+        curve.append(float(np.sum(softmax(log_weight) * both)))
         log_weight = log_weight + math.log(beta) * both
         if tol is not None and len(curve) > 1 and abs(curve[-1] - curve[-2]) < tol:
             break
     return {
         "loss_curve_": np.array(curve),
         "n_iter_": len(curve),
-        "weights_": normalized_weights(log_weight),
+        "weights_": softmax(log_weight),
     }
 
 
@@ -296,8 +288,7 @@ class HedgeOrder(UtilityMixin, BaseEstimator):
         """
         check_is_fitted(self)
         raise TypeError(
-            "HedgeOrder has no utility: which of two items comes first may depend on "
-            "what else is ordered with them. Use order(X), difference(pairs) or "
+            "HedgeOrder has no utility. Use order(X), difference(pairs) or "
             "predict(pairs); or RankBoost, which has a utility."
         )
 

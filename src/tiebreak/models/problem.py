@@ -31,10 +31,10 @@ from tiebreak.kernels import (
     GramKernel,
     ItemKernel,
     ItemPairRows,
+    ItemRows,
     KernelFunction,
     MatrixRows,
     check_gram,
-    make_item_rows,
     make_kernel,
     make_linear_rows,
     make_rows,
@@ -49,6 +49,7 @@ Codes = NDArray[np.int64]
 FACTOR_TOL = 1e-10
 # Up to this many items the Gram matrix is formed; beyond, so many pivots must do.
 MAX_PIVOTS = 6144
+EQUAL_GRADES = " or all grades equal"
 # A kernel function is tried on this many items: enough to find a wrong one, and cheap.
 _SYMMETRY_SAMPLE = 64
 
@@ -74,9 +75,8 @@ class KernelItems:
     table: ItemTable | None  # their features; None: names alone, or kernel values
     function: KernelFunction | None  # None: names alone, or kernel values
     gram: Floats | None  # the kernel values, if precomputed
-    places: (
-        Codes  # (N,) row of each in the table that was read, of equal ones the first
-    )
+    # (N,) row of each in the table that was read, of equal ones the first
+    places: Codes
     n_rows: int  # of that table
 
     @classmethod
@@ -161,9 +161,8 @@ class KernelItems:
         factor = self.thin_factor(MAX_PIVOTS, FACTOR_TOL)
         if factor is None:
             raise ValueError(
-                f"the kernel between the {self.n_items} distinct items needs more than "
-                f"{MAX_PIVOTS} of them to express the others. Try a smaller gamma, or "
-                "a NystroemMap before this model with kernel='linear'."
+                f"the kernel of {self.n_items} distinct items needs a factor of more "
+                f"than {MAX_PIVOTS} columns. Try a smaller gamma, or a NystroemMap."
             )
         return factor
 
@@ -200,7 +199,7 @@ class KernelItems:
         if ends is None:
             if self.is_linear:
                 return make_linear_rows(self.design, cache_bytes)
-            return make_item_rows(self.kernel, cache_bytes)
+            return make_rows(ItemRows(self.kernel), cache_bytes)
         left, right = ends
         if self.is_linear:
             differences = self.design[right] - self.design[left]
@@ -414,7 +413,7 @@ def build_grade_tree(data: Grades, per_group: str = "sum") -> GradeTree:
     tree = grade_tree(data, per_group)
     if tree.n_pairs == 0:
         refuse_no_pairs(len(data), data.n_groups)
-    warn_idle_groups(tree.n_idle_groups, tree.n_groups)
+    warn_idle_groups(tree.n_idle_groups, tree.n_groups, EQUAL_GRADES)
     return tree
 
 
@@ -428,8 +427,7 @@ def refuse_no_pairs(n_rows: int, n_groups: int) -> NoReturn:
     """Raise the error of items of which no two can be compared."""
     raise ValueError(
         f"There is no pair to learn from: {n_rows} sample(s) in {n_groups} group(s), "
-        "and no group has two items of different grades and positive weight. Check "
-        "that qid is the group and not the row number."
+        "none with different grades. Check that qid is the group, not the row number."
     )
 
 
@@ -437,17 +435,16 @@ def refuse_only_ties(model: Any, n_rows: int) -> NoReturn:
     """Raise the error of comparisons that are all ties."""
     raise ValueError(
         f"all {n_rows} comparisons are ties, so there is no order for "
-        f"{type(model).__name__} to learn. Check how the outcomes were read; at least "
-        "one comparison needs a winner."
+        f"{type(model).__name__} to learn; at least one needs a winner."
     )
 
 
-def warn_idle_groups(n_idle: int, n_groups: int) -> None:
-    """Warn of groups without a pair."""
+def warn_idle_groups(n_idle: int, n_groups: int, also: str = "") -> None:
+    """Warn of groups without a pair, which have one item or what else is named."""
     if n_idle:
         warn_user(
-            f"{n_idle} of {n_groups} groups have one item only or all grades equal. "
-            "Nothing is to be learned from them, and they are left out.",
+            f"{n_idle} of {n_groups} groups have one item only{also}. Nothing is to be "
+            "learned from them.",
             DataWarning,
         )
 
@@ -460,18 +457,8 @@ def rows_of_differences(data: Grades, rows: Codes) -> Codes:
     if not (y != last[group]).any():
         refuse_no_pairs(len(data), data.n_groups)
     size = np.bincount(group, minlength=data.n_groups)
-    warn_single_items(int((size == 1).sum()), int((size > 0).sum()))
+    warn_idle_groups(int((size == 1).sum()), int((size > 0).sum()))
     return rows[size[group] > 1]
-
-
-def warn_single_items(n_idle: int, n_groups: int) -> None:
-    """Warn of groups of one item, in which nothing can be compared."""
-    if n_idle:
-        warn_user(
-            f"{n_idle} of {n_groups} groups have one item only. Nothing is to be "
-            "learned from their grades.",
-            DataWarning,
-        )
 
 
 def factor_gram(gram: Floats) -> KernelFactor:

@@ -21,11 +21,7 @@ from sklearn.utils.metadata_routing import (
     MethodMapping,
     process_routing,
 )
-from sklearn.utils.validation import (
-    _num_samples,
-    check_is_fitted,
-    has_fit_parameter,
-)
+from sklearn.utils.validation import _num_samples, check_is_fitted, has_fit_parameter
 
 from tiebreak.data import (
     Orders,
@@ -169,9 +165,8 @@ class ThresholdCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
         pairs = pairs_within_groups(group, grade, limit=self.max_pairs or sys.maxsize)
         if pairs.n_possible == 0:
             raise ValueError(
-                f"None of the {group.max() + 1} group(s) has two items, so there is "
-                "nothing to compare. Check that qid is the group and not the row "
-                "number."
+                f"None of the {group.max() + 1} group(s) has two items to compare. "
+                "Check that qid is the group and not the row number."
             )
         left, right = pairs.left, pairs.right
         difference = utility[right] - utility[left]

@@ -159,7 +159,6 @@ def _two_sides(y: ArrayLike) -> tuple[NDArray[Any], NDArray[np.int8]]:
     if not numbers or classes.tolist() not in ([-1, 1], [0, 1]):
         raise ValueError(
             "WithoutTies takes comparisons without ties: y must hold both -1 (left is "
-            "better) and 1 (right), or both 0 and 1 as scikit-learn renumbers them; "
-            f"got {', '.join(map(repr, classes[:5].tolist()))}."
+            f"better) and 1 (right); got {', '.join(map(repr, classes[:5].tolist()))}."
         )
     return classes, (2 * code - 1).astype(np.int8)

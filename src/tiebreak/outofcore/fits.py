@@ -33,10 +33,10 @@ from tiebreak.models.least_squares.normal_equations import (
 from tiebreak.models.logistic.logistic_compare import tie_attributes
 from tiebreak.models.primal import PrimalSolution, check_solution, minimize_smooth
 from tiebreak.models.problem import (
+    EQUAL_GRADES,
     refuse_no_pairs,
     refuse_only_ties,
     warn_idle_groups,
-    warn_single_items,
 )
 from tiebreak.outofcore.objectives import (
     LARGEST_SAMPLE,
@@ -315,7 +315,7 @@ def _solve_squares(model: RankRLS, summary: Summary) -> dict[str, Any]:
         if not summary.is_graded:
             refuse_only_ties(model, summary.n_rows)
         refuse_no_pairs(summary.n_rows, n_groups)
-    warn_single_items(summary.sum("n_idle_groups"), n_groups)
+    warn_idle_groups(summary.sum("n_idle_groups"), n_groups)
     # What rounding leaves of features that are constant inside groups is no signal.
     constant = H.diagonal() <= CONSTANT**2 * size
     H[constant], H[:, constant], h[constant] = 0.0, 0.0, 0.0
@@ -337,7 +337,7 @@ def _solve_hinges(model: RankSVM, summary: Summary) -> dict[str, Any]:
     if summary.is_graded:
         if n_pairs == 0:
             refuse_no_pairs(summary.n_rows, n_groups)
-        warn_idle_groups(summary.sum("n_idle_groups"), n_groups)
+        warn_idle_groups(summary.sum("n_idle_groups"), n_groups, EQUAL_GRADES)
     elif model.ties == "ignore" and not summary.totals[[0, 2]].any():
         refuse_only_ties(model, summary.n_rows)
     objective = summary.objective(np.ones(q), float(model.C))

@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Weights and scores of 1-norm ranking along its penalty."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
 from typing import Any, ClassVar, Literal, Self
 
@@ -233,6 +231,7 @@ def _graded_folds(y: NDArray[Any], n_folds: int) -> list[tuple[Any, Any]]:
     return [(rows[fold != f], rows[fold == f]) for f in range(n_folds)]
 
 
+@dataclass(eq=False, repr=False)
 class L1RankerCV(L1Utility, BaseEstimator):
     """:class:`L1Ranker` with the alpha that scores best on held-out folds.
 
@@ -282,32 +281,18 @@ class L1RankerCV(L1Utility, BaseEstimator):
     _fits_items: ClassVar[bool] = True
     _fitted_arrays: ClassVar = {"alphas_": "a", "coef_path_": "a p", "scores_": "a *"}
 
-    def __init__(
-        self,
-        alphas: Iterable[float] | None = None,
-        slack: Literal["pair", "item", "item-weighted"] = "pair",
-        reduction: Literal["threshold", "hull"] | None = "threshold",
-        adjacent: bool = False,
-        *,
-        n_alphas: int = 50,
-        eps: float = 1e-3,
-        cv: Any = 5,
-        scoring: str | Callable[..., float] | None = None,
-        tol: float = 1e-6,
-        max_iter: int = 1000,
-        time_limit: float | None = None,
-    ) -> None:
-        self.alphas = alphas
-        self.slack = slack
-        self.reduction = reduction
-        self.adjacent = adjacent
-        self.n_alphas = n_alphas
-        self.eps = eps
-        self.cv = cv
-        self.scoring = scoring
-        self.tol = tol
-        self.max_iter = max_iter
-        self.time_limit = time_limit
+    alphas: Iterable[float] | None = None
+    slack: Literal["pair", "item", "item-weighted"] = "pair"
+    reduction: Literal["threshold", "hull"] | None = "threshold"
+    adjacent: bool = False
+    _: KW_ONLY
+    n_alphas: int = 50
+    eps: float = 1e-3
+    cv: Any = 5
+    scoring: str | Callable[..., float] | None = None
+    tol: float = 1e-6
+    max_iter: int = 1000
+    time_limit: float | None = None
 
     def fit(
         self,

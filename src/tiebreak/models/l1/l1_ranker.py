@@ -282,19 +282,13 @@ class L1Ranker(L1Utility, BaseEstimator):
     def _warn_nothing(self, problem: L1Problem) -> None:
         """Say why there are no weights."""
         if (largest := find_alpha_max(problem)) > 0.0:
-            why = (
-                f"alpha={self.alpha:g} is not below alpha_max={largest:.6g}, from "
-                "which on every feature is dropped. Try a smaller alpha, or l1_path"
-            )
+            why = f"alpha={self.alpha:g} is not below alpha_max={largest:.6g}"
         else:
             why = (
                 "no alpha gives weights, because features are constant or say nothing "
                 "of the order, or slacks per item pay for all pairs (try slack='pair')"
             )
-        warn_user(
-            f"L1Ranker dropped every feature: {why}. Nothing is put in order.",
-            FitWarning,
-        )
+        warn_user(f"L1Ranker dropped every feature: {why}.", FitWarning)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -79,20 +79,13 @@ class ScaledDesign:
         _warn_of_scale(spread)
         return cls(A, size[columns], columns, p)
 
-    def unscale(self, weights: Floats) -> Floats:
-        """Give the weights of all features for those of scaled ones."""
-        coef = np.zeros(self.n_features)
-        coef[self.columns] = weights / self.size
-        return coef
-
 
 def _warn_of_scale(spread: Floats) -> None:
     varying = spread[spread > 0.0]
     if len(varying) and varying.max() > _WILD * varying.min():
         warn_user(
-            "Features have very different scales: their values spread over "
-            f"{varying.min():.2g} to {varying.max():.2g}, and the 1-norm drops those "
-            "of small values first. Scale them, for example with StandardScaler.",
+            "Features have very different scales, from "
+            f"{varying.min():.2g} to {varying.max():.2g}. Try StandardScaler.",
             DataWarning,
         )
 
@@ -132,11 +125,6 @@ class L1Problem:
     whole: bool = False  # whether all rows are written down at once
     _bundle: LPBundle | None = None
 
-    @property
-    def n_weights(self) -> int:
-        """Number of features that are not constant."""
-        return len(self.design.size)
-
     def solve(
         self,
         alpha: float,
@@ -146,8 +134,10 @@ class L1Problem:
         time_limit: float | None = None,
     ) -> L1Solution:
         """Solve for one alpha, from what is known from others."""
+        size, columns, total = self.design.size, self.design.columns, self.total
+        k = len(size)
         if self._bundle is None:
-            k, n_rows = self.n_weights, self.risk.n_rows
+            n_rows = self.risk.n_rows
             # Planes are dense in the thresholds, and whole problems are sparse.
             dense = self.risk.n_variables - k > _MOST_THRESHOLDS
             wide = isinstance(self.risk, ItemRisk) and 10 * k > n_rows
@@ -157,15 +147,15 @@ class L1Problem:
             self._bundle = LPBundle(self.risk, k, self.order, max_rows=max_rows)
         # No slope of the risk is above 1, so that a larger penalty changes nothing.
         with np.errstate(over="ignore", divide="ignore"):
-            penalty = np.minimum(alpha / self.total / self.design.size, 10.0)
+            penalty = np.minimum(alpha / total / size, 10.0)
         solution = self._bundle.minimize(
             penalty, tol=tol, max_iter=max_iter, time_limit=time_limit
         )
-        k, total = self.n_weights, self.total
-        gradient = np.zeros(self.design.n_features)
-        gradient[self.design.columns] = -total * solution.plane.a[:k] * self.design.size
+        coef, gradient = np.zeros((2, self.design.n_features))
+        coef[columns] = solution.x[:k] / size
+        gradient[columns] = -total * solution.plane.a[:k] * size
         return L1Solution(
-            coef=self.design.unscale(solution.x[:k]),
+            coef=coef,
             objective=total * solution.value,
             dual_objective=total * solution.lower_bound,
             dual_gradient=gradient,
@@ -183,7 +173,7 @@ _ZERO = 1e-8
 
 def find_alpha_max(problem: L1Problem) -> float:
     """Find the smallest alpha for which all weights are zero; 0 if every alpha is."""
-    k = problem.n_weights
+    k = len(problem.design.size)
     if k == 0:
         return 0.0
     risk = problem.risk
@@ -249,11 +239,11 @@ def graded_l1_problem(model: Any, data: Grades) -> tuple[L1Problem, int]:
     """Make the problem of graded items; count their pairs."""
     tree = build_grade_tree(data)
     weight = data.item_weight if model.slack == "item" else data.weight
-    return _graded(model, data, weight, tree.rows), tree.n_pairs
+    classes = GradeClasses.read(data, weight, tree.rows)
+    return _graded(model, classes), tree.n_pairs
 
 
-def _graded(model: Any, data: Grades, weight: Floats, rows: Codes) -> L1Problem:
-    classes = GradeClasses.read(data, weight, rows)
+def _graded(model: Any, classes: GradeClasses) -> L1Problem:
     before = classes.n_pairs(model.adjacent)
     if model.reduction == "hull":
         classes = keep_vertices(classes)
@@ -330,10 +320,8 @@ def _list_pairs(classes: GradeClasses, adjacent: bool) -> tuple[Codes, Codes]:
     n_pairs = classes.n_pairs(adjacent)
     if n_pairs > _MOST_ROWS:
         raise ValueError(
-            f"L1Ranker: reduction={None!r} and 'hull' write every pair as a row of the "
-            f"problem, here {n_pairs:,} of them; expected at most {_MOST_ROWS:,}. Use "
-            "reduction='threshold', which has the same optimum with two rows per item."
+            f"L1Ranker: {n_pairs:,} pairs are more rows than {_MOST_ROWS:,}. Use "
+            "reduction='threshold', which has two rows per item."
         )
-    _, first, last = classes.partners(adjacent)
-    worse, better = list_ranges(first, last)
+    worse, better = list_ranges(*classes.worse_rows(adjacent))
     return better, worse

@@ -19,6 +19,7 @@ class are one row with the sum of their weights.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -70,63 +71,60 @@ class GradeClasses:
             y[first],
         )
 
-    @property
+    @cached_property
     def starts(self) -> Codes:
         """Where classes start, and the number of rows."""
         change = (np.diff(self.grade) != 0) | (np.diff(self.group) != 0)
         inner = np.flatnonzero(change) + 1
         return np.concatenate([[0], inner, [len(self.grade)]]).astype(np.int64)
 
-    def partners(self, adjacent: bool) -> tuple[Codes, Codes, Codes]:
-        """Give the class of each row, and its range of worse rows in its group."""
-        starts = self.starts
-        number = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-        group_of = self.group[starts[:-1]]
-        new = np.append(True, np.diff(group_of) != 0)
-        group_start = starts[:-1][np.flatnonzero(new)][np.cumsum(new) - 1]
-        first = group_start
+    def _reach(self, adjacent: bool) -> tuple[Codes, Codes]:
+        """Give the range of classes that each class is compared with, its own among."""
+        group = self.group[self.starts[:-1]]
+        here = np.arange(len(group))
+        first, last = (
+            np.searchsorted(group, group, side) for side in ("left", "right")
+        )
         if adjacent:
-            first = np.where(new, starts[:-1], np.append(0, starts[:-2]))
-        return number, first[number], starts[:-1][number]
+            first, last = np.maximum(first, here - 1), np.minimum(last, here + 2)
+        return first, last
+
+    def _of_rows(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Give every row the value of its class."""
+        return np.repeat(values, np.diff(self.starts))
+
+    def worse_rows(self, adjacent: bool) -> tuple[Codes, Codes]:
+        """Give the range of the rows that each row is better than."""
+        first, _ = self._reach(adjacent)
+        return self._of_rows(self.starts[first]), self._of_rows(self.starts[:-1])
 
     def n_pairs(self, adjacent: bool) -> int:
         """Count the pairs of given rows of different, or of neighboring, grades."""
-        _, first, last = self.partners(adjacent)
-        below = np.concatenate([[0], np.cumsum(self.count)])
+        first, last = self.worse_rows(adjacent)
+        below = np.append(0, np.cumsum(self.count))
         return int(self.count @ (below[last] - below[first]))
 
     def partner_weight(self, adjacent: bool) -> Floats:
         """Give for each row the weight of the rows that it is compared with."""
-        number, first, last = self.partners(adjacent)
-        below = np.concatenate([[0.0], np.cumsum(self.weight)])
-        starts = self.starts
-        of_class, group_of = np.diff(below[starts]), self.group[starts[:-1]]
-        same = np.append(np.diff(group_of) == 0, False)  # as the class above
-        better = np.where(same, np.append(of_class[1:], 0.0), 0.0)
-        if not adjacent:
-            ends = np.flatnonzero(~same)  # last class of each group
-            end = starts[1:][ends][np.searchsorted(ends, np.arange(len(same)))]
-            better = below[end] - below[starts[1:]]
-        return below[last] - below[first] + better[number]
+        first, last = self._reach(adjacent)
+        below = np.append(0.0, np.cumsum(self.weight))[self.starts]
+        worse, better = below[:-1] - below[first], below[last] - below[1:]
+        return self._of_rows(worse + better)
 
     def thresholds(self, adjacent: bool) -> tuple[Codes, Codes, int, Any]:
-        """Number the thresholds between neighboring grades of a group."""
-        starts = self.starts
-        group_of = self.group[starts[:-1]]
-        same = np.diff(group_of) == 0  # as the class below
-        between = np.cumsum(same) - 1
-        n = int(same.sum())
-        under = np.append(-1, np.where(same, between, -1))
-        over = np.append(np.where(same, between, -1), -1)
-        number = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-        both = np.flatnonzero((under >= 0) & (over >= 0))
-        if adjacent:
-            both = both[:0]
-        row = np.arange(len(both))
-        entries = np.repeat([1.0, -1.0], len(both))
-        places = np.append(row, row), np.append(over[both], under[both])
-        order = sp.csr_array((entries, places), shape=(len(both), n))
-        return under[number], over[number], n, order
+        """Number the thresholds between neighboring grades of a group.
+
+        Returns for each row the threshold below it and the one above it, -1 where there
+        is none; the number of thresholds; and the rows that keep them in order.
+        """
+        first, _ = self._reach(adjacent=False)
+        has_worse = first < np.arange(len(first))
+        n = int(has_worse.sum())
+        under = np.where(has_worse, np.cumsum(has_worse) - 1, -1)
+        over = np.append(under[1:], -1)
+        both = (under >= 0) & (over >= 0) & (not adjacent)
+        order = incidence(under[both], over[both], n)
+        return self._of_rows(under), self._of_rows(over), n, order
 
 
 def list_ranges(
@@ -154,10 +152,8 @@ def keep_vertices(classes: GradeClasses) -> GradeClasses:
             kept.append(lo + hull_vertices(values[lo:hi]))
     if skipped:
         warn_user(
-            f"The hull reduction was skipped for {skipped} of {len(kept)} grades: each "
-            f"has more than {_MOST_POINTS} rows in {values.shape[1]} dimensions, and "
-            "nearly all of them would be vertices. reduction='threshold' is exact and "
-            "faster.",
+            f"The hull reduction was skipped for {skipped} of {len(kept)} grades with "
+            f"more than {_MOST_POINTS} rows; reduction='threshold' is exact and fast.",
             FitWarning,
         )
     rows = np.concatenate(kept)
@@ -187,13 +183,13 @@ class ListedPairRisk:
 
     def expand(self, x: Floats) -> tuple[float, Floats]:
         """Give the risk and a subgradient."""
-        short = self._short(x)
+        short = self.short_of(forward_product(self.A, x))
         value = float(self.weight @ np.maximum(short, 0.0))
         return value, back_product(self.A, self.slope_of(short > 0.0))
 
     def rows_near(self, x: Floats, max_rows: int) -> SlackRows:
         """Write down the pairs that are closest to their margin."""
-        short, m = self._short(x), self.n_rows
+        short, m = self.short_of(forward_product(self.A, x)), self.n_rows
         if m <= max_rows:
             near, rest = np.arange(m), None
         else:
@@ -214,9 +210,6 @@ class ListedPairRisk:
     def smoothed(self, width: float) -> SmoothRisk:
         """Give the same sum of hinges, rounded off over `width`."""
         return SmoothRisk(self.A, _ListedSmoothedHinge(self, width), 1.0)
-
-    def _short(self, x: Floats) -> Floats:
-        return self.short_of(forward_product(self.A, x))
 
     def short_of(self, u: Floats) -> Floats:
         """How far the utilities of pairs are from their margin."""
@@ -331,7 +324,8 @@ class GradedPairRisk:
         """Find the width around the margin that has about so many pairs."""
         low, high, width = 0.0, 0.9, 0.1
         for _ in range(12):
-            count = self._count_between(u, width)
+            levels = self._levels(u, width)
+            count = sum(int(np.sum(last - first)) for _, _, first, last in levels)
             if 0.5 * wanted <= count <= wanted:
                 return width
             if count > wanted:
@@ -363,11 +357,6 @@ class GradedPairRisk:
                 starts = np.concatenate([[0], np.cumsum(nodes[:, 1] - nodes[:, 0])])
                 first, last = starts[of_better], starts[of_better + 1]
             yield better, worse, first, last
-
-    def _count_between(self, u: Floats, width: float) -> int:
-        return sum(
-            int(np.sum(last - first)) for _, _, first, last in self._levels(u, width)
-        )
 
     def _list_between(self, u: Floats, width: float, most: int) -> tuple[Codes, Codes]:
         """List pairs, evenly spread ones where there are too many at one margin."""

@@ -30,11 +30,7 @@ from scipy.linalg.blas import dsymv
 
 from tiebreak.data import Comparisons, Grades
 from tiebreak.data.messages import FitWarning, warn_user
-from tiebreak.kernels import (
-    DifferenceRows,
-    pivoted_cholesky,
-    upper_triangle,
-)
+from tiebreak.kernels import DifferenceRows, pivoted_cholesky, upper_triangle
 from tiebreak.losses import GroupLaplacian, Laplacian, PairLaplacian
 from tiebreak.losses.laplacian import mirror, weigh_squares
 from tiebreak.losses.linear_objective import back_product, forward_product
@@ -222,9 +218,8 @@ class LeastSquaresFit:
             )
         elif self.n_dropped:
             warn_user(
-                f"alpha={model.alpha:g} is lost in rounding next to the squared "
-                f"differences of the features, which leave {self.n_dropped} "
-                "direction(s) open. Try a larger alpha.",
+                f"alpha={model.alpha:g} is lost in rounding, which leaves "
+                f"{self.n_dropped} direction(s) open. Try a larger alpha.",
                 FitWarning,
             )
         if not converged:

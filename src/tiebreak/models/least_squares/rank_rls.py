@@ -280,9 +280,8 @@ def _leave_group_out(problem: LeastSquaresProblem, alpha: float) -> Floats:
         inverse = form.system.inverse(alpha)
     except la.LinAlgError:
         raise ValueError(
-            f"alpha={alpha:g} is lost in the rounding of features or kernel, whose "
-            f"squared differences add up to {form.system.H.diagonal().max():.3g}. "
-            "What is left out of a fit then has no closed form. Try a larger alpha."
+            f"alpha={alpha:g} is lost in the rounding of features or kernel, and a "
+            "group left out then has no closed form. Try a larger alpha."
         ) from None
     order = np.argsort(laplacian.group, kind="stable")
     groups = np.split(order, np.cumsum(np.bincount(laplacian.group))[:-1])

@@ -64,7 +64,6 @@ Codes = NDArray[np.int64]
 
 # Most coefficients whose covariance a model file keeps.
 LARGEST_SAVED = 500
-_CHUNK = 256  # comparisons between whose items kernels are computed at a time
 _PRIVATE = ("_stream", "_minimum", "_covariance")
 
 
@@ -350,7 +349,9 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
         errors = np.sqrt(np.diagonal(self._joint_covariance()))
         unnamed = [f"feature {j}" for j in range(len(self.coef_))]
         names = getattr(self, "items_", getattr(self, "feature_names_in_", unnamed))
-        effects, tie = self._effect_values(), [self._tie] if self._has_tie else []
+        # Without ties there was no tie parameter to be learned.
+        has_tie = self.tie_ != self._link.to_parameter(self._link.start(0.0))
+        effects, tie = self._effect_values(), [self._tie] if has_tie else []
         n_others = len(effects) + len(tie)
         return coefficient_table(
             [*map(str, names), *self._effect_names(), *["tie"] * len(tie)],
@@ -490,24 +491,17 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
         if not hasattr(self, "_covariance"):
             if not hasattr(self, "_minimum"):
                 raise ValueError(
-                    f"This {type(self).__name__} has no standard errors: its kernel is "
-                    "not linear, it was fitted on partitions or a stream, or loaded "
-                    f"from a file, which keeps up to {LARGEST_SAVED} coefficients."
+                    "There are no standard errors: its kernel is not linear, it was "
+                    "fitted on partitions or a stream, or is a large model of a file."
                 )
             objective, x = self._minimum
             if (n := _n_coordinates(objective)) > LARGEST_COVARIANCE:
                 raise ValueError(
-                    f"The covariance of {n} coefficients would need a matrix of "
-                    f"{8e-9 * n**2:.0f} GB; the limit is {LARGEST_COVARIANCE}. "
-                    "Choose features, or compress them with TruncatedSVD."
+                    f"The covariance of {n} coefficients is too large; expected at "
+                    f"most {LARGEST_COVARIANCE}. Compress features with TruncatedSVD."
                 )
             self._covariance = posterior_covariance(objective, x)
         return self._covariance
-
-    @property
-    def _has_tie(self) -> bool:
-        """Whether there were ties, and so a tie parameter to be learned."""
-        return self.tie_ != self._link.to_parameter(self._link.start(0.0))
 
     def _errors_of_pairs(
         self, covariance: NDArray[np.float64], pairs: Pairs, z: NDArray[np.float64]
@@ -546,8 +540,7 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
         if not is_kernel(self, "linear"):
             raise ValueError(
                 f"partial_fit needs kernel='linear', got kernel={self.kernel!r}. For "
-                "another kernel make approximate features of the items first, for "
-                "example by OnItems(Nystroem(...)), and keep kernel='linear'."
+                "another kernel put OnItems(NystroemMap(...)) before the model."
             )
         pairs = some_pairs(X)
         outcome = check_outcomes(y, len(pairs), some=True)
@@ -566,9 +559,8 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
         name = type(self).__name__
         if not hasattr(self, "_stream"):
             raise ValueError(
-                f"This {name} was fitted with another kernel, with advantage or "
-                "context, or on data in partitions, from which partial_fit cannot go "
-                "on; fit it with kernel='linear' on comparisons in memory first."
+                f"partial_fit cannot go on from this {name}, fitted with another "
+                "kernel, with advantage or context, or on data in partitions."
             )
         if self._by_name:
             self._names_of(pairs)

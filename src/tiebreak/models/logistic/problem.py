@@ -23,7 +23,7 @@ from scipy.linalg.blas import dsymv
 from tiebreak.data import Comparisons
 from tiebreak.data.comparison_graph import count_comparisons
 from tiebreak.data.threads import one_blas_thread
-from tiebreak.kernels import ItemPairRows, ItemRows
+from tiebreak.kernels import ItemPairRows, ItemRows, upper_triangle
 from tiebreak.losses import (
     ComparisonObjective,
     CovariateDesign,
@@ -100,7 +100,7 @@ class KernelObjective:
     def prepare(self) -> None:
         """Compute K; only solving needs it, and keeping it would take memory."""
         with np.errstate(over="ignore", invalid="ignore"):
-            self.K = self.rows.matrix()
+            self.K = upper_triangle(self.n, self.rows.between)
             # Where K is singular, rounding would decide the sign of its squares.
             rounding = self.n * np.finfo(np.float64).eps * self.K.diagonal().max()
             self.K.flat[:: self.n + 1] += rounding
@@ -342,7 +342,8 @@ class LogisticProblem:
         state[WEIGHT, :-1] = self._touching()
         state[:, -1] = new_tie(self.link, self.totals)
         if self.objective.tie is None:
-            curvature = self.objective.local.tie_curvature * tie_scale(self.link, t)
+            scale = tie_scale(self.link.name == "cumulative", t)
+            curvature = self.objective.local.tie_curvature * scale
             state[:, -1] = t, t, curvature, self.totals.sum()
         return state
 

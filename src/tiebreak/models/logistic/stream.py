@@ -57,12 +57,9 @@ def new_tie(link: OutcomeLink, totals: Vector) -> Vector:
     seen = totals + 1.0
     t = link.start(float(seen[1] / seen.sum()))
     curvature = link.expand(np.zeros(1), t, seen[None, :]).tie_curvature
-    return np.array([t, t, curvature * tie_scale(link, t), seen.sum()])
-
-
-def tie_scale(link: OutcomeLink, t: float) -> float:
-    """Factor of the curvature of t in a state; see the module."""
-    return _tie_scale(link.name == "cumulative", t)
+    return np.array(
+        [t, t, curvature * tie_scale(link.name == "cumulative", t), seen.sum()]
+    )
 
 
 def add_coefficients(state: Vector, penalty: Vector) -> Vector:
@@ -135,7 +132,7 @@ def _follow_rows(  # type: ignore[no-untyped-def]
             total[j] += w
             steps[k - first] = _step_size(curvature[j], total[j], rate) * data[k]
             size += steps[k - first] * data[k]
-        scale = _tie_scale(cumulative, t)
+        scale = tie_scale(cumulative, t)
         curvature[tie] += w * tie_second * scale
         total[tie] += w
         tie_size = scale * _step_size(curvature[tie], total[tie], rate)
@@ -155,7 +152,7 @@ def _step_size(curvature, weight, rate):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _tie_scale(cumulative, t):  # type: ignore[no-untyped-def]
+def tie_scale(cumulative, t):  # type: ignore[no-untyped-def]
     """(dt/du)² for u = ln(θ - 1); Davidson's t = ln ν needs no other scale."""
     return math.expm1(-t) ** 2 if cumulative else 1.0
 

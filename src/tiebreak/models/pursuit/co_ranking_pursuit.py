@@ -70,9 +70,8 @@ def read_views(
     """Read the parameter ``views``; a view without a kernel has that of the model."""
     if not isinstance(model.views, list | tuple) or not model.views:
         raise ValueError(
-            f"{type(model).__name__} got views={model.views!r}; expected a list with "
-            "at least one view: a kernel, a list of columns, or a dict with 'columns', "
-            "'kernel', 'gamma', 'degree' and 'coef0'."
+            f"{type(model).__name__} got views={model.views!r}; expected a list of "
+            "at least one view: a kernel, a list of columns, or a dict of both."
         )
     views = []
     for number, view in enumerate(model.views):
@@ -164,7 +163,7 @@ class CoPursuitProblem:
         functions = [view.function(view.gamma, view.see(unique)) for view in views]
         dictionaries = [
             KernelDictionary(
-                [function], view.see(values.values), view.see(centers), cache_bytes
+                function, view.see(values.values), view.see(centers), cache_bytes
             )
             for view, function in zip(views, functions, strict=True)
         ]
@@ -465,9 +464,8 @@ def _path_attributes(
         n_steps = int(np.argmin(errors)) + 1
     used, place = np.unique(path.columns[:n_steps], return_inverse=True)
     item_coef = np.zeros((len(used), n_views))
-    for step, own in enumerate(place.reshape(n_steps, n_views)):
-        for v, row in enumerate(own):
-            item_coef[row, v] += increments[step, v]
+    places = place.reshape(n_steps, n_views), np.arange(n_views)
+    np.add.at(item_coef, places, increments[:n_steps])
     return learned | {
         "n_basis_": n_steps,
         "support_": learned["path_support_"][:n_steps],

@@ -233,8 +233,7 @@ def warn_of_path(model: Any, n_steps: int, exhausted: bool) -> None:
         )
     elif exhausted:
         warn_user(
-            f"{type(model).__name__} stopped after {n_steps} of "
-            f"n_basis={model.n_basis} steps: no further basis function makes the error "
-            "smaller. A smaller n_basis gives the same model.",
+            f"{type(model).__name__} stopped after {n_steps} of n_basis="
+            f"{model.n_basis} steps: no further basis function lowers the error.",
             FitWarning,
         )

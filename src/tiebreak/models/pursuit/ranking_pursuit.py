@@ -83,7 +83,7 @@ class KernelPursuit(UtilityMixin):
         else:
             assert items.function is not None and items.table is not None
             values, memory = items.table.values, 1e6 * self.cache_size
-            columns = KernelDictionary([items.function], values, values, memory)
+            columns = KernelDictionary(items.function, values, values, memory)
         path = pursue(
             columns,
             form,

@@ -20,12 +20,7 @@ from tiebreak.data import ItemTable
 from tiebreak.models.base import certificate, clones_along, warn_flat, warn_gap
 from tiebreak.models.kernel_utility import expand_kernel
 from tiebreak.models.primal import PrimalSolution, solve_primal
-from tiebreak.models.problem import (
-    CellProblem,
-    GradedProblem,
-    KernelItems,
-    support,
-)
+from tiebreak.models.problem import CellProblem, GradedProblem, KernelItems, support
 from tiebreak.solvers import DualQP, DualSolution, solve_dual_qp
 
 Floats = NDArray[np.float64]

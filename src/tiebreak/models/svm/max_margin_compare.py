@@ -194,8 +194,7 @@ class MaxMarginCompare(KernelUtility, ClassifierMixin, BaseEstimator):
         if not separable:
             warn_user(
                 f"The {len(data)} comparisons are not linearly separable: the largest "
-                f"margin is {margin:.3g}. coef_ is the solution of the linear program "
-                "all the same. SVMCompare allows violations.",
+                f"margin is {margin:.3g}. SVMCompare allows violations.",
                 DataWarning,
             )
         else:
@@ -242,7 +241,7 @@ class MaxMarginCompare(KernelUtility, ClassifierMixin, BaseEstimator):
         margin = float(beyond.min() / (threshold or 1.0))
         if not warn_one_kind(data.y):
             if d.any():
-                warn_threshold(intercept, d)
+                warn_threshold(self, intercept, d)
             else:
                 warn_flat(self, f"C={self.C:g} is too small, or no feature helps")
         return {

@@ -23,6 +23,7 @@ from tiebreak.data.messages import DataWarning, warn_user
 from tiebreak.data.parameters import COUNT, POSITIVE, check_parameters
 from tiebreak.models.kernel_utility import KernelUtility
 from tiebreak.models.problem import (
+    EQUAL_GRADES,
     CellProblem,
     refuse_no_pairs,
     sided_problem,
@@ -107,9 +108,8 @@ def choose_cuts(cuts: Any, places: Places) -> Codes:
     if len(usable) <= MAX_CUTS:
         return usable
     warn_user(
-        f"OrderSVM: the lists have {len(usable)} cuts, from the top {usable[0]} to the "
-        f"top {usable[-1]}; {MAX_CUTS} of them are used, evenly spaced, because each "
-        "is a machine of its own. cuts chooses others.",
+        f"OrderSVM: the lists have {len(usable)} cuts; {MAX_CUTS} of them are used, "
+        "evenly spaced. cuts chooses others.",
         DataWarning,
     )
     return usable[np.linspace(0, len(usable) - 1, MAX_CUTS).round().astype(int)]
@@ -257,7 +257,7 @@ class OrderSVM(KernelUtility, BaseEstimator):
         present = np.flatnonzero(data.weight)
         places = Places.of_grades(data.y[present], data.group[present])
         cuts = choose_cuts(self.cuts, places)
-        warn_idle_groups(places.n_idle, places.n_lists)
+        warn_idle_groups(places.n_idle, places.n_lists, EQUAL_GRADES)
         side = places.sides(cuts)
         used = np.flatnonzero(side.any(axis=0))
         return cuts, sided_problem(self, data, present[used], side[:, used])

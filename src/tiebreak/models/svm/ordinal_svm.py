@@ -178,9 +178,8 @@ class OrdinalSVM(KernelUtility, BaseEstimator):
 def _check_grades(grades: NDArray[np.float64], group: NDArray[np.int64]) -> None:
     if (n_groups := len(np.unique(group))) > 1:
         raise ValueError(
-            f"qid has {n_groups} groups, and OrdinalSVM learns thresholds between "
-            "grades that are the same for all items; expected one group. Try RankSVM, "
-            "which compares items only inside groups, or leave qid out."
+            f"qid has {n_groups} groups, but OrdinalSVM has one set of thresholds for "
+            "all items; expected one group. Try RankSVM, or leave qid out."
         )
     if len(grades) == 1:
         raise ValueError(
@@ -189,7 +188,6 @@ def _check_grades(grades: NDArray[np.float64], group: NDArray[np.int64]) -> None
         )
     if len(grades) > _MAX_GRADES:
         raise ValueError(
-            f"y has {len(grades)} different grades; expected at most {_MAX_GRADES}, "
-            "because OrdinalSVM has a threshold between every two neighbors. Bin them, "
-            "or try RankSVM, which takes any number of grades."
+            f"y has {len(grades)} different grades; OrdinalSVM expects at most "
+            f"{_MAX_GRADES}. Bin them, or try RankSVM, which takes any number."
         )

@@ -189,12 +189,11 @@ class SVMCompare(KernelUtility, ClassifierMixin, BaseEstimator):
             # No ThresholdWarning, which ThresholdCompare hides: it cannot repair this.
             warn_user(
                 "The optimum gives all training items the same utility, for every C "
-                f"(intercept_ = {intercept:.3g}); what is left of the utilities is "
-                "rounding. Try tie_weight='balanced', other features or kernels.",
+                f"(intercept_ = {intercept:.3g}). Try tie_weight='balanced'.",
                 FitWarning,
             )
         elif not warn_one_kind(problem.data.y) and self.tie_weight == 1:
-            warn_threshold(intercept, difference)
+            warn_threshold(self, intercept, difference)
         fitted = {
             **duals.keep_dual(problem, dual, solution),
             "classes_": problem.data.classes.copy(),
@@ -204,7 +203,7 @@ class SVMCompare(KernelUtility, ClassifierMixin, BaseEstimator):
         return fitted, (dual.qp, solution)
 
 
-def warn_threshold(intercept: float, difference: np.ndarray) -> None:
+def warn_threshold(model: Any, intercept: float, difference: np.ndarray) -> None:
     """Warn of a threshold with which there is no tie, or nothing else."""
     if intercept >= 0:
         what = f"intercept_ = {intercept:.3g} is not negative, so no comparison is"
@@ -212,10 +211,10 @@ def warn_threshold(intercept: float, difference: np.ndarray) -> None:
         what = "Every training comparison is"
     else:
         return
+    other = f"ThresholdCompare({type(model).__name__}(...))"
     warn_user(
-        f"{what} predicted to be a tie: ties are few or many, or C is small. The "
-        "utilities are fine; ThresholdCompare learns a threshold for them. Or try a "
-        "larger C, or tie_weight='balanced' in SVMCompare.",
+        f"{what} predicted to be a tie: ties are few or many, or C is small. Try "
+        f"{other}, which learns a threshold, or a larger C.",
         ThresholdWarning,
     )
 
