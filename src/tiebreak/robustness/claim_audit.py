@@ -334,7 +334,7 @@ def audit_pairs(
 
     bad = column(both_bad, "both_bad")
     if not isinstance(by, Mapping):
-        of_rows = [] if by is None else check_row_column(by, "by", n_rows)
+        of_rows: Any = [] if by is None else check_row_column(by, "by", n_rows)
         codes, labels = factorize(of_rows)
         by = {str(label): codes == code for code, label in enumerate(labels)}
     columns = VoteColumns(

@@ -24,16 +24,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cholesky, solve_triangular
 
-__all__ = [
-    "Dictionary",
-    "PursuitPath",
-    "QuadraticForm",
-    "first_best",
-    "measure_columns",
-    "penalize_path",
-    "pursue",
-]
-
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 

@@ -32,8 +32,6 @@ from tiebreak.kernels.functions import Table, exp_in_place
 from tiebreak.kernels.rows import add_rows, gather_block, subtract_sides
 from tiebreak.solvers.dual_qp.problem import DualState
 
-__all__ = ["Rounds", "Sweeps", "WorkingSets", "compile_kernels"]
-
 _LOGGER = logging.getLogger("tiebreak")
 # The size of a working set; problems up to the second size are one.
 _SIZE, _WHOLE = 512, 1024
