@@ -130,9 +130,8 @@ class JudgeObjective:
     def set_spread(self, spread: Array) -> None:
         """Set the standard deviations σ (3,) of discrimination, tie and side."""
         self.spread = np.array(spread, dtype=np.float64)
-        self.at: tuple[Array, float, Array] | None = (
-            None  # where, and what `expand` gave
-        )
+        # Where `expand` was, and what it gave.
+        self.at: tuple[Array, float, Array] | None = None
         with np.errstate(divide="ignore"):
             self.precision = np.minimum(self.spread, np.inf) ** -2.0
         self.effect[:, self.spread == 0.0] = 0.0
@@ -310,11 +309,9 @@ class JudgeObjective:
 
     def judge_scores(self) -> sp.csr_array:
         """Gradient of each judge's part of G at the last expanded point, (R, n)."""
-        cells = self.cells
-        places = np.tile(cells.judge, 2), np.concatenate([cells.right, cells.left])
         in_gap, in_common = self.own
-        values = np.concatenate([in_gap, -in_gap])
-        items = sp.csr_array((values, places), shape=(cells.n_judges, self.n_coef))
+        entries = in_gap, np.arange(len(in_gap)), self.cells.start
+        items = sp.csr_array(entries) @ self.design.matrix()
         rest = in_common[:, [1] * self.sided + [0] * self.tied]
         return sp.hstack([items, sp.csr_array(rest)], format="csr")
 
