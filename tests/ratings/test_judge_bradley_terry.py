@@ -344,7 +344,7 @@ def test_a_leaderboard_of_the_model():
 
 def test_one_judge_is_the_plain_model_with_a_note():
     pairs, y, _, _ = draw_votes(9, 5, 3, 200)
-    with pytest.warns(DataWarning, match="one rater, 'Ann'.*those of BradleyTerry"):
+    with pytest.warns(DataWarning, match="one rater, 'Ann'"):
         model = JudgeBradleyTerry().fit(pairs, y, rater=["Ann"] * 200)
     plain = BradleyTerry("davidson", tol=model.tol).fit(pairs, y)
     assert model.strength_ == pytest.approx(plain.strength_)

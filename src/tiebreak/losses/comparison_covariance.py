@@ -52,10 +52,8 @@ def cholesky(hessian: Array) -> Array:
     except la.LinAlgError:
         pass
     raise ValueError(
-        "The numbers differ too much in size to say how certain the strengths are: "
-        "weights or covariates, beside each other and beside the prior. Divide the "
-        "weights by their mean, scale the covariates, and leave out rows that count "
-        "for almost nothing."
+        "Weights or covariates differ too much in size to say how certain the "
+        "strengths are. Divide the weights by their mean, and scale the covariates."
     )
 
 

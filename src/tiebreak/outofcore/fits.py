@@ -163,8 +163,7 @@ def _check_linear(model: Any, **needed: Any) -> None:
     if not (isinstance(model.kernel, str) and model.kernel == "linear"):
         raise ValueError(
             f"{name} got kernel={model.kernel!r}; on data in partitions it is "
-            "'linear', of features that NystroemMap may have made: "
-            "PartitionedTable(source).map(features.transform)."
+            "'linear', of features that NystroemMap may have made."
         )
     for parameter, value in needed.items():
         if (got := getattr(model, parameter)) != value:
@@ -234,9 +233,7 @@ class Summary:
         raise ValueError(
             f"{len(several)} group(s) lie in more than one partition: group "
             f"{str(distinct[several[0]])!r} is in {self.labels[one]} and in "
-            f"{self.labels[two]}. Items of a group are compared with each other, and "
-            "without qid all rows are one group: sort the rows by group, and cut them "
-            "between groups."
+            f"{self.labels[two]}; without qid all rows are one group."
         )
 
     def warn_of_comparisons(self) -> None:
@@ -306,8 +303,7 @@ def _solve_squares(model: RankRLS, summary: Summary) -> dict[str, Any]:
     if (n_features := summary.first.n_features) > LARGEST:
         raise ValueError(
             f"RankRLS on data in partitions forms a matrix of its {n_features} "
-            f"features; expected at most {LARGEST}. Try RankSVM(kernel='linear', "
-            "loss='squared_hinge')."
+            f"features; expected at most {LARGEST}. Try a linear RankSVM."
         )
     H, h, square, size, n_different = summary.parts.sum(attrgetter("sums"))
     n_groups = summary.sum("n_groups")

@@ -118,8 +118,7 @@ class Leaderboard:
         if not hasattr(model, "items_"):
             raise TypeError(
                 f"A leaderboard lists items by name, but this {type(model).__name__} "
-                "was fitted on items with features. Order a table of items with "
-                "model.order(X) and model.utility(X) instead."
+                "was fitted on items with features; see model.order(X)."
             )
         check_level(level)
         if not (scale > 0 and base > 1 and math.isfinite(scale + base + anchor)):
@@ -235,9 +234,8 @@ class Leaderboard:
         model, known = self.model, self._strengths
         if known is None:
             raise TypeError(
-                "Differences need ratings with a margin of error (BradleyTerry, "
-                f"PlackettLuce, Glicko); this leaderboard of {type(model).__name__} "
-                "has none."
+                f"Differences need ratings with a margin of error, and "
+                f"{type(model).__name__} has none; expected BradleyTerry or Glicko."
             )
         one = find_item(model.items_, item)
         rest = [find_item(model.items_, other) for other in others]
@@ -368,9 +366,8 @@ def find_strengths(model: Any, interval: str | None) -> StrengthDistribution | N
     matrix = model.alpha_ == 0 or not hasattr(model, "pair_counts_")
     if matrix and n > LARGEST_COVARIANCE:
         warn_user(
-            f"There are {n:,} items, and intervals of ratings and ranks are computed "
-            f"for {LARGEST_COVARIANCE:,} at most without a penalty, or of lists: the "
-            "leaderboard has none.",
+            f"There are {n:,} items, and intervals of at most {LARGEST_COVARIANCE:,} "
+            "without a penalty, or of lists: the leaderboard has none.",
             TiebreakWarning,
         )
         return None

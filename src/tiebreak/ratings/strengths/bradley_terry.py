@@ -309,9 +309,7 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         if not fitted["converged_"]:
             warn_user(
                 f"BradleyTerry did not converge in {fitted['n_iter_']} steps: the "
-                f"relative gap is {fitted['gap_']:.1e}. The result is kept. Leave out "
-                "a covariate if it separates the outcomes. Try a larger max_iter "
-                "otherwise.",
+                f"relative gap is {fitted['gap_']:.1e}. Try a larger max_iter.",
                 ConvergenceWarning,
             )
         if problem.has_tie:

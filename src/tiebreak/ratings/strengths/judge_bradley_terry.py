@@ -230,8 +230,7 @@ class JudgeBradleyTerry(StrengthModel):
         if rater is not None and len(names) < 2:
             warn_user(
                 f"All votes are those of one rater, {str(names[0])!r}, so nothing is "
-                "known of differences between raters: the strengths are those of "
-                "BradleyTerry.",
+                "known of differences between raters.",
                 DataWarning,
             )
         if len(names) < 2:
@@ -255,8 +254,7 @@ class JudgeBradleyTerry(StrengthModel):
         if not fitted["converged_"]:
             warn_user(
                 f"JudgeBradleyTerry did not converge in {fitted['n_iter_']} steps: the "
-                f"relative gap is {fitted['gap_']:.1e}. The result is kept. Try a "
-                "larger max_iter or alpha.",
+                f"relative gap is {fitted['gap_']:.1e}. Try a larger max_iter.",
                 ConvergenceWarning,
             )
         return self._keep(kept | fitted)

@@ -171,8 +171,7 @@ class PlackettLuce(StrengthModel):
             warn_user(
                 f"PlackettLuce stopped after {fitted['n_iter_']} steps with a relative "
                 f"gap of {fitted['gap_']:.1e} and strengths {np.ptp(strength):.0f} "
-                "apart: the lists may contradict each other too little for finite "
-                "strengths. Try alpha='auto', or a larger max_iter.",
+                "apart. Try alpha='auto', or a larger max_iter.",
                 ConvergenceWarning,
             )
         return self._keep(
