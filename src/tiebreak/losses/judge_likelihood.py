@@ -33,6 +33,7 @@ import scipy.linalg as la
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from tiebreak.data import Pairs
 from tiebreak.data.comparison_graph import number_cells
 from tiebreak.data.jit import njit
 from tiebreak.data.threads import chunks
@@ -63,15 +64,10 @@ class JudgeCells:
 
     @classmethod
     def of(
-        cls,
-        judge: Ints,
-        left: Ints,
-        right: Ints,
-        outcome: NDArray[np.int8],
-        weight: Array,
-        n_items: int,
+        cls, judge: Ints, pairs: Pairs, outcome: NDArray[np.int8], weight: Array
     ) -> JudgeCells:
         """Sum votes of judges numbered from 0, each of whom voted."""
+        left, right, n_items = pairs.left, pairs.right, pairs.n_items
         key = (judge * n_items + left) * n_items + right
         cell, first = number_cells(key, np.empty((len(key), 0)))
         summed = np.bincount(3 * cell + outcome + 1, weight, 3 * len(first))

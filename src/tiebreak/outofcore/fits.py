@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import partial
-from operator import attrgetter
+from operator import attrgetter, methodcaller
 from typing import Any
 
 import numpy as np
@@ -204,7 +204,7 @@ class Summary:
         """Return the sum over all partitions; its sample is a partition, here."""
         wanted = max(_SAMPLE, _PER_VARIABLE * self.first.n_features)
         share = min(wanted, LARGEST_SAMPLE) / self.n_rows
-        taken = [rows for rows in self.parts.each(_take_rows, share) if rows]
+        taken = [rows for rows in self.parts.each(methodcaller("take", share)) if rows]
         columns = {k: np.concatenate([rows[k] for rows in taken]) for k in taken[0]}
         sample = self.build(columns)
         scale = self.sum("total") / sample.facts.total
@@ -251,11 +251,6 @@ class Summary:
                 "carries no information about utilities.",
                 DataWarning,
             )
-
-
-def _take_rows(part: Any, share: float) -> dict[str, Any]:
-    rows: dict[str, Any] = part.take(share)
-    return rows
 
 
 def _describe(fact: PartitionFacts) -> str:

@@ -161,9 +161,7 @@ def check_pairs(
         tie=tie,
         right=right,
         n_pairs=len(met),
-        fewest=float(met.min()) if len(met) else 0.0,
-        median=float(np.median(met)) if len(met) else 0.0,
-        most=float(met.max(initial=0.0)),
+        **_range(met),
         self_rows=tuple(np.flatnonzero(present & same).tolist()),
         repeated_rows=repeated,
         components=tuple(map(items.of, _members(graph.component)[1:])),
@@ -216,6 +214,13 @@ def _count_repeated(
     if periods is not None:
         columns["period"] = periods.place[counted]
     return len(votes) - pl.DataFrame(columns).n_unique()
+
+
+def _range(counts: Floats) -> dict[str, float]:
+    """Give the least, the median and the largest count; 0 without any."""
+    counts = counts if len(counts) else np.zeros(1)
+    ends = {"fewest": float(counts.min()), "most": float(counts.max())}
+    return ends | {"median": float(np.median(counts))}
 
 
 def _members(label: NDArray[np.int64]) -> list[NDArray[np.int64]]:
@@ -367,12 +372,9 @@ def check_raters(votes: Comparisons, names: list[Any]) -> RaterFacts:
     """Describe the raters, and find those whose votes say nothing."""
     total = _sum_by(votes.columns["rater"], votes.weight, len(names))
     present = total > 0
-    counts = total[present]
     return RaterFacts(
         n_raters=int(present.sum()),
-        fewest=float(counts.min()),
-        median=float(np.median(counts)),
-        most=float(counts.max()),
+        **_range(total[present]),
         one_vote=tuple(names[code] for code in np.flatnonzero(total == 1)),
         constant=_find_constant(votes, total, names),
         contrary=_find_contrary(votes, total, names),

@@ -237,14 +237,7 @@ class JudgeBradleyTerry(StrengthModel):
             free[:] = False
         if not free.any():
             return self._keep(kept | _like_plain(plain, len(names)))
-        cells = JudgeCells.of(
-            judge,
-            results.left,
-            results.right,
-            results.outcome,
-            results.weight,
-            len(results.names),
-        )
+        cells = JudgeCells.of(judge, pairs, results.outcome, results.weight)
         parts = [_fit_part(cells, plain, free)]
         if cells.n_judges <= _UNSURE:
             # Perhaps all judges vote alike: few votes cannot tell, and what they seem
