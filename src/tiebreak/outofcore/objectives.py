@@ -44,11 +44,7 @@ from tiebreak.losses import (
     PairLaplacian,
     UtilityLoss,
 )
-from tiebreak.losses.linear_objective import (
-    back_product,
-    forward_product,
-    solve_near,
-)
+from tiebreak.losses.linear_objective import back_product, forward_product, solve_near
 from tiebreak.outofcore.partitions import Partitions
 
 Floats = NDArray[np.float64]

@@ -391,10 +391,7 @@ def holm(p_values: Floats) -> Floats:
 
 
 def model_columns(
-    model: Any,
-    strengths: StrengthDistribution | None,
-    level: float,
-    scale: RatingScale,
+    model: Any, strengths: StrengthDistribution | None, level: float, scale: RatingScale
 ) -> dict[str, Any]:
     """Give the columns of a leaderboard, items in the model's order."""
     n, component = len(model.items_), component_of(model)

@@ -231,11 +231,7 @@ def _truncated_step(
 
 
 def minimize_truncated(
-    objective: StronglyConvex,
-    start: Vector,
-    *,
-    tol: float = 1e-3,
-    max_iter: int = 100,
+    objective: StronglyConvex, start: Vector, *, tol: float = 1e-3, max_iter: int = 100
 ) -> NewtonSolution:
     """Minimize a smooth, strongly convex function of many variables.
 

@@ -38,12 +38,7 @@ from tiebreak.data.columns import as_column, as_names, plain_values
 from tiebreak.data.messages import DataWarning, warn_user
 from tiebreak.data.parameters import check_parameters
 from tiebreak.io.result import first_of
-from tiebreak.models.base import (
-    UtilityMixin,
-    accuracy,
-    fits_outcomes,
-    outcome_scores,
-)
+from tiebreak.models.base import UtilityMixin, accuracy, fits_outcomes, outcome_scores
 from tiebreak.models.covariates import check_row_numbers
 from tiebreak.ratings.named_results import named_pairs
 from tiebreak.ratings.over_time.games import (

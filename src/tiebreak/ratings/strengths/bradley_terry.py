@@ -19,10 +19,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from tiebreak.data import as_pairs
-from tiebreak.data.comparison_graph import (
-    ComparisonCounts,
-    count_comparisons,
-)
+from tiebreak.data.comparison_graph import ComparisonCounts, count_comparisons
 from tiebreak.data.messages import DataWarning, warn_user
 from tiebreak.data.parameters import check_parameters, one_of
 from tiebreak.losses import (
@@ -51,11 +48,7 @@ from tiebreak.models.covariates import (
 from tiebreak.ratings.named_results import check_rater, check_results
 from tiebreak.ratings.strengths.distribution import StrengthDistribution
 from tiebreak.ratings.strengths.existence import check_existence, label_components
-from tiebreak.ratings.strengths.inference import (
-    FEWEST_RATERS,
-    KINDS,
-    StrengthModel,
-)
+from tiebreak.ratings.strengths.inference import FEWEST_RATERS, KINDS, StrengthModel
 from tiebreak.ratings.strengths.many_items import MANY_ITEMS, SparseHessian
 from tiebreak.ratings.strengths.prior import fit_penalized
 from tiebreak.ratings.strengths.recency import recency_weights

@@ -36,10 +36,7 @@ from tiebreak.models.covariates import check_level, check_row_column
 from tiebreak.ratings.named_results import check_results
 from tiebreak.ratings.strengths.bradley_terry import BradleyTerry
 from tiebreak.ratings.strengths.distribution import StrengthDistribution
-from tiebreak.ratings.strengths.inference import (
-    FEWEST_RATERS,
-    StrengthModel,
-)
+from tiebreak.ratings.strengths.inference import FEWEST_RATERS, StrengthModel
 from tiebreak.ratings.strengths.prior import LearnedPrior, learn_prior
 from tiebreak.solvers import NewtonSolution, minimize_newton
 
