@@ -188,11 +188,8 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         tol: float = 1e-8,
         max_iter: int = 100,
     ) -> None:
-        self.ties = ties
-        self.alpha = alpha
-        self.half_life = half_life
-        self.tol = tol
-        self.max_iter = max_iter
+        self.ties, self.alpha, self.half_life = ties, alpha, half_life
+        self.tol, self.max_iter = tol, max_iter
 
     @fits_outcomes
     def fit(
@@ -236,15 +233,9 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         raters = check_rater(rater, results.n_rows)
         present = results.take(covariates)
         weight, half_life = recency_weights(self, results, present, period)
-        cells = count_comparisons(
-            results.left,
-            results.right,
-            results.outcome,
-            weight,
-            n_items,
-            present,
-            None if raters is None else results.take(raters),
-        )
+        by_rater = None if raters is None else results.take(raters)
+        sides, outcome = (results.left, results.right), results.outcome
+        cells = count_comparisons(*sides, outcome, weight, n_items, present, by_rater)
         check_existence(cells, results.names, self.ties, self.alpha)
         if covariates.shape[1] and self.alpha != "auto":
             effects = effect_names(advantage is not None, covariates.shape[1], names)

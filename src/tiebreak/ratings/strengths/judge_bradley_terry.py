@@ -515,15 +515,8 @@ def _fit_part(cells: JudgeCells, plain: BradleyTerry, free: NDArray[np.bool_]) -
             mixture.append(share * prior.weight[k])
             centers.append(this.mean_scale * (x[:n] - x[:n].mean()))
             covariances.append(covariance)
-    return _Part(
-        evidence,
-        objective,
-        prior,
-        known,
-        np.array(mixture),
-        np.stack(centers),
-        np.stack(covariances),
-    )
+    nodes_of = np.array(mixture), np.stack(centers), np.stack(covariances)
+    return _Part(evidence, objective, prior, known, *nodes_of)
 
 
 def _like_plain(plain: BradleyTerry, n_judges: int) -> dict[str, Any]:

@@ -127,9 +127,7 @@ class PlackettLuce(StrengthModel):
         tol: float = 1e-8,
         max_iter: int = 100,
     ) -> None:
-        self.alpha = alpha
-        self.tol = tol
-        self.max_iter = max_iter
+        self.alpha, self.tol, self.max_iter = alpha, tol, max_iter
 
     @fits_outcomes
     def fit(
