@@ -73,18 +73,20 @@ def main(folder: Path) -> None:
     """Print leaderboards, where models shine, and what to ask next."""
     what, pairs, y, topics = load_votes()
     print(f"{len(y):,} {what}, {pairs.n_items} models, {np.mean(y == 0):.0%} ties")
-    board = Leaderboard.from_results(pairs, y, by=topics)
+    board = Leaderboard.from_results(pairs, y)
+    math = topics["math"]
+    at_math = Leaderboard.from_results(pairs[math], y[math])
     for row in board.table.head(5).iter_rows(named=True):
         print(
             f"{row['rank']:3d}  {row['item']:32.32s} {row['rating']:5.0f}   "
             f"rank {row['rank_best']} to {row['rank_worst']}"
         )
-    ranks = board.by_category().pivot("category", index="item", values="rank")
-    moved = ranks.with_columns(gain=pl.col("all") - pl.col("math"))
-    best = moved.drop_nulls("gain").top_k(1, by="gain").row(0, named=True)
+    moved = board.table.join(at_math.table, on="item", suffix="_math")
+    moved = moved.with_columns(gain=pl.col("rank") - pl.col("rank_math"))
+    best = moved.top_k(1, by="gain").row(0, named=True)
     print(
-        f"Better at math than overall: {best['item']}, rank {best['math']} at math "
-        f"and {best['all']} overall"
+        f"Better at math than overall: {best['item']}, rank {best['rank_math']} at "
+        f"math and {best['rank']} overall"
     )
     print("Most informative votes to collect next:")
     for left, right, gain in board.next_pairs(3).iter_rows():

@@ -166,7 +166,7 @@ def test_periods_out_of_order(model):
     pairs = Pairs(None, ["a"] * 5, ["b"] * 5)
     message = (
         r"period decreases at row 2 \(3\), row 4 \(1\): row 2 comes after period 7 of "
-        r"row 1\. .*np\.argsort\(period, kind='stable'\)"
+        r"row 1\. Sort the rows"
     )
     with pytest.raises(ValueError, match=message):
         model().fit(pairs, [0] * 5, period=[2, 7, 3, 3, 1])
@@ -189,7 +189,7 @@ def test_periods_of_text_and_of_other_kinds():
     assert_array_equal(m.history_["period"], ["2019", "2019", "2020", "2020"])
     for period in (["May"], [datetime.date(2020, 1, 1)]):
         for model in (Glicko, Glicko2):
-            message = r"needs numbers as period.*at row 0.*datetime64\[M\]"
+            message = r"needs numbers as period.*at row 0"
             with pytest.raises(TypeError, match=message):
                 model().fit(ONE, [0], period=period)
 

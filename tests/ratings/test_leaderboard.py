@@ -4,7 +4,6 @@ import math
 import re
 
 import numpy as np
-import pandas as pd
 import polars as pl
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -69,58 +68,6 @@ def test_a_reference_is_where_it_is_put_and_certain(results):
         assert_allclose(board.table["rating"], np.sort(relative)[::-1], atol=1e-12)
     with pytest.raises(ValueError, match="'nobody' is not among the items"):
         Leaderboard(model, reference="nobody")
-
-
-def test_categories_are_fitted_by_themselves(results, rng):
-    pairs, y = results
-    rater = rng.integers(0, 20, len(y))
-    label = np.where(rng.random(len(y)) < 0.5, "clay", "grass")
-    weight = rng.integers(1, 3, len(y)).tolist()
-    board = Leaderboard.from_results(
-        pairs,
-        y,
-        model=BradleyTerry("davidson", alpha=0),
-        by=label,
-        sample_weight=weight,
-        columns={"rater": rater, "advantage": 1},
-    )
-    assert list(board.categories) == list(dict.fromkeys(label.tolist()))
-    own = label == "clay"
-    alone = BradleyTerry("davidson", alpha=0).fit(
-        pairs[own],
-        y[own],
-        rater=rater[own],
-        sample_weight=np.array(weight)[own],
-        advantage=1,
-    )
-    clay = board.categories["clay"]
-    assert clay.table.equals(Leaderboard(alone).table)
-    long = board.by_category()
-    assert long.columns[0] == "category"
-    assert long["category"].unique(maintain_order=True).to_list()[0] == "all"
-    assert len(long) == 21
-    flags = {"all of it": np.ones(len(y)), "clay": own}
-    for by in (flags, pl.DataFrame(flags), pd.DataFrame(flags)):
-        tagged = Leaderboard.from_results(pairs, y, by=by)
-        assert tagged.categories["all of it"].table.equals(tagged.table)
-        assert tagged.categories["clay"].table["wins"].sum() == (y[own] != 0).sum()
-
-
-def test_categories_that_cannot_be_fitted_are_named(results):
-    pairs, y = results
-    by = np.full(len(y), "most", dtype=object)
-    by[np.flatnonzero(y)[0]] = "one"
-    model = BradleyTerry(alpha=0)
-    with pytest.raises(ValueError, match="In the category 'one'"):
-        Leaderboard.from_results(pairs, y, by=by, model=model)
-    with pytest.raises(ValueError, match="In the category 'none'"):
-        Leaderboard.from_results(pairs, y, by={"none": np.zeros(len(y))})
-    with pytest.raises(ValueError, match="must hold 0 and 1"):
-        Leaderboard.from_results(pairs, y, by={"x": np.full(len(y), 2)})
-    with pytest.raises(ValueError, match="by has 3 values"):
-        Leaderboard.from_results(pairs, y, by=["a", "b", "c"])
-    with pytest.raises(ValueError, match="different categories"):
-        Leaderboard.from_results(pairs, y, by=np.arange(len(y)))
 
 
 def test_elo_has_no_intervals_and_glicko_has(results):

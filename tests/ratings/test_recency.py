@@ -150,7 +150,5 @@ def test_what_has_no_time_is_refused(rng):
             model.fit(pairs, y, period=np.where(period < 0, "a", "0"))
     with pytest.raises(ValueError, match="'5y' is a time, but period holds numbers"):
         BradleyTerry(half_life="5y").fit(pairs, y, period=period)
-    with pytest.raises(
-        ValueError, match=r"two items of an earlier block; there are 1 "
-    ):
+    with pytest.raises(ValueError, match=r"two items of an earlier block"):
         BradleyTerry(half_life="auto").fit(pairs, y, period=np.zeros(100))

@@ -5,7 +5,6 @@ from tiebreak.losses.comparison_likelihood import (
     LINKS,
     ComparisonObjective,
     CovariateDesign,
-    Cumulative,
     Davidson,
     Design,
     Expansion,

@@ -27,10 +27,7 @@ import scipy.sparse.linalg as sla
 from numpy.typing import NDArray
 
 from tiebreak.data.threads import in_threads, one_blas_thread
-from tiebreak.losses.comparison_likelihood import (
-    ComparisonObjective,
-    Design,
-)
+from tiebreak.losses.comparison_likelihood import ComparisonObjective, Design
 
 Array = NDArray[np.float64]
 
@@ -52,10 +49,8 @@ def cholesky(hessian: Array) -> Array:
     except la.LinAlgError:
         pass
     raise ValueError(
-        "The numbers differ too much in size to say how certain the strengths are: "
-        "weights or covariates, beside each other and beside the prior. Divide the "
-        "weights by their mean, scale the covariates, and leave out rows that count "
-        "for almost nothing."
+        "Weights or covariates differ too much in size to say how certain the "
+        "strengths are. Divide the weights by their mean, and scale the covariates."
     )
 
 
@@ -107,10 +102,7 @@ def factor_fits(objective: Any) -> bool:
 
 
 def coefficient_covariance(
-    objective: Any,
-    x: Array,
-    kind: str,
-    by_rater: sp.csr_array | None = None,
+    objective: Any, x: Array, kind: str, by_rater: sp.csr_array | None = None
 ) -> Array:
     """Covariance matrix of all coefficients, the tie parameter (if free) last."""
     objective.expand(x)

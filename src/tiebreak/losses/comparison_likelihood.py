@@ -13,8 +13,8 @@ log-likelihood that is jointly convex in (d, t):
 Without ties both are the Bradley-Terry model P(right) = σ(d). A tie is the most
 probable outcome when |d| ≤ ``threshold(t)``, the boundary included.
 
-A *design* is the matrix D of shape (m, q) in d = D β. It is known by its products and
-never stored. The *objective* joins both:
+A *design* is the matrix D of shape (m, q) in d = D β. It is known by its products, D β
+and Dᵀ g, and by Dᵀ diag(h) D, and never stored. The *objective* joins both:
 
 .. math::
 
@@ -35,7 +35,7 @@ import math
 from collections.abc import Callable
 from functools import wraps
 from itertools import pairwise
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -412,27 +412,6 @@ _FILLED = 16
 _ROWS = 64  # of a table, squared at a time
 
 
-class Design(Protocol):
-    """A matrix D of shape (m, n_coef) in d = D β."""
-
-    n_coef: int
-
-    def apply(self, beta: Vector) -> Vector:
-        """Give D β."""
-
-    def back(self, g: Vector) -> Vector:
-        """Give Dᵀ g."""
-
-    def gram(self, h: Vector) -> Vector:
-        """Give Dᵀ diag(h) D."""
-
-    def diagonal(self, h: Vector) -> Vector:
-        """Give the diagonal of Dᵀ diag(h) D."""
-
-    def matrix(self) -> sp.csr_array:
-        """Give D as a sparse matrix of shape (m, n_coef)."""
-
-
 class ItemDesign:
     """One coefficient per item: d = β[right] - β[left]."""
 
@@ -565,7 +544,7 @@ class JointDesign:
         self.parts = parts
         ends = np.cumsum([0, *(part.n_coef for part in parts)])
         self.slices = [slice(a, b) for a, b in pairwise(ends)]
-        self.n_coef = int(ends[-1])
+        self.n_coef: int = int(ends[-1])
 
     def apply(self, beta: Vector) -> Vector:
         """Give D β."""
@@ -596,6 +575,10 @@ class JointDesign:
     def matrix(self) -> sp.csr_array:
         """Give D as a sparse matrix of shape (m, n_coef)."""
         return sp.hstack([part.matrix() for part in self.parts], format="csr")
+
+
+# A matrix D of shape (m, n_coef) in d = D β.
+Design = ItemDesign | CovariateDesign | FeatureDesign | JointDesign
 
 
 def _cross_gram(one: Design, two: Design, h: Vector) -> Vector:

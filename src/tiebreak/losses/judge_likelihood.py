@@ -33,6 +33,7 @@ import scipy.linalg as la
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from tiebreak.data import Pairs
 from tiebreak.data.comparison_graph import number_cells
 from tiebreak.data.jit import njit
 from tiebreak.data.threads import chunks
@@ -63,15 +64,10 @@ class JudgeCells:
 
     @classmethod
     def of(
-        cls,
-        judge: Ints,
-        left: Ints,
-        right: Ints,
-        outcome: NDArray[np.int8],
-        weight: Array,
-        n_items: int,
+        cls, judge: Ints, pairs: Pairs, outcome: NDArray[np.int8], weight: Array
     ) -> JudgeCells:
         """Sum votes of judges numbered from 0, each of whom voted."""
+        left, right, n_items = pairs.left, pairs.right, pairs.n_items
         key = (judge * n_items + left) * n_items + right
         cell, first = number_cells(key, np.empty((len(key), 0)))
         summed = np.bincount(3 * cell + outcome + 1, weight, 3 * len(first))
@@ -130,9 +126,8 @@ class JudgeObjective:
     def set_spread(self, spread: Array) -> None:
         """Set the standard deviations σ (3,) of discrimination, tie and side."""
         self.spread = np.array(spread, dtype=np.float64)
-        self.at: tuple[Array, float, Array] | None = (
-            None  # where, and what `expand` gave
-        )
+        # Where `expand` was, and what it gave.
+        self.at: tuple[Array, float, Array] | None = None
         with np.errstate(divide="ignore"):
             self.precision = np.minimum(self.spread, np.inf) ** -2.0
         self.effect[:, self.spread == 0.0] = 0.0
@@ -310,11 +305,9 @@ class JudgeObjective:
 
     def judge_scores(self) -> sp.csr_array:
         """Gradient of each judge's part of G at the last expanded point, (R, n)."""
-        cells = self.cells
-        places = np.tile(cells.judge, 2), np.concatenate([cells.right, cells.left])
         in_gap, in_common = self.own
-        values = np.concatenate([in_gap, -in_gap])
-        items = sp.csr_array((values, places), shape=(cells.n_judges, self.n_coef))
+        entries = in_gap, np.arange(len(in_gap)), self.cells.start
+        items = sp.csr_array(entries) @ self.design.matrix()
         rest = in_common[:, [1] * self.sided + [0] * self.tied]
         return sp.hstack([items, sp.csr_array(rest)], format="csr")
 

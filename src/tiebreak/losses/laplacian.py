@@ -19,7 +19,7 @@ over the rows j of the group of i, so that B centers a group and scales it.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -28,6 +28,7 @@ from scipy.linalg.blas import dsymv
 
 from tiebreak.data.jit import njit
 from tiebreak.data.threads import chunks, in_threads
+from tiebreak.losses.comparison_likelihood import ItemDesign
 from tiebreak.losses.linear_objective import back_product
 
 Floats = NDArray[np.float64]
@@ -39,34 +40,6 @@ _CHUNK, _TILE = 4096, 64
 # Rows that show how large means are beside deviations, whose squares may be this many
 # times smaller where means are taken off at last.
 _SAMPLE, _LOSS = 1000, 100.0
-
-
-class Laplacian(Protocol):
-    """L = BᵀB of n items, by its products."""
-
-    n: int
-    n_roots: int
-
-    def product(self, V: Floats) -> Floats:
-        """Give L V."""
-
-    def quadratic(self, V: Any) -> Any:
-        """Give VᵀLV."""
-
-    def form(self, V: Any, c: Floats) -> tuple[Any, Floats, Floats]:
-        """Give VᵀLV, Vᵀc, and about the diagonal if rows had nothing in common."""
-
-    def diagonal(self) -> Floats:
-        """Give the diagonal of L."""
-
-    def root(self, V: Floats) -> Floats:
-        """Give B V."""
-
-    def root_transpose(self, R: Floats) -> Floats:
-        """Give Bᵀ R."""
-
-    def sandwich(self, K: Floats) -> Floats:
-        """Give B K Bᵀ of a symmetric K, by its upper triangle, maybe in its memory."""
 
 
 class GroupLaplacian:
@@ -222,18 +195,10 @@ class PairLaplacian:
     def __init__(
         self, left: Codes, right: Codes, weight: Floats | None, n_items: int
     ) -> None:
-        m = len(left)
-        self.n, self.n_roots = n_items, m
-        self.weight = np.ones(m) if weight is None else weight
-        scale = np.sqrt(self.weight)
-        row = np.arange(m)
-        self._B = sp.csr_array(
-            (
-                np.concatenate([scale, -scale]),
-                (np.concatenate([row, row]), np.concatenate([right, left])),
-            ),
-            shape=(m, n_items),
-        )
+        self.n, self.n_roots = n_items, len(left)
+        self.weight = np.ones(len(left)) if weight is None else weight
+        rows = ItemDesign(left, right, n_items).matrix()
+        self._B = (sp.diags_array(np.sqrt(self.weight)) @ rows).tocsr()
         self._L = (self._B.T @ self._B).tocsr()
 
     def product(self, V: Floats) -> Floats:
@@ -271,6 +236,9 @@ class PairLaplacian:
         """Give B K Bᵀ of a symmetric K, from its upper triangle."""
         mirror(K)
         return self.root(np.ascontiguousarray(self.root(K).T))
+
+
+Laplacian = GroupLaplacian | PairLaplacian
 
 
 @njit(cache=True, nogil=True)

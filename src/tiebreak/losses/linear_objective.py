@@ -92,13 +92,18 @@ class LinearObjective:
         """Solve with the Hessian of about so many rows."""
         M = self.C * self.loss.sketch(self.A, n_rows)
         M.flat[:: len(M) + 1] += 1.0
-        diagonal = np.maximum(M.diagonal(), 1.0)
-        try:
-            factor = la.cho_factor(M, lower=True, check_finite=False, overwrite_a=True)
-        except la.LinAlgError:
-            # Entries of very different sizes: rounding made M indefinite.
-            return lambda r: r / diagonal
-        return lambda r: np.asarray(la.cho_solve(factor, r, check_finite=False))
+        return solve_near(M, 1.0)
+
+
+def solve_near(M: Floats, least: float) -> Callable[[Floats], Floats]:
+    """Give r to M⁻¹ r; by the diagonal, at least `least`, where M is indefinite."""
+    # Rounding does that to entries of very different sizes, or M is of few rows.
+    diagonal = np.maximum(M.diagonal(), least)
+    try:
+        factor = la.cho_factor(M, lower=True, check_finite=False, overwrite_a=True)
+    except la.LinAlgError:
+        return lambda r: r / diagonal
+    return lambda r: np.asarray(la.cho_solve(factor, r, check_finite=False))
 
 
 def forward_product(A: Any, x: Floats) -> Floats:

@@ -116,12 +116,7 @@ SAFE_POWER = 300.0
 
 @njit(cache=True, nogil=True)
 def add_exponential_sums(
-    out: Floats,
-    u: Floats,
-    log_weight: Floats,
-    x: Floats,
-    runs: Codes,
-    first_run: Codes,
+    out: Floats, u: Floats, log_weight: Floats, x: Floats, runs: Codes, first_run: Codes
 ) -> None:
     """Add Σ_j w_i w_j exp(u_j - u_i) x_j over the lower runs of i's group, in place."""
     for group in range(len(first_run) - 1):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import partial
-from operator import attrgetter
+from operator import attrgetter, methodcaller
 from typing import Any
 
 import numpy as np
@@ -163,8 +163,7 @@ def _check_linear(model: Any, **needed: Any) -> None:
     if not (isinstance(model.kernel, str) and model.kernel == "linear"):
         raise ValueError(
             f"{name} got kernel={model.kernel!r}; on data in partitions it is "
-            "'linear', of features that NystroemMap may have made: "
-            "PartitionedTable(source).map(features.transform)."
+            "'linear', of features that NystroemMap may have made."
         )
     for parameter, value in needed.items():
         if (got := getattr(model, parameter)) != value:
@@ -205,7 +204,7 @@ class Summary:
         """Return the sum over all partitions; its sample is a partition, here."""
         wanted = max(_SAMPLE, _PER_VARIABLE * self.first.n_features)
         share = min(wanted, LARGEST_SAMPLE) / self.n_rows
-        taken = [rows for rows in self.parts.each(_take_rows, share) if rows]
+        taken = [rows for rows in self.parts.each(methodcaller("take", share)) if rows]
         columns = {k: np.concatenate([rows[k] for rows in taken]) for k in taken[0]}
         sample = self.build(columns)
         scale = self.sum("total") / sample.facts.total
@@ -234,9 +233,7 @@ class Summary:
         raise ValueError(
             f"{len(several)} group(s) lie in more than one partition: group "
             f"{str(distinct[several[0]])!r} is in {self.labels[one]} and in "
-            f"{self.labels[two]}. Items of a group are compared with each other, and "
-            "without qid all rows are one group: sort the rows by group, and cut them "
-            "between groups."
+            f"{self.labels[two]}; without qid all rows are one group."
         )
 
     def warn_of_comparisons(self) -> None:
@@ -254,11 +251,6 @@ class Summary:
                 "carries no information about utilities.",
                 DataWarning,
             )
-
-
-def _take_rows(part: Any, share: float) -> dict[str, Any]:
-    rows: dict[str, Any] = part.take(share)
-    return rows
 
 
 def _describe(fact: PartitionFacts) -> str:
@@ -306,8 +298,7 @@ def _solve_squares(model: RankRLS, summary: Summary) -> dict[str, Any]:
     if (n_features := summary.first.n_features) > LARGEST:
         raise ValueError(
             f"RankRLS on data in partitions forms a matrix of its {n_features} "
-            f"features; expected at most {LARGEST}. Try RankSVM(kernel='linear', "
-            "loss='squared_hinge')."
+            f"features; expected at most {LARGEST}. Try a linear RankSVM."
         )
     H, h, square, size, n_different = summary.parts.sum(attrgetter("sums"))
     n_groups = summary.sum("n_groups")

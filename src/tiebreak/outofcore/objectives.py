@@ -18,7 +18,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import scipy.linalg as la
 from numpy.typing import NDArray
 
 from tiebreak.data import (
@@ -45,7 +44,7 @@ from tiebreak.losses import (
     PairLaplacian,
     UtilityLoss,
 )
-from tiebreak.losses.linear_objective import back_product, forward_product
+from tiebreak.losses.linear_objective import back_product, forward_product, solve_near
 from tiebreak.outofcore.partitions import Partitions
 
 Floats = NDArray[np.float64]
@@ -136,12 +135,7 @@ class SummedObjective:
             [hessian] = sample.work(self._at, method="hessian")
             M = self.factor * self.share * hessian
             M.flat[:: len(M) + 1] += self.ridge
-            diagonal = np.maximum(M.diagonal(), np.finfo(float).tiny)
-            try:
-                factor = la.cho_factor(M, lower=True, check_finite=False)
-            except la.LinAlgError:  # a feature that the sample does not have
-                return lambda r: r / diagonal
-        return lambda r: np.asarray(la.cho_solve(factor, r, check_finite=False))
+            return solve_near(M, np.finfo(float).tiny)
 
 
 class PartitionObjective:

@@ -10,6 +10,8 @@ which only sums over all partitions are needed.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import reduce
+from operator import add
 from typing import Any
 
 from tiebreak.data.threads import single_thread
@@ -24,10 +26,7 @@ _FAN_IN = 32
 
 def add_results(*results: tuple[Any, ...]) -> tuple[Any, ...]:
     """Add tuples of numbers and arrays entry by entry, in their order."""
-    total = results[0]
-    for result in results[1:]:
-        total = tuple(a + b for a, b in zip(total, result, strict=True))
-    return total
+    return tuple(reduce(add, entries) for entries in zip(*results, strict=True))
 
 
 def build_partition(build: Build, reader: Any) -> Any:
@@ -59,11 +58,8 @@ class LocalPartitions:
 
     def sum(self, work: Work, *arguments: Any) -> tuple[Any, ...]:
         """Return the sum of the tuples that work returns, entry by entry."""
-        total: tuple[Any, ...] = ()
-        for partition in self._partitions():
-            result = work(partition, *arguments)
-            total = add_results(total, result) if total else result
-        return total
+        results = (work(partition, *arguments) for partition in self._partitions())
+        return reduce(add_results, results)
 
     def _partitions(self) -> Iterator[Any]:
         for number, reader in enumerate(self._readers):

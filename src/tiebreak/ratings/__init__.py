@@ -7,10 +7,7 @@ from tiebreak.ratings.leaderboard import Leaderboard
 from tiebreak.ratings.over_time.elo import Elo
 from tiebreak.ratings.over_time.glicko import Glicko, Glicko2
 from tiebreak.ratings.strengths.bradley_terry import BradleyTerry
-from tiebreak.ratings.strengths.corrected import (
-    CorrectedStrengths,
-    corrected_strengths,
-)
+from tiebreak.ratings.strengths.corrected import CorrectedStrengths, corrected_strengths
 from tiebreak.ratings.strengths.judge_bradley_terry import JudgeBradleyTerry
 from tiebreak.ratings.strengths.plackett_luce import PlackettLuce
 from tiebreak.ratings.strengths.testing import likelihood_ratio_test, votes_needed

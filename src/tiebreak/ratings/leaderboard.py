@@ -22,24 +22,21 @@ from rich.table import Table
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from tiebreak.data.columns import factorize
 from tiebreak.data.markup import results_html
-from tiebreak.data.messages import TiebreakWarning, list_rows, warn_user
+from tiebreak.data.messages import TiebreakWarning, warn_user
 from tiebreak.losses.comparison_covariance import LARGEST_COVARIANCE
 from tiebreak.metrics.metric_inputs import positive_integer
-from tiebreak.models.covariates import check_level, check_row_column
+from tiebreak.models.covariates import check_level
 from tiebreak.ratings.leaderboard_table import (
     TALLY,
     WIDE,
     draw_leaderboard,
     leaderboard_text,
 )
-from tiebreak.ratings.named_results import check_results, find_item
+from tiebreak.ratings.named_results import find_item
 from tiebreak.ratings.strengths.bradley_terry import BradleyTerry
 from tiebreak.ratings.strengths.distribution import Separation, StrengthDistribution
-from tiebreak.ratings.strengths.inference import (
-    FEWEST_RATERS,
-)
+from tiebreak.ratings.strengths.inference import FEWEST_RATERS
 from tiebreak.ratings.strengths.testing import count_votes
 
 Floats = NDArray[np.float64]
@@ -86,7 +83,7 @@ class Leaderboard:
     model, level : object, float
         As given.
     categories : dict of str to Leaderboard
-        Leaderboards of parts of the results, when :meth:`from_results` got `by`.
+        Leaderboards of parts of the results, when :func:`rank` got `by`.
 
     Examples
     --------
@@ -121,8 +118,7 @@ class Leaderboard:
         if not hasattr(model, "items_"):
             raise TypeError(
                 f"A leaderboard lists items by name, but this {type(model).__name__} "
-                "was fitted on items with features. Order a table of items with "
-                "model.order(X) and model.utility(X) instead."
+                "was fitted on items with features; see model.order(X)."
             )
         check_level(level)
         if not (scale > 0 and base > 1 and math.isfinite(scale + base + anchor)):
@@ -144,7 +140,6 @@ class Leaderboard:
         y: ArrayLike,
         *,
         model: Any = None,
-        by: Any = None,
         sample_weight: ArrayLike | None = None,
         columns: Mapping[str, Any] | None = None,
         **options: Any,
@@ -157,9 +152,6 @@ class Leaderboard:
             Comparisons of items by name (Pairs), and outcomes -1, 0, +1.
         model : estimator, optional
             Fitted on a copy of it; :class:`~tiebreak.BradleyTerry` by default.
-        by : array-like of shape (n,), or DataFrame or dict of columns of 0 and 1
-            Categories, each with a leaderboard of its own next to that of all rows: a
-            column of labels, or columns of 0 and 1, one per category, that may overlap.
         sample_weight, columns : array-like and dict, optional
             Weights, and other row-aligned arguments of ``fit``, by name.
         **options
@@ -170,24 +162,10 @@ class Leaderboard:
         Leaderboard
         """
         model = BradleyTerry() if model is None else model
-        results = check_results(X, y, sample_weight, "Leaderboard")
-        parts = split_categories(by, results.n_rows)
         arguments = dict(columns or {})
         if sample_weight is not None:
             arguments["sample_weight"] = sample_weight
-
-        def board(rows: NDArray[np.int64] | None) -> Leaderboard:
-            taken = {name: _take(value, rows) for name, value in arguments.items()}
-            fitted = clone(model).fit(_take(X, rows), _take(y, rows), **taken)
-            return cls(fitted, **options)
-
-        whole = board(None)
-        for name, rows in parts.items():
-            try:
-                whole.categories[name] = board(rows)
-            except ValueError as error:
-                raise ValueError(f"In the category {name!r}: {error}") from error
-        return whole
+        return cls(clone(model).fit(X, y, **arguments), **options)
 
     @property
     def groups(self) -> list[list[Any]]:
@@ -256,9 +234,8 @@ class Leaderboard:
         model, known = self.model, self._strengths
         if known is None:
             raise TypeError(
-                "Differences need ratings with a margin of error (BradleyTerry, "
-                f"PlackettLuce, Glicko); this leaderboard of {type(model).__name__} "
-                "has none."
+                f"Differences need ratings with a margin of error, and "
+                f"{type(model).__name__} has none; expected BradleyTerry or Glicko."
             )
         one = find_item(model.items_, item)
         rest = [find_item(model.items_, other) for other in others]
@@ -389,9 +366,8 @@ def find_strengths(model: Any, interval: str | None) -> StrengthDistribution | N
     matrix = model.alpha_ == 0 or not hasattr(model, "pair_counts_")
     if matrix and n > LARGEST_COVARIANCE:
         warn_user(
-            f"There are {n:,} items, and intervals of ratings and ranks are computed "
-            f"for {LARGEST_COVARIANCE:,} at most without a penalty, or of lists: the "
-            "leaderboard has none.",
+            f"There are {n:,} items, and intervals of at most {LARGEST_COVARIANCE:,} "
+            "without a penalty, or of lists: the leaderboard has none.",
             TiebreakWarning,
         )
         return None
@@ -415,10 +391,7 @@ def holm(p_values: Floats) -> Floats:
 
 
 def model_columns(
-    model: Any,
-    strengths: StrengthDistribution | None,
-    level: float,
-    scale: RatingScale,
+    model: Any, strengths: StrengthDistribution | None, level: float, scale: RatingScale
 ) -> dict[str, Any]:
     """Give the columns of a leaderboard, items in the model's order."""
     n, component = len(model.items_), component_of(model)
@@ -533,51 +506,6 @@ def _letters(groups: list[NDArray[np.int64]] | None, n: int) -> list[str | None]
         for item in group:
             letters[item].append("".join(letter))
     return [" ".join(of_item) for of_item in letters]
-
-
-_MANY = 200
-
-
-def split_categories(by: Any, n_rows: int) -> dict[str, NDArray[np.int64]]:
-    """Find the rows of every category."""
-    if by is None:
-        return {}
-    if isinstance(by, Mapping) or hasattr(by, "columns"):
-        names = list(by) if isinstance(by, Mapping) else list(by.columns)
-        return {str(name): _rows_of_flag(by[name], str(name), n_rows) for name in names}
-    labels = check_row_column(by, "by", n_rows, "comparisons")
-    codes, distinct = factorize(labels)
-    if len(distinct) > _MANY:
-        raise ValueError(
-            f"by has {len(distinct)} different categories, the most that makes sense "
-            f"is {_MANY}; for numbers or dates, cut them into a few ranges first."
-        )
-    return {
-        str(label): np.flatnonzero(codes == code) for code, label in enumerate(distinct)
-    }
-
-
-def _rows_of_flag(values: Any, name: str, n_rows: int) -> NDArray[np.int64]:
-    column = check_row_column(values, f"by[{name!r}]", n_rows, "comparisons")
-    wrong = np.flatnonzero(~np.isin(column, (0, 1)))
-    if len(wrong):
-        raise ValueError(
-            f"by[{name!r}] must hold 0 and 1 (or False and True), got {len(wrong)} "
-            f"other value(s): {list_rows(wrong, column[wrong[:5]])}. Give one column "
-            "of labels instead if categories do not overlap."
-        )
-    return np.flatnonzero(column)
-
-
-def _take(values: Any, rows: NDArray[np.int64] | None) -> Any:
-    """Take rows of a column, a table or comparisons; one number stays as it is."""
-    if rows is None or np.ndim(values) == 0:
-        return values
-    if hasattr(values, "iloc"):
-        return values.iloc[rows]
-    if isinstance(values, list | tuple):
-        return [values[row] for row in rows]
-    return values[rows]
 
 
 @dataclass(frozen=True, eq=False)

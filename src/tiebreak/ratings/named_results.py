@@ -49,8 +49,7 @@ def named_pairs(X: Any, model: str) -> Pairs:
     if pairs.names is None:
         raise TypeError(
             f"{model} rates items by name, and these comparisons have features but no "
-            "names. Give Pairs(None, left_names, right_names) or Pairs(items, left, "
-            "right, names=names), or learn with LogisticCompare."
+            "names; expected Pairs(None, left_names, right_names)."
         )
     if len(pairs) == 0:
         raise ValueError(
@@ -68,8 +67,7 @@ def refuse_self_comparisons(
         shown = plain_values(names[left[same[:5]]])
         raise ValueError(
             f"{len(same)} comparison(s) are of an item with itself: "
-            f"{list_rows(same, shown)}. They say nothing about strengths; remove them: "
-            "pairs[keep] and y[keep] with keep = pairs.left != pairs.right."
+            f"{list_rows(same, shown)}. Keep those with pairs.left != pairs.right."
         )
 
 

@@ -9,7 +9,7 @@ of `BradleyTerry`, whose tie model and penalty stay as they were found on all vo
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -26,13 +26,13 @@ from scipy.special import ndtri
 from tiebreak.data.columns import factorize, readable_period
 from tiebreak.data.markup import results_html
 from tiebreak.data.threads import in_threads, one_blas_thread
-from tiebreak.models.covariates import check_level, check_row_covariates
-from tiebreak.ratings import BradleyTerry
-from tiebreak.ratings.leaderboard import split_categories
-from tiebreak.ratings.named_results import (
-    check_results,
+from tiebreak.models.covariates import (
+    check_level,
     check_row_column,
+    check_row_covariates,
 )
+from tiebreak.ratings import BradleyTerry
+from tiebreak.ratings.named_results import check_results
 from tiebreak.ratings.strengths.distribution import StrengthDistribution
 from tiebreak.robustness.choices import (
     Analysis,
@@ -311,8 +311,8 @@ def audit_pairs(
     """Audit the claims of a leaderboard of named `Pairs`; see `tiebreak.audit`.
 
     Rows have an `advantage`, `context`, `rater`, `period` and weight as in
-    `BradleyTerry.fit`, categories `by` as in `Leaderboard.from_results`, and
-    `both_bad` says which of the ties called both items bad.
+    `BradleyTerry.fit`, categories `by` as labels or as columns of 0 and 1 by
+    name, and `both_bad` says which of the ties called both items bad.
     """
     check_level(level)
     for name, number in (("top", top), ("neighbors", neighbors)):
@@ -333,13 +333,14 @@ def audit_pairs(
         return results.take(check_row_column(values, name, n_rows))
 
     bad = column(both_bad, "both_bad")
+    if not isinstance(by, Mapping):
+        of_rows: Any = [] if by is None else check_row_column(by, "by", n_rows)
+        codes, labels = factorize(of_rows)
+        by = {str(label): codes == code for code, label in enumerate(labels)}
     columns = VoteColumns(
         column(rater, "rater"),
         column(period, "period"),
-        {
-            name: results.take(np.isin(np.arange(n_rows), rows))
-            for name, rows in split_categories(by, n_rows).items()
-        },
+        {name: column(mask, name).astype(bool) for name, mask in by.items()},
         None if bad is None else bad.astype(bool),
     )
     progress("fitting the strengths")

@@ -10,13 +10,8 @@ from tiebreak.solvers.dual_qp import (
 )
 from tiebreak.solvers.hull import hull_vertices
 from tiebreak.solvers.joint_pursuit import JointPath, JointProblem, pursue_jointly
-from tiebreak.solvers.l1_bundle import LPBundle, LPBundleSolution, PiecewiseRisk
-from tiebreak.solvers.linear_program import (
-    LinearProgram,
-    Plane,
-    ProgramSolution,
-    SlackRows,
-)
+from tiebreak.solvers.l1_bundle import LPBundle
+from tiebreak.solvers.linear_program import LinearProgram, Plane, SlackRows
 from tiebreak.solvers.newton import (
     NewtonSolution,
     StronglyConvex,
@@ -25,5 +20,5 @@ from tiebreak.solvers.newton import (
     minimize_newton,
     minimize_truncated,
 )
-from tiebreak.solvers.pursuit import Dictionary, PursuitPath, QuadraticForm, pursue
+from tiebreak.solvers.pursuit import pursue
 from tiebreak.solvers.threshold import best_threshold

@@ -34,8 +34,6 @@ from tiebreak.data.threads import one_blas_thread
 from tiebreak.losses.linear_objective import back_product, forward_product
 from tiebreak.solvers.certificate import relative_gap
 
-__all__ = ["Bundle", "BundleSolution", "ConvexRisk", "minimize_bundle"]
-
 Floats = NDArray[np.float64]
 
 # A smaller gap, relative to f, cannot be told from rounding.

@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 
 from tiebreak.solvers.linear_program import LinearProgram
 
-__all__ = ["hull_vertices"]
-
 Floats = NDArray[np.float64]
 
 # Beyond this dimension facets cost more than one linear program per point.

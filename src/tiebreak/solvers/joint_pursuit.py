@@ -26,11 +26,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tiebreak.data.columns import row_slices
 from tiebreak.data.threads import in_threads
 from tiebreak.solvers.pursuit import (
     Dictionary,
@@ -38,8 +38,6 @@ from tiebreak.solvers.pursuit import (
     first_best,
     measure_columns,
 )
-
-__all__ = ["JointPath", "JointProblem", "pursue_jointly"]
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -102,13 +100,6 @@ class JointProblem:
         return q
 
 
-class Search(Protocol):
-    """Finds the best columns, one for every vector."""
-
-    def best(self, e: Floats) -> tuple[Indices, Floats, float] | None:
-        """Give columns, multiples and the fall of J; None if there is no candidate."""
-
-
 @dataclass(frozen=True, eq=False)
 class JointPath:
     """What a joint pursuit chose."""
@@ -130,7 +121,7 @@ def pursue_jointly(
     """Choose columns for all vectors, step by step."""
     M, n_rows = len(problem.views), problem.views[0].n_rows
     candidates = _measure(problem)
-    search: Search
+    search: SharedSearch | FreeSearch
     search = SharedSearch(candidates) if shared else FreeSearch(candidates, cache_bytes)
     f = np.zeros((M, n_rows))
     columns, increments, objective = [], [], [problem.value(f)]
@@ -308,16 +299,16 @@ class FreeSearch:
             return float(gain[i, j]), part.start + int(i), int(j)
 
         if 8.0 * m * m > self._cache_bytes:
-            parts = _slices(m, self._block_size())
+            parts = row_slices(m, self._block_size())
             found = [score(part, self._products(part)) for part in parts]
         else:
             if self._cross is None:
                 self._cross = np.empty((m, m))
-                for part in _slices(m, self._block_size()):
+                for part in row_slices(m, self._block_size()):
                     self._cross[part] = self._products(part)
             cross = self._cross
             found = in_threads(
-                lambda part: score(part, cross[part]), _slices(m, _BLOCK)
+                lambda part: score(part, cross[part]), list(row_slices(m, _BLOCK))
             )
         best = found[first_best(np.array([gain for gain, _, _ in found]))]
         return np.array(best[1:], dtype=np.intp)
@@ -389,7 +380,3 @@ class FreeSearch:
             if np.array_equal(before, chosen):
                 break
         return chosen
-
-
-def _slices(n: int, size: int) -> list[slice]:
-    return [slice(start, min(start + size, n)) for start in range(0, n, size)]

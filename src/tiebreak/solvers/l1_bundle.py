@@ -35,8 +35,6 @@ from tiebreak.data.jit import njit
 from tiebreak.solvers.certificate import relative_gap
 from tiebreak.solvers.linear_program import LinearProgram, Plane, SlackRows, lower_bound
 
-__all__ = ["LPBundle", "LPBundleSolution", "PiecewiseRisk"]
-
 Floats = NDArray[np.float64]
 
 # Iterations with planes alone before terms are written down, and between two times.

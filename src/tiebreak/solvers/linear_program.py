@@ -27,8 +27,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from tiebreak.solvers.certificate import relative_gap
 
-__all__ = ["LinearProgram", "Plane", "ProgramSolution", "SlackRows", "lower_bound"]
-
 Floats = NDArray[np.float64]
 
 # The smallest that HiGHS takes; its default of 1e-7 would be seen in objectives.
@@ -131,12 +129,8 @@ class LinearProgram:
 
     def add_row(self, values: Floats, columns: ArrayLike, lower: float) -> None:
         """Add one row with a lower side."""
-        which = np.asarray(columns, dtype=np.int32)
-        self._sides[0] = np.append(self._sides[0], lower)
-        self._sides[1] = np.append(self._sides[1], highspy.kHighsInf)
-        row = len(which), which, _finite(values)
-        self._solver.addRow(lower, highspy.kHighsInf, *row)
-        self.n_rows += 1
+        entries = values, np.asarray(columns), [0, len(values)]
+        self.add_rows(sp.csr_array(entries, shape=(1, self.n_columns)), lower)
 
     def solve(
         self, method: str = "choose", time_limit: float | None = None

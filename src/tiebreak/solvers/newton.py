@@ -28,16 +28,6 @@ from scipy.linalg.lapack import dpotrf, dpotrs
 from tiebreak.data.threads import one_blas_thread
 from tiebreak.solvers.certificate import relative_gap
 
-__all__ = [
-    "NewtonSolution",
-    "SmoothObjective",
-    "StronglyConvex",
-    "chord_steps",
-    "conjugate_gradients",
-    "minimize_newton",
-    "minimize_truncated",
-]
-
 Vector = NDArray[np.float64]
 Operator = Callable[[Vector], Vector]
 
@@ -241,11 +231,7 @@ def _truncated_step(
 
 
 def minimize_truncated(
-    objective: StronglyConvex,
-    start: Vector,
-    *,
-    tol: float = 1e-3,
-    max_iter: int = 100,
+    objective: StronglyConvex, start: Vector, *, tol: float = 1e-3, max_iter: int = 100
 ) -> NewtonSolution:
     """Minimize a smooth, strongly convex function of many variables.
 

@@ -24,16 +24,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cholesky, solve_triangular
 
-__all__ = [
-    "Dictionary",
-    "PursuitPath",
-    "QuadraticForm",
-    "first_best",
-    "measure_columns",
-    "penalize_path",
-    "pursue",
-]
-
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
@@ -79,9 +69,8 @@ def measure_columns(
         measured = dictionary.measure(measure)
     if len(wrong := np.flatnonzero(~np.isfinite(measured).all(axis=1))):
         raise ValueError(
-            f"{len(wrong)} of {len(measured)} columns of the dictionary have values "
-            "whose squares no floating-point number can hold; the first is column "
-            f"{wrong[0]}. Scale the features, or choose another kernel."
+            f"{len(wrong)} of {len(measured)} columns of the dictionary have squares "
+            f"that no floating-point number can hold; the first is column {wrong[0]}."
         )
     return measured
 

@@ -25,8 +25,6 @@ from scipy.linalg.blas import dsymv
 from tiebreak.losses.laplacian import mirror
 from tiebreak.solvers.newton import conjugate_gradients
 
-__all__ = ["RidgeSolution", "RidgeSystem", "solve_by_products", "thin_inverse"]
-
 Floats = NDArray[np.float64]
 Operator = Callable[[Floats], Floats]
 
@@ -100,15 +98,12 @@ class RidgeSystem:
         """Give (H + α I)⁻¹."""
         if alpha <= self.floor:
             raise la.LinAlgError("the penalty is lost in rounding")
-        lower = la.cholesky(self._shifted(alpha), lower=True, overwrite_a=True)
+        shifted = self.H.copy()
+        shifted.flat[:: len(shifted) + 1] += alpha
+        lower = la.cholesky(shifted, lower=True, overwrite_a=True)
         inverse, _ = la.lapack.dpotri(lower, lower=1, overwrite_c=1)
         low = np.tril(inverse, -1)
         return np.asarray(low + low.T + np.diag(inverse.diagonal()))
-
-    def _shifted(self, alpha: float) -> Floats:
-        shifted = self.H.copy()
-        shifted.flat[:: len(shifted) + 1] += alpha
-        return shifted
 
 
 def solve_by_products(

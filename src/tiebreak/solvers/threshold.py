@@ -12,8 +12,6 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["best_threshold"]
-
 # Relative to the largest size; utilities carry more rounding than this seldom.
 _SAME = 1e-9
 

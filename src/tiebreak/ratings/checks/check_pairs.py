@@ -13,7 +13,7 @@ whole numbers: tails of the binomial distribution are incomplete beta functions.
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ from scipy.sparse import csr_array, triu
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 from scipy.special import betainc, ndtri
 
-from tiebreak.data import Pairs, as_pairs, check_outcomes, check_weights
+from tiebreak.data import Comparisons, Pairs, as_pairs, check_outcomes, check_weights
 from tiebreak.data.columns import (
     Distinct,
     Periods,
@@ -137,12 +137,11 @@ def check_pairs(
     kept = compared.compact()
     raters = None if rater is None else _distinct_raters(rater, counted)
     taken: Any = slice(None) if whole else counted
-    codes = None if raters is None else raters.codes
-    favor = None if favor is None else favor[taken]
-    votes = Votes(
-        kept.left, kept.right, outcome[taken], weight[taken], kept.n_items, codes, favor
-    )
-    graph = ComparisonGraph.of(kept, votes.outcome, votes.weight)
+    columns = {} if raters is None else {"rater": raters.codes}
+    if favor is not None:
+        columns["advantage"] = favor[taken]
+    votes = Comparisons(kept, outcome[taken], weight[taken], columns)
+    graph = ComparisonGraph.of(kept, votes.y, votes.weight)
     items = Named(kept.names, compared.touched())
     games = graph.wins + graph.ties + graph.losses
     repeated = facts = None
@@ -151,7 +150,7 @@ def check_pairs(
     if raters is not None and len(kept):
         facts = check_raters(votes, raters.values)
     cells = None if favor is None else _count_cells(votes)
-    left, tie, right = np.bincount(votes.outcome + 1, votes.weight, 3).tolist()
+    left, tie, right = np.bincount(votes.y + 1, votes.weight, 3).tolist()
     met = triu(graph.beats + graph.beats.T + graph.tied).data
     report = PairsReport(
         n_rows=int(present.sum()),
@@ -162,9 +161,7 @@ def check_pairs(
         tie=tie,
         right=right,
         n_pairs=len(met),
-        fewest=float(met.min()) if len(met) else 0.0,
-        median=float(np.median(met)) if len(met) else 0.0,
-        most=float(met.max(initial=0.0)),
+        **_range(met),
         self_rows=tuple(np.flatnonzero(present & same).tolist()),
         repeated_rows=repeated,
         components=tuple(map(items.of, _members(graph.component)[1:])),
@@ -174,7 +171,7 @@ def check_pairs(
         losing_groups=tuple(map(items.of, graph.losing_groups)),
         few_games=items.with_counts(np.flatnonzero(games < FEW_GAMES), games),
         strengths=_strengths(graph, cells),
-        cycles=_describe_cycles(graph, items),
+        cycles=find_cycles(graph, items),
         position=_position(votes, cells) if sided else None,
         raters=facts,
         periods=None if periods is None else _when(periods, np.flatnonzero(present)),
@@ -208,15 +205,22 @@ def _distinct_raters(rater: ArrayLike, counted: NDArray[np.bool_]) -> Distinct:
 
 
 def _count_repeated(
-    votes: Votes, periods: Periods | None, counted: NDArray[np.bool_]
+    votes: Comparisons, periods: Periods | None, counted: NDArray[np.bool_]
 ) -> int:
     """Count the rows that equal an earlier one in everything but the weight."""
-    columns = {"left": votes.left, "right": votes.right, "outcome": votes.outcome}
-    if votes.rater is not None:
-        columns["rater"] = votes.rater
+    columns = {"left": votes.pairs.left, "right": votes.pairs.right, "outcome": votes.y}
+    if "rater" in votes.columns:
+        columns["rater"] = votes.columns["rater"]
     if periods is not None:
         columns["period"] = periods.place[counted]
-    return len(votes.left) - pl.DataFrame(columns).n_unique()
+    return len(votes) - pl.DataFrame(columns).n_unique()
+
+
+def _range(counts: Floats) -> dict[str, float]:
+    """Give the least, the median and the largest count; 0 without any."""
+    counts = counts if len(counts) else np.zeros(1)
+    ends = {"fewest": float(counts.min()), "most": float(counts.max())}
+    return ends | {"median": float(np.median(counts))}
 
 
 def _members(label: NDArray[np.int64]) -> list[NDArray[np.int64]]:
@@ -225,25 +229,14 @@ def _members(label: NDArray[np.int64]) -> list[NDArray[np.int64]]:
     return np.split(np.argsort(label, kind="stable"), ends[:-1]) if len(ends) else []
 
 
-def _describe_cycles(graph: ComparisonGraph, items: Named) -> CycleFacts:
-    cycles = find_cycles(graph)
-    example = np.asarray(cycles.example, dtype=np.int64)
-    scores = tuple(
-        (float(graph.beats[i, j]), float(graph.beats[j, i]))
-        for i, j in zip(example, np.roll(example, -1), strict=True)
-    )
-    triads = cycles.circular_triads, cycles.decided_triads
-    return CycleFacts(len(cycles.items), items.of(example), scores, *triads)
-
-
-def _count_cells(votes: Votes) -> ComparisonCounts:
+def _count_cells(votes: Comparisons) -> ComparisonCounts:
     """Count comparisons by pair and advantage, which is 1 for left if none is given."""
-    n, columns = votes.n_items, (votes.outcome, votes.weight)
-    if votes.advantage is not None:
-        favor = votes.advantage[:, None]
-        return count_comparisons(votes.left, votes.right, *columns, n, favor)
+    pairs, n, columns = votes.pairs, votes.pairs.n_items, (votes.y, votes.weight)
+    if "advantage" in votes.columns:
+        favor = votes.columns["advantage"][:, None]
+        return count_comparisons(pairs.left, pairs.right, *columns, n, favor)
     # As if items on the right were others, so that sides are kept.
-    cells = count_comparisons(votes.left, votes.right + n, *columns, 2 * n)
+    cells = count_comparisons(pairs.left, pairs.right + n, *columns, 2 * n)
     ones = np.ones((len(cells.left), 1))
     return ComparisonCounts(cells.left, cells.right - n, cells.counts, ones)
 
@@ -273,17 +266,19 @@ def _separated(cells: ComparisonCounts, n_items: int) -> Level | None:
     return None
 
 
-def _position(votes: Votes, cells: ComparisonCounts | None) -> PositionFacts | None:
-    side, favored = "left", np.ones(len(votes.left))
-    if votes.advantage is not None:
-        side, favored = "advantage", np.sign(votes.advantage)
+def _position(
+    votes: Comparisons, cells: ComparisonCounts | None
+) -> PositionFacts | None:
+    side, favored = "left", np.ones(len(votes))
+    if "advantage" in votes.columns:
+        side, favored = "advantage", np.sign(votes.columns["advantage"])
     # Left wins with outcome -1: then, favored, the product is -1.
-    won = -favored * votes.outcome
+    won = -favored * votes.y
     wins = float(votes.weight[won > 0].sum())
     decided = float(votes.weight[won != 0].sum())
     if decided == 0:
         return None
-    test = check_position(cells or _count_cells(votes), votes.n_items)
+    test = check_position(cells or _count_cells(votes), votes.pairs.n_items)
     interval = map(float, wilson_interval(wins, decided))
     shares = decided, wins, wins / decided, *interval
     return PositionFacts(side, *shares, *(test or (None, None, None)))
@@ -302,57 +297,26 @@ def _when(periods: Periods, rows: NDArray[np.int64]) -> PeriodFacts:
     )
 
 
-@dataclass(frozen=True, eq=False)
-class Votes:
-    """Comparisons of different items, each with a positive weight."""
-
-    left: NDArray[np.int64]
-    right: NDArray[np.int64]
-    outcome: NDArray[np.int8]
-    weight: Floats
-    n_items: int
-    rater: NDArray[np.int64] | None = None
-    advantage: Floats | None = None  # of left
-
-    def take(self, rows: NDArray[Any]) -> Votes:
-        """Take some of the rows."""
-        return Votes(
-            self.left[rows],
-            self.right[rows],
-            self.outcome[rows],
-            self.weight[rows],
-            self.n_items,
-            None if self.rater is None else self.rater[rows],
-            None if self.advantage is None else self.advantage[rows],
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class MajorityCycles:
-    """What contradicts a ranking."""
-
-    items: NDArray[np.int64]  # those that lie on a cycle, ascending
-    example: tuple[int, ...]  # each over the next, the last over the first; or empty
-    circular_triads: int | None  # None: too many items to count
-    decided_triads: int | None  # where each of the three pairs has a majority
-
-
-def find_cycles(graph: ComparisonGraph) -> MajorityCycles:
+def find_cycles(graph: ComparisonGraph, names: Named) -> CycleFacts:
     """Find the cycles of the majority relation; an example is the widest triad."""
     margin = _margins(graph)
     _, label = connected_components(margin, directed=True, connection="strong")
     items = np.flatnonzero(np.bincount(label)[label] > 1).astype(np.int64)
     circular = decided = None
-    example: list[int] = []
+    cycle: list[int] = []
     compared = np.flatnonzero(graph.present)
     if len(compared) <= MOST_ITEMS_FOR_TRIADS:
         circular, decided = _count_triads(margin[compared][:, compared].toarray() > 0)
         if circular:
-            example = list(_widest_triad(margin[items][:, items].toarray()))
-    if len(items) and not example:
-        example = _short_cycle(margin[items][:, items])
-    example = [int(code) for code in items[example]] if example else []
-    return MajorityCycles(items, tuple(example), circular, decided)
+            cycle = list(_widest_triad(margin[items][:, items].toarray()))
+    if len(items) and not cycle:
+        cycle = _short_cycle(margin[items][:, items])
+    example = items[cycle]
+    scores = tuple(
+        (float(graph.beats[i, j]), float(graph.beats[j, i]))
+        for i, j in zip(example, np.roll(example, -1), strict=True)
+    )
+    return CycleFacts(len(items), names.of(example), scores, circular, decided)
 
 
 def _margins(graph: ComparisonGraph) -> csr_array:
@@ -404,17 +368,13 @@ def _short_cycle(margin: csr_array) -> list[int]:
     return shortest
 
 
-def check_raters(votes: Votes, names: list[Any]) -> RaterFacts:
+def check_raters(votes: Comparisons, names: list[Any]) -> RaterFacts:
     """Describe the raters, and find those whose votes say nothing."""
-    assert votes.rater is not None
-    total = _sum_by(votes.rater, votes.weight, len(names))
+    total = _sum_by(votes.columns["rater"], votes.weight, len(names))
     present = total > 0
-    counts = total[present]
     return RaterFacts(
         n_raters=int(present.sum()),
-        fewest=float(counts.min()),
-        median=float(np.median(counts)),
-        most=float(counts.max()),
+        **_range(total[present]),
         one_vote=tuple(names[code] for code in np.flatnonzero(total == 1)),
         constant=_find_constant(votes, total, names),
         contrary=_find_contrary(votes, total, names),
@@ -422,10 +382,10 @@ def check_raters(votes: Votes, names: list[Any]) -> RaterFacts:
 
 
 def _find_constant(
-    votes: Votes, total: Floats, names: list[Any]
+    votes: Comparisons, total: Floats, names: list[Any]
 ) -> tuple[tuple[Any, int, float], ...]:
     """Give rater, outcome and votes of those who always say the same."""
-    cells = 3 * votes.rater + votes.outcome + 1  # type: ignore[operator]
+    cells = 3 * votes.columns["rater"] + votes.y + 1
     voted = np.bincount(cells, minlength=3 * len(names)).reshape(-1, 3) > 0
     constant = (voted.sum(axis=1) == 1) & (total >= CONSTANT_VOTES)
     return tuple(
@@ -435,18 +395,17 @@ def _find_constant(
 
 
 def _find_contrary(
-    votes: Votes, total: Floats, names: list[Any]
+    votes: Comparisons, total: Floats, names: list[Any]
 ) -> tuple[tuple[Any, float, float], ...]:
     """Give rater, share of agreement and decided votes of those against all others."""
     # Strengths of all votes stand for those of the others, but for a rater with many.
-    assert votes.rater is not None
-    if (total > 0).sum() < 2 or not votes.outcome.any():
+    if (total > 0).sum() < 2 or not votes.y.any():
         return ()
     agreed, decided = _count_agreement(votes, _fit_strengths(votes), len(names))
     for code in np.flatnonzero(total > _LARGE_SHARE * total.sum()):
-        own = votes.rater == code
+        own = votes.columns["rater"] == code
         others = votes.take(~own)
-        if not others.outcome.any():
+        if not others.y.any():
             agreed[code] = decided[code] = 0.0
             continue
         counts = _count_agreement(votes.take(own), _fit_strengths(others), len(names))
@@ -462,16 +421,15 @@ def _find_contrary(
 
 
 def _count_agreement(
-    votes: Votes, strength: Floats, n_raters: int
+    votes: Comparisons, strength: Floats, n_raters: int
 ) -> tuple[Floats, Floats]:
     """Sum, by rater, the decided votes with the stronger item, and all decided ones."""
-    side = np.sign(strength[votes.right] - strength[votes.left])
+    side = np.sign(strength[votes.pairs.right] - strength[votes.pairs.left])
     # NaN where an item is unknown to the others; then, as when strengths are equal,
     # there is nothing to agree with.
-    counted = (votes.outcome != 0) & (np.abs(side) == 1)
-    assert votes.rater is not None
-    rater, weight = votes.rater[counted], votes.weight[counted]
-    same = side[counted] == votes.outcome[counted]
+    counted = (votes.y != 0) & (np.abs(side) == 1)
+    rater, weight = votes.columns["rater"][counted], votes.weight[counted]
+    same = side[counted] == votes.y[counted]
     return (_sum_by(rater, weight * same, n_raters), _sum_by(rater, weight, n_raters))
 
 
@@ -480,18 +438,19 @@ def _sum_by(codes: NDArray[np.int64], weight: Floats, n: int) -> Floats:
     return np.bincount(codes, weight, n).astype(np.float64, copy=False)
 
 
-def _fit_strengths(votes: Votes) -> Floats:
+def _fit_strengths(votes: Comparisons) -> Floats:
     """Give the strength of each item, NaN for those that are not compared."""
-    pairs = Pairs._of(None, votes.left, votes.right, np.arange(votes.n_items))
-    tied = (votes.outcome == 0).any()
+    n_items = votes.pairs.n_items
+    pairs = Pairs._of(None, votes.pairs.left, votes.pairs.right, np.arange(n_items))
+    tied = (votes.y == 0).any()
     model = BradleyTerry(ties="davidson" if tied else None, alpha=_PENALTY)
     with warnings.catch_warnings():
         # True of a part of the votes, these would say nothing; and items that never
         # meet are not compared here either.
         known = "y holds only 0 and 1|.* comparable only by the penalty"
         warnings.filterwarnings("ignore", message=known)
-        model.fit(pairs, votes.outcome, sample_weight=votes.weight)
-    strength = np.full(votes.n_items, np.nan)
+        model.fit(pairs, votes.y, sample_weight=votes.weight)
+    strength = np.full(n_items, np.nan)
     strength[model.items_] = model.strength_
     return strength
 

@@ -211,11 +211,8 @@ class Elo(SequentialRating):
         scale: float = 400.0,
         unseen: Literal["error", "prior"] = "error",
     ) -> None:
-        self.k = k
-        self.init = init
-        self.advantage = advantage
-        self.scale = scale
-        self.unseen = unseen
+        self.k, self.init, self.scale = k, init, scale
+        self.advantage, self.unseen = advantage, unseen
 
     @staticmethod
     def _new_item(settings: Settings) -> tuple[float, ...]:

@@ -122,8 +122,7 @@ def _check_period(
     if measured_by is not None and column.dtype.kind not in "iuf":
         raise TypeError(
             f"{measured_by} needs numbers as period, because deviations grow with the "
-            f"time between them; got {plain_values(column[:1])[0]!r} at row 0. For "
-            "months try np.asarray(dates, dtype='datetime64[M]').astype(int)."
+            f"time between them; got {plain_values(column[:1])[0]!r} at row 0."
         )
     earlier = np.flatnonzero(column[1:] < column[:-1]) + 1
     if len(earlier):
@@ -131,8 +130,7 @@ def _check_period(
         row, before = int(earlier[0]), plain_values(column[earlier[:1] - 1])[0]
         raise ValueError(
             f"period decreases at {list_rows(earlier, values)}: row {row} comes after "
-            f"period {before!r} of row {row - 1}. Row order is time; sort the rows "
-            "by np.argsort(period, kind='stable'). Text is sorted letter by letter."
+            f"period {before!r} of row {row - 1}. Sort the rows, text letter by letter."
         )
     return column
 

@@ -303,12 +303,8 @@ class Glicko(DeviatingRating):
         advantage: float | Literal["auto"] = 0.0,
         unseen: Literal["error", "prior"] = "error",
     ) -> None:
-        self.init = init
-        self.deviation = deviation
-        self.c = c
-        self.max_deviation = max_deviation
-        self.advantage = advantage
-        self.unseen = unseen
+        self.init, self.advantage, self.unseen = init, advantage, unseen
+        self.deviation, self.c, self.max_deviation = deviation, c, max_deviation
 
 
 class Glicko2(DeviatingRating):
@@ -385,13 +381,9 @@ class Glicko2(DeviatingRating):
         advantage: float | Literal["auto"] = 0.0,
         unseen: Literal["error", "prior"] = "error",
     ) -> None:
-        self.init = init
-        self.deviation = deviation
-        self.volatility = volatility
-        self.tau = tau
-        self.max_deviation = max_deviation
-        self.advantage = advantage
-        self.unseen = unseen
+        self.init, self.advantage, self.unseen = init, advantage, unseen
+        self.deviation, self.max_deviation = deviation, max_deviation
+        self.volatility, self.tau = volatility, tau
 
     @property
     def volatility_(self) -> Floats:

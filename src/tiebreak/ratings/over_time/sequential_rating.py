@@ -38,12 +38,7 @@ from tiebreak.data.columns import as_column, as_names, plain_values
 from tiebreak.data.messages import DataWarning, warn_user
 from tiebreak.data.parameters import check_parameters
 from tiebreak.io.result import first_of
-from tiebreak.models.base import (
-    UtilityMixin,
-    accuracy,
-    fits_outcomes,
-    outcome_scores,
-)
+from tiebreak.models.base import UtilityMixin, accuracy, fits_outcomes, outcome_scores
 from tiebreak.models.covariates import check_row_numbers
 from tiebreak.ratings.named_results import named_pairs
 from tiebreak.ratings.over_time.games import (
@@ -195,8 +190,7 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
             if self._read_settings()["advantage"] == "auto":
                 raise ValueError(
                     f"{type(self).__name__} got advantage='auto', and partial_fit "
-                    "learns none. Call fit with earlier games first, or set advantage "
-                    "to a number of points."
+                    "learns none: call fit first, or set a number of points."
                 )
             pairs = named_pairs(X, type(self).__name__)
             y = check_outcomes(y, len(pairs), some=True)
@@ -268,8 +262,7 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
         if abs(best) > 0.999 * bound:
             warn_user(
                 f"The {'left' if best > 0 else 'right'} side wins so often that no "
-                f"advantage is large enough; it is set to the largest, {best:.0f} "
-                "points. Are sides in the data sorted by outcome?",
+                f"advantage is large enough; it is set to {best:.0f} points.",
                 DataWarning,
             )
         return float(best)
@@ -459,9 +452,8 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
         if self.unseen != "prior" and (rows < 0).any():
             unseen = dict.fromkeys(repr(values[i]) for i in np.flatnonzero(rows < 0))
             raise ValueError(
-                f"{len(unseen)} item(s) have no rating, because no game of theirs was "
-                f"seen: {first_of(list(unseen))}. Known names are in items_; "
-                "unseen='prior' rates others as new items."
+                f"{len(unseen)} item(s) have no rating: {first_of(list(unseen))}. "
+                "Known names are in items_; unseen='prior' rates others as new items."
             )
         state = self._state[rows, : self._n_traced]
         state[rows < 0] = self._new_item(self._settings)[: self._n_traced]
@@ -680,6 +672,5 @@ def _check_continues(earlier: NDArray[Any] | None, period: NDArray[Any] | None) 
     if period[0] < earlier[-1]:
         raise ValueError(
             f"period {plain_values(period[:1])[0]!r} at row 0 is before "
-            f"{plain_values(earlier[-1:])[0]!r}, the last one of earlier calls. Row "
-            "order is time here; call fit with all games, sorted by period."
+            f"{plain_values(earlier[-1:])[0]!r}, the last one of earlier calls."
         )

@@ -19,10 +19,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from tiebreak.data import as_pairs
-from tiebreak.data.comparison_graph import (
-    ComparisonCounts,
-    count_comparisons,
-)
+from tiebreak.data.comparison_graph import ComparisonCounts, count_comparisons
 from tiebreak.data.messages import DataWarning, warn_user
 from tiebreak.data.parameters import check_parameters, one_of
 from tiebreak.losses import (
@@ -51,11 +48,7 @@ from tiebreak.models.covariates import (
 from tiebreak.ratings.named_results import check_rater, check_results
 from tiebreak.ratings.strengths.distribution import StrengthDistribution
 from tiebreak.ratings.strengths.existence import check_existence, label_components
-from tiebreak.ratings.strengths.inference import (
-    FEWEST_RATERS,
-    KINDS,
-    StrengthModel,
-)
+from tiebreak.ratings.strengths.inference import FEWEST_RATERS, KINDS, StrengthModel
 from tiebreak.ratings.strengths.many_items import MANY_ITEMS, SparseHessian
 from tiebreak.ratings.strengths.prior import fit_penalized
 from tiebreak.ratings.strengths.recency import recency_weights
@@ -195,11 +188,8 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         tol: float = 1e-8,
         max_iter: int = 100,
     ) -> None:
-        self.ties = ties
-        self.alpha = alpha
-        self.half_life = half_life
-        self.tol = tol
-        self.max_iter = max_iter
+        self.ties, self.alpha, self.half_life = ties, alpha, half_life
+        self.tol, self.max_iter = tol, max_iter
 
     @fits_outcomes
     def fit(
@@ -243,15 +233,9 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         raters = check_rater(rater, results.n_rows)
         present = results.take(covariates)
         weight, half_life = recency_weights(self, results, present, period)
-        cells = count_comparisons(
-            results.left,
-            results.right,
-            results.outcome,
-            weight,
-            n_items,
-            present,
-            None if raters is None else results.take(raters),
-        )
+        by_rater = None if raters is None else results.take(raters)
+        sides, outcome = (results.left, results.right), results.outcome
+        cells = count_comparisons(*sides, outcome, weight, n_items, present, by_rater)
         check_existence(cells, results.names, self.ties, self.alpha)
         if covariates.shape[1] and self.alpha != "auto":
             effects = effect_names(advantage is not None, covariates.shape[1], names)
@@ -309,9 +293,7 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         if not fitted["converged_"]:
             warn_user(
                 f"BradleyTerry did not converge in {fitted['n_iter_']} steps: the "
-                f"relative gap is {fitted['gap_']:.1e}. The result is kept. Leave out "
-                "a covariate if it separates the outcomes. Try a larger max_iter "
-                "otherwise.",
+                f"relative gap is {fitted['gap_']:.1e}. Try a larger max_iter.",
                 ConvergenceWarning,
             )
         if problem.has_tie:

@@ -42,8 +42,7 @@ def check_existence(
     if ties is None and n_ties:
         raise ValueError(
             f"There are ties (weight {n_ties:g} of {total:g}), but ties=None has no "
-            "place for them. Choose ties='davidson' or 'rao-kupper', or leave the ties "
-            "out."
+            "place for them; leave them out, or set ties='davidson'."
         )
     refuse_empty(counts)
     if n_ties == total and ties != "half":

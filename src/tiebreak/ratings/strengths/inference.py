@@ -143,9 +143,8 @@ class StrengthModel(UtilityMixin, ClassifierMixin, BaseEstimator):
         """Refuse a covariance matrix of more items than fit."""
         if len(self.items_) > LARGEST_COVARIANCE:
             raise ValueError(
-                f"The covariance of {len(self.items_)} items would need a matrix of "
-                f"{8e-9 * len(self.items_) ** 2:.0f} GB; the limit is "
-                f"{LARGEST_COVARIANCE} items. Fit on items with more comparisons."
+                f"The covariance of {len(self.items_)} items would need too large a "
+                f"matrix; the limit is {LARGEST_COVARIANCE} items."
             )
 
     def _posterior(

@@ -36,10 +36,7 @@ from tiebreak.models.covariates import check_level, check_row_column
 from tiebreak.ratings.named_results import check_results
 from tiebreak.ratings.strengths.bradley_terry import BradleyTerry
 from tiebreak.ratings.strengths.distribution import StrengthDistribution
-from tiebreak.ratings.strengths.inference import (
-    FEWEST_RATERS,
-    StrengthModel,
-)
+from tiebreak.ratings.strengths.inference import FEWEST_RATERS, StrengthModel
 from tiebreak.ratings.strengths.prior import LearnedPrior, learn_prior
 from tiebreak.solvers import NewtonSolution, minimize_newton
 
@@ -230,22 +227,14 @@ class JudgeBradleyTerry(StrengthModel):
         if rater is not None and len(names) < 2:
             warn_user(
                 f"All votes are those of one rater, {str(names[0])!r}, so nothing is "
-                "known of differences between raters: the strengths are those of "
-                "BradleyTerry.",
+                "known of differences between raters.",
                 DataWarning,
             )
         if len(names) < 2:
             free[:] = False
         if not free.any():
             return self._keep(kept | _like_plain(plain, len(names)))
-        cells = JudgeCells.of(
-            judge,
-            results.left,
-            results.right,
-            results.outcome,
-            results.weight,
-            len(results.names),
-        )
+        cells = JudgeCells.of(judge, pairs, results.outcome, results.weight)
         parts = [_fit_part(cells, plain, free)]
         if cells.n_judges <= _UNSURE:
             # Perhaps all judges vote alike: few votes cannot tell, and what they seem
@@ -255,8 +244,7 @@ class JudgeBradleyTerry(StrengthModel):
         if not fitted["converged_"]:
             warn_user(
                 f"JudgeBradleyTerry did not converge in {fitted['n_iter_']} steps: the "
-                f"relative gap is {fitted['gap_']:.1e}. The result is kept. Try a "
-                "larger max_iter or alpha.",
+                f"relative gap is {fitted['gap_']:.1e}. Try a larger max_iter.",
                 ConvergenceWarning,
             )
         return self._keep(kept | fitted)
@@ -527,15 +515,8 @@ def _fit_part(cells: JudgeCells, plain: BradleyTerry, free: NDArray[np.bool_]) -
             mixture.append(share * prior.weight[k])
             centers.append(this.mean_scale * (x[:n] - x[:n].mean()))
             covariances.append(covariance)
-    return _Part(
-        evidence,
-        objective,
-        prior,
-        known,
-        np.array(mixture),
-        np.stack(centers),
-        np.stack(covariances),
-    )
+    nodes_of = np.array(mixture), np.stack(centers), np.stack(covariances)
+    return _Part(evidence, objective, prior, known, *nodes_of)
 
 
 def _like_plain(plain: BradleyTerry, n_judges: int) -> dict[str, Any]:

@@ -127,9 +127,7 @@ class PlackettLuce(StrengthModel):
         tol: float = 1e-8,
         max_iter: int = 100,
     ) -> None:
-        self.alpha = alpha
-        self.tol = tol
-        self.max_iter = max_iter
+        self.alpha, self.tol, self.max_iter = alpha, tol, max_iter
 
     @fits_outcomes
     def fit(
@@ -171,8 +169,7 @@ class PlackettLuce(StrengthModel):
             warn_user(
                 f"PlackettLuce stopped after {fitted['n_iter_']} steps with a relative "
                 f"gap of {fitted['gap_']:.1e} and strengths {np.ptp(strength):.0f} "
-                "apart: the lists may contradict each other too little for finite "
-                "strengths. Try alpha='auto', or a larger max_iter.",
+                "apart. Try alpha='auto', or a larger max_iter.",
                 ConvergenceWarning,
             )
         return self._keep(

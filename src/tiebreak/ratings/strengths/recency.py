@@ -82,9 +82,8 @@ def _measure(period: ArrayLike, n_rows: int, in_days: bool, half_life: Any) -> F
     column = check_row_periods(period, n_rows)
     if column.dtype.kind == "U":
         raise TypeError(
-            "half_life needs numbers or dates as period, because weights fall with the "
-            f"time between them; got the text {plain_values(column[:1])[0]!r} at row "
-            "0. For dates try np.asarray(period, dtype='datetime64[D]')."
+            "half_life needs numbers or dates as period; got the text "
+            f"{plain_values(column[:1])[0]!r} at row 0."
         )
     if column.dtype.kind == "M":
         return (column - np.datetime64(0, "D")) / np.timedelta64(1, "D")
@@ -141,8 +140,7 @@ def _learn(model: Any, results: Results, covariates: Floats, times: Floats) -> f
     if n_rows == 0:
         raise ValueError(
             "half_life='auto' predicts later rows from earlier ones, and no row has "
-            f"two items of an earlier block; there are {len(np.unique(times))} "
-            "period(s). Give half_life as a number, or None."
+            "two items of an earlier block. Give half_life as a number, or None."
         )
     return tried[int(losses.argmin())]
 

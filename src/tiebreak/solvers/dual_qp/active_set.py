@@ -27,8 +27,6 @@ from tiebreak.kernels import MatrixRows
 from tiebreak.kernels.rows import add_rows, full_matrix
 from tiebreak.solvers.dual_qp.problem import DualQP, DualSolution, DualState
 
-__all__ = ["ActiveSet"]
-
 # Above this many variables the system is factored in the precision of the rows.
 _DOUBLE_LIMIT = 1500
 _RIDGE: dict[type, float] = {np.float64: 1e-11, np.float32: 3e-7}

@@ -27,8 +27,6 @@ from tiebreak.data.jit import njit
 from tiebreak.data.threads import chunks, in_threads
 from tiebreak.solvers.dual_qp.problem import DualQP, DualState
 
-__all__ = ["interior_point"]
-
 _BACK_OFF = 0.995
 # Columns of the factor that are weighted at a time, so that they stay in the cache.
 _COLUMNS = 4096

@@ -34,8 +34,6 @@ import numpy as np
 from tiebreak.kernels import MatrixRows
 from tiebreak.solvers.certificate import relative_gap
 
-__all__ = ["DualQP", "DualSolution", "DualState"]
-
 _ROUNDING = 4.0 * float(np.finfo(np.float64).eps)
 
 

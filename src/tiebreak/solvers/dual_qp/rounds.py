@@ -32,8 +32,6 @@ from tiebreak.kernels.functions import Table, exp_in_place
 from tiebreak.kernels.rows import add_rows, gather_block, subtract_sides
 from tiebreak.solvers.dual_qp.problem import DualState
 
-__all__ = ["Rounds", "Sweeps", "WorkingSets", "compile_kernels"]
-
 _LOGGER = logging.getLogger("tiebreak")
 # The size of a working set; problems up to the second size are one.
 _SIZE, _WHOLE = 512, 1024
@@ -240,6 +238,20 @@ def find_partner(row, diagonal, e, s, lower, own, highest):  # type: ignore[no-u
 
 
 @njit(cache=True, nogil=True)
+def move_pair(s, i, j, move, upper, lower):  # type: ignore[no-untyped-def]
+    """Grow s[i] and shrink s[j] as far as their bounds allow; gives how far."""
+    room_i = upper - s[i]
+    room_j = s[j] - lower
+    if room_i <= move and room_i <= room_j:
+        move = room_i
+    elif room_j <= move:
+        move = room_j
+    s[i] = upper if move == room_i else s[i] + move
+    s[j] = lower if move == room_j else s[j] - move
+    return move
+
+
+@njit(cache=True, nogil=True)
 def solve_blocks(K, e, s, lower, upper, starts, eps, max_steps):  # type: ignore[no-untyped-def]
     """Move pairs inside blocks until no block violates optimality by more than eps."""
     # On entry ``e`` is the gradient at ``s``; on exit both are updated in place, and
@@ -269,15 +281,7 @@ def solve_blocks(K, e, s, lower, upper, starts, eps, max_steps):  # type: ignore
             return step
         j += begin
         curve = max(K[i, i] + K[j, j] - 2.0 * K[i, j], _FLAT)
-        move = (e[i] - e[j]) / curve
-        room_i = upper[i] - s[i]
-        room_j = s[j] - lower[j]
-        if room_i <= move and room_i <= room_j:
-            move = room_i
-        elif room_j <= move:
-            move = room_j
-        s[i] = upper[i] if move == room_i else s[i] + move
-        s[j] = lower[j] if move == room_j else s[j] - move
+        move = move_pair(s, i, j, (e[i] - e[j]) / curve, upper[i], lower[j])
         for k in range(len(e)):
             e[k] -= move * (K[i, k] - K[j, k])
     return max_steps
@@ -364,20 +368,13 @@ def sweep_pairs(table, weights, s, bounds, y, row, loading, up, down):  # type: 
         i, j = up[k], down[k]
         gain = y[i] - weighted_row(table, row[i], loading[i], weights)
         gain -= y[j] - weighted_row(table, row[j], loading[j], weights)
-        room_i = bounds[1, i] - s[i]
-        room_j = s[j] - bounds[0, j]
-        if gain <= 0.0 or room_i <= 0.0 or room_j <= 0.0:
+        if gain <= 0.0 or s[i] >= bounds[1, i] or s[j] <= bounds[0, j]:
             continue
         size = 0.0
         for c in loading[i]:
             size += c * c
         move = gain / max(size * squared_distance(table, row[i], row[j]), _FLAT)
-        if room_i <= move and room_i <= room_j:
-            move = room_i
-        elif room_j <= move:
-            move = room_j
-        s[i] = bounds[1, i] if move == room_i else s[i] + move
-        s[j] = bounds[0, j] if move == room_j else s[j] - move
+        move = move_pair(s, i, j, move, bounds[1, i], bounds[0, j])
         add_row(table, row[i], loading[i], move, weights)
         add_row(table, row[j], loading[j], -move, weights)
         steps += 1

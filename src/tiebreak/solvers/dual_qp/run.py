@@ -27,8 +27,6 @@ from tiebreak.solvers.dual_qp.interior_point import interior_point
 from tiebreak.solvers.dual_qp.problem import DualQP, DualSolution, DualState
 from tiebreak.solvers.dual_qp.rounds import Rounds, Sweeps, WorkingSets
 
-__all__ = ["solve_dual_qp"]
-
 # Systems up to this size are cheap enough to solve after every fit.
 _SMALL = 1500
 # Violation at which Newton steps are worth a try: the active set is nearly right.
