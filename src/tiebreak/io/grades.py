@@ -282,33 +282,47 @@ def read_graded(
 ) -> ReadResult:
     """Read a table of graded items."""
     grade, query, item = roles["grade"], roles.get("query"), roles.get("item")
-    others = [c for c in table.columns if c not in set(roles.values())]
     named = "" if item is None else f", {item} names the item"
     within = "" if query is None else f"; only rows of the same {query} are compared"
     sentences = [f"{grade} is the grade of every row, higher is better{named}{within}."]
-    chosen = FeatureColumns([], [])
-    if options.items is None:
-        chosen = choose_features(table, others, wanted, sentences)
-    columns = read_roles(table, roles, text=chosen.words, numbers=chosen.numbers)
-    items = build_features(chosen, columns, sentences)
-    columns.refuse_broken()
-    if items is None and options.items is None:
+    others = None if options.items else table.columns
+    data = build_grades(table, roles, others, wanted, sentences)
+    p = data.items.n_features
+    if not p and not options.items:
         raise table.error(
             f"{grade} is a grade, but no other column can be used as a feature."
         )
-    names = None
-    if item is not None:
-        names = columns.restore_names(sentences, item)[0].array()
-    grades = columns.numbers[grade]
-    groups = None if query is None else columns.text[query].array()
-    count = 1 if query is None else len(columns.text[query].values)
-    features = "" if items is None else f", with {plural(items.n_features, 'feature')}"
-    sentences.append(
-        f"{plural(len(grades), 'graded row')} in {plural(count, 'group')}{features}."
-    )
-    table_of = no_features(len(grades)) if items is None else items
-    data = Grades.of(table_of, grades, groups, names)
+    features = f", with {plural(p, 'feature')}" if p else ""
+    groups = plural(data.n_groups, "group")
+    sentences.append(f"{plural(len(data), 'graded row')} in {groups}{features}.")
     return ReadResult(data, table.detected.format, sentences)
+
+
+def build_grades(
+    table: Table,
+    roles: dict[str, str],
+    others: list[str] | None,
+    wanted: Wanted | None,
+    sentences: list[str],
+    *,
+    whole: bool = False,
+) -> Grades:
+    """Read the rows of items, with features from other columns; None: without."""
+    chosen = FeatureColumns([], [])
+    if others is not None:
+        free = [column for column in others if column not in set(roles.values())]
+        chosen = choose_features(table, free, wanted, sentences)
+    columns = read_roles(table, roles, text=chosen.words, numbers=chosen.numbers)
+    items = build_features(chosen, columns, sentences, whole=whole)
+    columns.refuse_broken()
+    names = groups = None
+    if "item" in roles:
+        names = columns.restore_names(sentences, roles["item"])[0].array()
+    if "query" in roles:
+        groups = columns.text[roles["query"]].array()
+    y = columns.numbers.get(roles.get("grade", ""), np.full(table.n_rows, np.nan))
+    items = no_features(len(y)) if items is None else items
+    return Grades.of(items, y, groups, names)
 
 
 def _refuse_names_or_people(table: Table, numeric: list[str]) -> None:

@@ -32,17 +32,14 @@ from tiebreak.io.comparisons import read_advantage, read_comparisons
 from tiebreak.io.formats import STANDARD_INPUT, FileFormat, detect_format
 from tiebreak.io.frames import is_path, is_path_list, list_files
 from tiebreak.io.grades import (
-    no_features,
+    build_grades,
     read_graded,
     read_long,
     read_svmlight,
     read_unnamed,
 )
 from tiebreak.io.items import (
-    FeatureColumns,
     Wanted,
-    build_features,
-    choose_features,
     find_wanted,
     fit_numbered,
     join_items,
@@ -171,28 +168,19 @@ def _read_other(
 ) -> ReadResult:
     """Read a file that is no table."""
     kind, read = _OTHERS[detected.format]
+    refused = [flag(role, column) for role, column in options.columns().items()]
+    of_columns = {
+        "where": options.where, "by": options.words, "covariates": options.numbers,
+        "drop_duplicates": options.drop_duplicates,
+    }  # fmt: skip
+    refused += [flag(option) for option, value in of_columns.items() if value]
     if options.kind not in (None, kind):
+        refused.append(flag("kind", options.kind))
+    if refused:
         raise FileError(
             path,
-            f"{flag('kind', options.kind)} is asked for, but this file holds {kind}.",
-        )
-    if named := options.columns():
-        raise FileError(
-            path,
-            f"{plural(len(named), 'column')} named ({', '.join(named.values())}), but "
-            f"a file in the format {detected.format} has no named columns.",
-        )
-    of_columns: dict[str, Any] = {
-        flag("where"): options.where,
-        flag("by"): options.words,
-    }
-    of_columns |= {flag("drop_duplicates"): options.drop_duplicates}
-    of_columns |= {flag("covariates"): options.numbers}
-    if refused := [option for option, value in of_columns.items() if value]:
-        raise FileError(
-            path,
-            f"{' and '.join(refused)} need a table with columns, and this is "
-            f"a file in the format {detected.format}.",
+            f"{' and '.join(refused)} cannot be used: a file in the format "
+            f"{detected.format} holds {kind}, and no named columns.",
         )
     result = read(path, detected)
     data = result.data
@@ -462,28 +450,12 @@ def _read_items(roles: Roles, wanted: Wanted | None) -> ReadResult:
     within = together if query is None else f", ranked within its {query}"
     sentences = [f"Every row is an item{named}{within}."]
     ignored: list[str] = []
-    chosen = FeatureColumns([], [])
-    if wanted is not None:
-        others = [c for c in table.columns if c not in by_role.values()]
-        if wanted.names is None:
-            graded = {c for role in _GRADES for c in find_columns(role, others)}
-            others = [c for c in others if c not in graded]
-            ignored = _describe_ignored(table, by_role, _GRADES)
-        chosen = choose_features(table, others, wanted, ignored)
-    columns = table.read(
-        text=[*by_role.values(), *chosen.words], numbers=chosen.numbers
-    )
-    columns.note_missing("value", *by_role.values())
-    items = build_features(chosen, columns, sentences, whole=True)
-    columns.refuse_broken()
-    names = None
-    if item is not None:
-        names = columns.restore_names(sentences, item)[0].array()
-    groups = None if query is None else columns.text[query].array()
-    if items is None:
-        assert names is not None
-        items = no_features(len(names))
-    data = Grades.of(items, np.full(len(items), np.nan), groups, names)
+    others = None if wanted is None else table.columns
+    if wanted is not None and wanted.names is None:
+        graded = {c for role in _GRADES for c in find_columns(role, table.columns)}
+        others = [c for c in table.columns if c not in graded]
+        ignored = _describe_ignored(table, by_role, _GRADES)
+    data = build_grades(table, by_role, others, wanted, sentences, whole=True)
     return ReadResult(data, table.detected.format, sentences + ignored)
 
 
