@@ -15,7 +15,6 @@ from __future__ import annotations
 import glob
 import json
 import os
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -254,22 +253,24 @@ def read_json(path: Path, detected: FileFormat) -> pl.DataFrame:
     with open_bytes(path, detected.copy) as stream:
         text = stream.read().decode("utf-8").lstrip("\ufeff")
     try:
-        if text.lstrip()[:1] == "[":
-            return of_records(_array(path, text))
         content = json.loads(text)
     except json.JSONDecodeError as error:
         at = f"line {error.lineno}, column {error.colno}"
         raise _json_error(path, at, error) from None
     except RecursionError:
         raise FileError(path, _DEEP) from None
-    if not isinstance(content, dict):
+    if isinstance(content, dict):
+        return _of_object(path, content)
+    if not isinstance(content, list):
         raise FileError(path, f"this is {_kind(content)}; {_EXPECTED}")
-    return _of_object(path, content)
+    for row, record in enumerate(content, 1):
+        if not isinstance(record, dict):
+            raise FileError(path, f"row {row} is {_kind(record)}; {_EXPECTED}")
+    return of_records(content)
 
 
 _EXPECTED = "expected an array of objects, one for each row."
 _DEEP = "the JSON is nested too deeply to be read."
-_BLANKS = re.compile(r"[ \t\r\n]*")
 
 
 def _json_error(path: Path, at: str, error: json.JSONDecodeError) -> FileError:
@@ -284,35 +285,6 @@ def _json_error(path: Path, at: str, error: json.JSONDecodeError) -> FileError:
 def _kind(value: Any) -> str:
     kinds = {dict: "an object", list: "an array", str: "a text", bool: "true or false"}
     return "null" if value is None else kinds.get(type(value), "a number")
-
-
-def _array(path: Path, text: str) -> Iterator[Mapping[str, Any]]:
-    """Give the objects of an array one by one, so that not all are kept."""
-    decoder = json.JSONDecoder()
-
-    def skip(place: int) -> int:
-        blanks = _BLANKS.match(text, place)
-        assert blanks is not None
-        return blanks.end()
-
-    place, row = skip(skip(0) + 1), 0
-    closed = text[place : place + 1] == "]"
-    while not closed:
-        record, end = decoder.raw_decode(text, place)
-        row += 1
-        if not isinstance(record, dict):
-            line = text.count("\n", 0, place) + 1
-            raise FileError(
-                path, f"row {row} (line {line}) is {_kind(record)}; {_EXPECTED}"
-            )
-        yield record
-        place = skip(end)
-        if text[place : place + 1] not in (",", "]"):
-            raise json.JSONDecodeError("expecting ',' delimiter", text, place)
-        closed = text[place] == "]"
-        place = skip(place + 1)
-    if closed and skip(place + (not row)) < len(text):
-        raise json.JSONDecodeError("extra data", text, place)
 
 
 def _of_object(path: Path, content: dict[str, Any]) -> pl.DataFrame:
