@@ -240,7 +240,7 @@ def test_files_that_do_not_belong_together(files, tmp_path):
         ".*part0.csv: it has no 'outcome', and it has 'result' besides",
         CSV.replace(",", ";"): "part0.csv: it is written in another way",
         CSV.replace(",", "\t"): "part0.csv: it is written in another way",
-        "2 qid:1 1:0.5\n": "a file in the format svmlight, which is read alone",
+        "2 qid:1 1:0.5\n": "a file of svmlight is read alone",
         "": "other: the file is empty",
     }.items():
         other.write_text(text)

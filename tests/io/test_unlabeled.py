@@ -57,8 +57,8 @@ def test_who_won_is_not_looked_at_however_wrong_it_is(ask):
         ("a,b\nAda,Bo\n", {"left": "a"}, ["give both"]),
         ("a,b\nAda,Bo\n", {"left": "a", "right": "c"}, ["no such column"]),
         ("home,away,neutral\nAda,Bo,maybe\n", {}, ["line 2 ('maybe')"]),
-        ("4 1\n0 3 2 0 3\n", {}, ["format orders"]),
-        ("1 qid:1 1:2\n", {}, ["format svmlight"]),
+        ("4 1\n0 3 2 0 3\n", {}, ["not orders"]),
+        ("1 qid:1 1:2\n", {}, ["not svmlight"]),
     ],
 )
 def test_pairs_that_are_refused(ask, text, options, words):

@@ -303,8 +303,10 @@ def make_orders(
     best_first = np.argsort(-utility(X)[listed], axis=1, kind="stable")
     exact = np.take_along_axis(listed, best_first, axis=1)
     # The whole swaps, and one more with the probability of the rest.
-    more = rng.random(n_orders) < n_swaps - math.floor(n_swaps)
-    noisy = swap_adjacent(exact, math.floor(n_swaps) + more.astype(np.int64), rng)
+    counts = math.floor(n_swaps) + (rng.random(n_orders) < n_swaps % 1)
+    noisy, starts = exact.copy(), length * np.arange(n_orders)
+    for swap in range(int(counts.max(initial=0))):
+        swap_once(noisy.reshape(-1), starts[counts > swap], length, rng)
     if is_binary:
         seen = np.abs(X - (rng.random(X.shape) < attribute_noise))
     else:
@@ -315,16 +317,6 @@ def make_orders(
         attributes=X,
         utility=utility,
     )
-
-
-def swap_adjacent(orders: Codes, n_swaps: Codes, rng: np.random.Generator) -> Codes:
-    """Swap random neighbors in orders (n, length), `n_swaps` (n,) times; a copy."""
-    n, length = orders.shape
-    out = orders.copy()
-    flat, starts = out.reshape(-1), length * np.arange(n)
-    for number in range(int(n_swaps.max(initial=0))):
-        swap_once(flat, starts[n_swaps > number], length, rng)
-    return out
 
 
 def swap_once(

@@ -157,17 +157,12 @@ def _read_outcomes(
     undeclared = np.flatnonzero(codes == _FAULT_CODES["undeclared"])
     if len(undeclared):
         raise _ask_meaning(columns, sides, column, undeclared)
-    for code, fault in (
-        (
-            _FAULT_CODES["number"],
-            f"outcomes that are not among the numbers of {parser.declared}",
-        ),
-        (
-            _AMBIGUOUS,
-            "outcomes that are a word and also the name of an item of other rows",
-        ),
-        (_FAULT_CODES["unknown"], "unknown outcomes"),
-    ):
+    faults = {
+        _FAULT_CODES["number"]: f"outcomes that are not numbers of {parser.declared}",
+        _AMBIGUOUS: "outcomes that are a word and the name of an item of other rows",
+        _FAULT_CODES["unknown"]: "unknown outcomes",
+    }
+    for code, fault in faults.items():
         rows = np.flatnonzero(codes == code)
         columns.note(fault, rows, outcome.in_rows(rows))
     if (codes == _FAULT_CODES["unknown"]).any():

@@ -15,6 +15,7 @@ from __future__ import annotations
 import glob
 import json
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -62,11 +63,8 @@ def list_files(path: Path) -> list[Path]:
         raise FileError(path, f"cannot be read: {io_reason(error)}.") from None
     files = [file for file in inside if file.suffix in FILE_ENDINGS]
     if not files:
-        raise FileError(
-            path,
-            "there is no Parquet or Arrow file in this folder; for other files, or "
-            f"folders in it, write a pattern such as '{path}/**/*.csv'.",
-        )
+        what = "there is no Parquet or Arrow file in this folder"
+        raise FileError(path, f"{what}; for others write '{path}/**/*.csv'.")
     return files
 
 
@@ -81,8 +79,20 @@ def as_frame(source: Any) -> pl.DataFrame:
         _refuse_repeated(names)
         columns = (source.iloc[:, place] for place in range(len(names)))
         return _side_by_side(zip(names, columns, strict=True))
+    if (
+        isinstance(source, Mapping)
+        and source
+        and all(hasattr(value, "column_names") for value in source.values())
+    ):
+        listed = ", ".join(map(repr, source))
+        raise TypeError(f"This holds {len(source)} tables ({listed}); pass one.")
     if hasattr(source, "with_format") and hasattr(source, "column_names"):
-        return _of_dataset(source)
+        if not hasattr(source, "__len__") or not hasattr(source, "__getitem__"):
+            raise TypeError(
+                "An iterable dataset has no table; pass list(dataset.take(10_000))."
+            )
+        # Its rows may be chosen and shuffled by indices.
+        return pl.DataFrame(source.with_format("arrow")[:])
     if hasattr(source, "__arrow_c_stream__"):
         return pl.DataFrame(source)
     if isinstance(source, Mapping):
@@ -96,28 +106,14 @@ def as_frame(source: Any) -> pl.DataFrame:
     )
 
 
-def _of_dataset(source: Any) -> pl.DataFrame:
-    """Read a Hugging Face dataset; its rows may be chosen and shuffled by indices."""
-    if not hasattr(source, "__len__") or not hasattr(source, "__getitem__"):
-        raise TypeError(
-            "An iterable dataset has no table. Load it without streaming, or pass "
-            "list(dataset.take(10_000))."
-        )
-    if isinstance(source, Mapping):
-        raise _splits_error(source)
-    return pl.DataFrame(source.with_format("arrow")[:])
-
-
 def _of_columns(source: Mapping[Any, Any]) -> pl.DataFrame:
     names = [str(name) for name in source]
     _refuse_repeated(names)
-    if names and all(hasattr(value, "column_names") for value in source.values()):
-        raise _splits_error(source)
     for name, values in zip(names, source.values(), strict=True):
         if isinstance(values, str | bytes) or not isinstance(values, Iterable):
             raise TypeError(
-                f"A dict is a table of columns, but {name!r} holds one value "
-                f"({type(values).__name__}); expected a list or an array for each."
+                f"A dict is a table of columns, but {name!r} holds one value; expected "
+                "a list or an array for each."
             )
     columns = [value if hasattr(value, "__len__") else list(value)
                for value in source.values()]  # fmt: skip
@@ -128,26 +124,18 @@ def _of_columns(source: Mapping[Any, Any]) -> pl.DataFrame:
     return _side_by_side(zip(names, columns, strict=True))
 
 
-def _splits_error(source: Mapping[Any, Any]) -> TypeError:
-    names = [str(name) for name in source]
-    return TypeError(
-        f"This holds {len(names)} tables ({', '.join(names)}); pass one of them, such "
-        f"as dataset[{names[0]!r}]."
-    )
-
-
 def _refuse_repeated(names: list[str]) -> None:
     if repeated := find_repeated(names):
         raise ValueError(
-            f"Columns must have different names; {', '.join(map(repr, repeated[:5]))} "
-            "occurs twice. Rename or drop one of them."
+            f"Columns must have different names: {', '.join(map(repr, repeated[:5]))}."
         )
 
 
-def find_repeated(names: Sequence[str]) -> list[str]:
+def find_repeated(names: Sequence[Any]) -> list[Any]:
     """List the names that occur more than once."""
-    seen: set[str] = set()
-    return sorted({name for name in names if name in seen or seen.add(name)})  # type: ignore[func-returns-value]
+    if len(set(names)) == len(names):
+        return []
+    return [name for name, count in Counter(names).items() if count > 1]
 
 
 def of_records(records: Iterable[Mapping[Any, Any]]) -> pl.DataFrame:

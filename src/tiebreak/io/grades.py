@@ -24,7 +24,7 @@ import polars as pl
 from numpy.typing import NDArray
 from sklearn.datasets import load_svmlight_file
 
-from tiebreak.data.columns import as_names
+from tiebreak.data.columns import as_names, number_keys
 from tiebreak.data.items import ItemTable, as_items
 from tiebreak.data.kinds import Comparisons, Grades, Lists
 from tiebreak.data.orders import Orders
@@ -72,9 +72,8 @@ def _refuse_two_sides(table: Table, numeric: list[str]) -> None:
         if not (left == right).any():
             raise table.question(
                 f"{first} and {second} hold the same names, as two sides do. Say "
-                f"{flag('left', first)} {flag('right', second)}, and who won by "
-                f"{flag('outcome')} or by {flag('left_score')} and "
-                f"{flag('right_score')}; or {flag('grade')} for graded items."
+                f"{flag('left', first)} {flag('right', second)} and {flag('outcome')}, "
+                f"or {flag('grade')} for graded items."
             )
 
 
@@ -185,8 +184,7 @@ def _within_people(
     total = int((sizes * (sizes - 1) // 2).sum())
     if total > _MOST_COMPARISONS:
         raise table.error(
-            f"the scores give {total:,} comparisons within people, which is too many "
-            f"to write out; try {flag('kind', 'orders')}."
+            f"the scores give {total:,} comparisons; try {flag('kind', 'orders')}."
         )
     left, right = [], []
     for rows in np.split(order, np.cumsum(sizes)[:-1]):
@@ -196,25 +194,21 @@ def _within_people(
     all_left, all_right = np.concatenate(left), np.concatenate(right)
     differ = scores.item[all_left] != scores.item[all_right]
     if not differ.any():
-        raise table.error(
-            "no person scored two products, so there is nothing to compare."
-        )
+        raise table.error("no person scored two products.")
     return all_left[differ], all_right[differ]
 
 
 def _repeated(scores: Scores) -> NDArray[np.int64]:
     """Find the scores of an item that the same person had scored before."""
-    key = scores.person.codes * len(scores.names) + scores.item
-    order = np.argsort(key, kind="stable")
-    return np.sort(order[1:][np.diff(key[order]) == 0])
+    _, first = number_keys(scores.person.codes * len(scores.names) + scores.item)
+    return np.setdiff1d(np.arange(len(scores.item)), first)
 
 
 def _make_orders(table: Table, scores: Scores) -> Orders:
     if len(again := _repeated(scores)):
         raise table.error(
-            f"{plural(len(again), 'score')} of a product that the person had scored "
-            f"before: {table.list_places(scores.row[again])}; a list holds an item "
-            "once."
+            "a list holds an item once, but a person scored one again: "
+            f"{table.list_places(scores.row[again])}."
         )
     sequences: list[list[list[int]]] = []
     order = np.lexsort((-scores.score, scores.person.codes))
@@ -259,9 +253,8 @@ def read_unnamed(
         columns["query"] = query
     if options.grade is None and spelling(grade) in _PLACES:
         raise table.question(
-            f"{grade} looks like a place, of which 1 is best. Name a column that is "
-            f"higher for better rows with {flag('grade')}, or say "
-            f"{flag('grade', grade)} if higher is better."
+            f"{grade} looks like a place, of which 1 is best. Say "
+            f"{flag('grade', grade)} if higher is better, or name another column."
         )
     result = read_graded(table, columns, options, wanted)
     if options.grade is None:
@@ -333,22 +326,20 @@ def _refuse_names_or_people(table: Table, numeric: list[str]) -> None:
     if table.head[first].n_unique() < table.head.height or table.head.height < 2:
         return
     raise table.question(
-        f"the table can be read in 2 ways. {first} names people who scored the "
-        f"products {rest[0]}, {rest[1]}, …: {flag('person', first)}; or {first} names "
-        f"items whose features are the other columns: {flag('item', first)} "
-        f"{flag('grade', rest[-1])}."
+        f"the table can be read in 2 ways. {first} names people who scored products: "
+        f"{flag('person', first)}; or it names items that have features: "
+        f"{flag('item', first)} {flag('grade', rest[-1])}."
     )
 
 
 def _refuse(table: Table, options: ReadOptions) -> None:
     wanted = "" if options.kind is None else f" as {options.kind}"
     raise table.error(
-        f"the columns ({', '.join(map(shorten, table.columns[:12]))}"
-        f"{', …' * (len(table.columns) > 12)}) "
-        f"cannot be understood{wanted}. Name them: {flag('left')}, {flag('right')} "
-        f"and {flag('outcome')} for comparisons; {flag('winner')} and "
-        f"{flag('loser')}; {flag('grade')} (and {flag('query')}) for graded items; "
-        f"{flag('person')}, {flag('item')} and {flag('grade')} for scores of people."
+        f"the columns ({first_of([*map(shorten, table.columns)])}) cannot be "
+        f"understood{wanted}. Name {flag('left')}, {flag('right')} and "
+        f"{flag('outcome')}; or {flag('winner')} and {flag('loser')}; or "
+        f"{flag('grade')}, perhaps with {flag('query')}, {flag('person')}, "
+        f"{flag('item')}."
     )
 
 

@@ -23,6 +23,7 @@ from tiebreak.data.pairs import Pairs
 from tiebreak.io.columns import (
     Roles,
     Sides,
+    ask_which,
     find_columns,
     find_reading,
     named_column,
@@ -125,11 +126,7 @@ def _detect_files(source: Any, options: ReadOptions) -> list[tuple[Path, FileFor
     for path in paths:
         detected = detect_format(path, *how)
         if not detected.is_table and len(paths) > 1:
-            raise FileError(
-                path,
-                f"this is a file in the format {detected.format}, which is read alone; "
-                "only tables can be read together.",
-            )
+            raise FileError(path, f"a file of {detected.format} is read alone.")
         files.append((path, detected))
     return files
 
@@ -364,10 +361,7 @@ def read_unlabeled(
         return result
     if not detected.is_table:
         raise FileError(
-            path,
-            f"this is a file in the format {detected.format}, which this model cannot "
-            "be asked about; expected a table with two columns of names, such as left "
-            "and right.",
+            path, f"expected a table with two columns of names, not {detected.format}."
         )
     return _read_asked(_open_table(source, files), options, wanted)
 
@@ -376,35 +370,31 @@ def _read_asked(
     table: Table, options: ReadOptions, wanted: Wanted | None
 ) -> ReadResult:
     roles = Roles(table, options)
-    sides = _find_sides(roles)
+    ways = roles.sides()
+    ask_which(
+        table, [f"{flag('left', way.left)} {flag('right', way.right)}" for way in ways]
+    )
+    sides = ways[0] if ways else None
     joined = options.items is not None
     if sides is not None and (joined or wanted is None):
         result = _read_sides(roles, sides)
     elif wanted is None:
         raise table.error(
-            "the model knows items by name, so it can be asked about two of them; no "
-            "two columns have usual names, such as left and right. Name them with "
+            "the model knows items by name; name the columns of two of them with "
             f"{flag('left')} and {flag('right')}. {table.list_columns()}"
         )
     else:
-        if sides is not None:
-            _refuse_sides_without_features(table, sides, wanted)
+        names = wanted.names
+        known = [] if names is None else find_wanted(table.columns, names)
+        if sides is not None and (names is None or len(known) < len(names)):
+            raise table.error(
+                f"{sides.left} and {sides.right} name two items, but the model was "
+                f"fitted on {plural(wanted.count, 'feature')} of items; name the table "
+                f"that has them with {flag('items')}."
+            )
         result = _read_items(roles, None if joined else wanted)
     result.sentences[:0] = table.describe()
     return _finish(result, options, wanted)
-
-
-def _find_sides(roles: Roles) -> Sides | None:
-    ways = roles.sides()
-    if len(ways) > 1:
-        listed = "; or ".join(
-            f"{flag('left', s.left)} {flag('right', s.right)}" for s in ways
-        )
-        raise roles.table.question(
-            f"the two items can be read in {len(ways)} ways. Choose one by its "
-            f"options: {listed}."
-        )
-    return ways[0] if ways else None
 
 
 def _read_sides(roles: Roles, sides: Sides) -> ReadResult:
@@ -442,8 +432,8 @@ def _read_items(roles: Roles, wanted: Wanted | None) -> ReadResult:
     query, item = by_role.get("query"), by_role.get("item")
     if wanted is None and item is None:
         raise table.error(
-            "no column has a usual name for items, so that they could be looked up in "
-            f"the table of items. Name it with {flag('item')}. {table.list_columns()}"
+            "no column has a usual name for items. Name it with "
+            f"{flag('item')}. {table.list_columns()}"
         )
     named = "" if item is None else f", named by {item}"
     together = "; all of them are ranked together"
@@ -465,16 +455,3 @@ def _describe_ignored(
     listed = [column for role in roles for column in find_columns(role, table.columns)]
     kept = [c for c in dict.fromkeys(listed) if c not in used.values()]
     return [f"Not looked at: {', '.join(kept)}."] if kept else []
-
-
-def _refuse_sides_without_features(table: Table, sides: Sides, wanted: Wanted) -> None:
-    """Refuse pairs of names for a model of features, unless it finds all it needs."""
-    if wanted.names is not None:
-        places = find_wanted(table.columns, wanted.names)
-        if len(places) == len(wanted.names):
-            return
-    raise table.error(
-        f"{sides.left} and {sides.right} name two items, but the model was fitted on "
-        f"{plural(wanted.count, 'feature')} of items; name the table that has them "
-        f"with {flag('items')}."
-    )

@@ -225,12 +225,9 @@ class TableFile:
         # Its columns are c0, c1, …, since polars reads some names as patterns.
         self.frame = self._find_typed(frame) if self.is_typed else self._scan_csv()
         if len(self.columns) < 2:
-            expected = "columns separated by a comma, a semicolon or a tab"
-            if self.is_typed:
-                expected = "two at least" + " that hold no lists" * bool(self.skipped)
             raise self.error(
                 f"the {self.noun} has one column only ({shorten(self.columns[0])}); "
-                f"expected {expected}."
+                "expected two at least, in CSV with a comma, ; or tab in between."
             )
         self.n_records = self._count_records()
 
