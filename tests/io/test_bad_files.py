@@ -207,7 +207,7 @@ def test_scores_of_people_must_be_numbers(refuse):
     assert "line 4 ('x')" in refuse(f"person,item,score\n{rows}p,c,x\n")
     assert "no value in item: line 4" in refuse(f"person,item,score\n{rows}p,,1\n")
     wide = "person,a,b\np,1,2\nq,1,2\nr,3,x\n"
-    assert "scores of b that are not finite numbers: line 4 ('x')" in refuse(wide)
+    assert "values of b that are not finite numbers: line 4 ('x')" in refuse(wide)
     assert "no person scored two products" in refuse(
         "person,item,score\np,a,1\nq,b,2\n"
     )

@@ -48,17 +48,13 @@ def is_path_list(source: Any) -> bool:
 def list_files(path: Path) -> list[Path]:
     """List what a path names: a file, those of a pattern, or of a folder of tables."""
     try:
-        if path.is_dir():
-            inside = sorted(path.iterdir())
-        elif path.exists() or not set("*?[") & set(str(path)):
-            return [path]
-        else:
-            inside = [
-                Path(file) for file in sorted(glob.glob(str(path), recursive=True))
-            ]
-            if not inside:
-                raise FileError(path, "no file has such a name.")
-            return inside
+        if not path.is_dir():
+            if path.exists() or not set("*?[") & set(str(path)):
+                return [path]
+            if names := sorted(glob.glob(str(path), recursive=True)):
+                return [Path(name) for name in names]
+            raise FileError(path, "no file has such a name.")
+        inside = sorted(path.iterdir())
     except OSError as error:
         raise FileError(path, f"cannot be read: {io_reason(error)}.") from None
     files = [file for file in inside if file.suffix in FILE_ENDINGS]

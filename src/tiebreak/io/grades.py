@@ -114,10 +114,7 @@ def _read_wide(table: Table, options: ReadOptions, person: str) -> ReadResult:
     """Read a table of one row per person and one column per product; cells may miss."""
     products = [column for column in table.columns if column != person]
     columns = read_roles(table, {"person": person}, numbers=products)
-    for product in products:
-        if len(bad := columns.bad[product]):
-            fault = f"scores of {product} that are not finite numbers"
-            columns.note(fault, bad, table.values(product, bad))
+    columns.note_bad("", *products)
     columns.refuse_broken()
     score = np.stack([columns.numbers[product] for product in products], axis=1)
     row, item = np.nonzero(~np.isnan(score))
@@ -353,12 +350,12 @@ def read_svmlight(path: Path, detected: FileFormat) -> ReadResult:
     """Read a file of lines ``grade qid:7 1:0.5 3:2``."""
     with open_bytes(path, detected.copy) as stream:
         try:
-            loaded = load_svmlight_file(stream, query_id=True, zero_based=True)
+            X, grades, query = load_svmlight_file(
+                stream, query_id=True, zero_based=True
+            )
         except (ValueError, OverflowError) as error:
-            loaded, reason = None, str(error).partition("\n")[0]
-    if loaded is None:
-        raise _svmlight_error(path, detected, reason)
-    X, grades, query = loaded
+            reason = str(error).partition("\n")[0]
+            raise _svmlight_error(path, detected, reason) from None
     # Of these the reader says nothing.
     if (
         len(grades) == 0
@@ -374,14 +371,9 @@ def read_svmlight(path: Path, detected: FileFormat) -> ReadResult:
     if p <= _NAMED_FEATURES:
         names = tuple(f"feature {j + first}" for j in range(p))
         items = ItemTable(items.values, names)
-    start = "svmlight file; only rows of the same qid are compared."
-    if not len(query):
-        start = (
-            "svmlight file without any qid: all rows are one group, and every row is "
-            "compared with every other."
-        )
+    within = "; only rows of the same qid are compared"
     sentences = [
-        start,
+        f"svmlight file{within if len(query) else ' without any qid: one group'}.",
         f"{plural(n, 'graded row')} in {plural(len(np.unique(query)) or 1, 'group')}, "
         f"with {plural(p, 'feature')}; grades from {grades.min():g} to "
         f"{grades.max():g}.",

@@ -38,7 +38,7 @@ from tiebreak.io.result import (
     plural,
     shorten,
 )
-from tiebreak.io.table import Columns, Table, Text
+from tiebreak.io.table import Columns, Table, TableFile, Text
 from tiebreak.options import flag
 
 # A text column with at most so many words becomes columns of 0 and 1.
@@ -328,7 +328,7 @@ def find_items(
     if not detected.is_table:
         what = f"expected a table of items, not {detected.format}."
         raise FileError(path, what)
-    table = Table.of_file(path, detected)
+    table = Table([TableFile(path, detected)])
     item = _find_item_column(table, names, options.item_column)
     details: list[str] = []
     others = _without_numbering(table, item, wanted, details)

@@ -274,17 +274,14 @@ def _evaluate(table: Table, text: str) -> pl.Series:
     try:
         condition = pl.sql_expr(text)
         names = list(dict.fromkeys(condition.meta.root_names()))
+        trouble = "" if names else "it names no column"
     except pl.exceptions.PolarsError as error:
-        reason = str(error).partition("\n")[0]
-        raise table.error(
-            f"{option} is not understood ({reason}); {example}."
-        ) from None
-    if not names:
-        raise table.error(f"{option} names no column; {example}.")
+        trouble = str(error).partition("\n")[0]
+    if trouble:
+        raise table.error(f"{option} is not understood ({trouble}); {example}.")
     frame = table.frame([named_column(table, name, option) for name in names])
     frame.columns = names
     plain = frame.select(_as_plain_text(column) for column in frame)
-    trouble = ""
     # Numbers are compared as numbers, unless a word is among what is asked for.
     for tried in (plain.select(_as_numbers(column) for column in plain), plain):
         try:

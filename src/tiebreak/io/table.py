@@ -105,6 +105,8 @@ class Text:
 
     def rename(self, new: dict[str, str]) -> Text:
         """Make the column with new values, of which several may be equal."""
+        if all(new[value] == value for value in self.values):
+            return self
         codes, values = factorize(new[value] for value in self.values)
         # One more, because a missing value has the number -1.
         return Text(np.append(codes, -1)[self.codes], values)
@@ -139,11 +141,12 @@ class Columns:
             self.note(f"no {what} in {column}", missing)
 
     def note_bad(self, what: str, *columns: str) -> None:
-        """Note the rows where columns of numbers hold something else, or nothing."""
+        """Note the rows where columns of numbers hold something else, or no `what`."""
         for column in columns:
             bad, missing = self.bad[column], np.isnan(self.numbers[column])
             missing = np.setdiff1d(np.flatnonzero(missing), bad)
-            self.note(f"no {what} in {column}", missing)
+            if what:
+                self.note(f"no {what} in {column}", missing)
             if len(bad):
                 fault = f"values of {column} that are not finite numbers"
                 self.note(fault, bad, self.table.values(column, bad))
@@ -194,18 +197,12 @@ class Columns:
 
 def _say_similar(names: list[str]) -> list[str]:
     """Point out names that differ only in case or blanks."""
-    groups: dict[str, dict[str, None]] = {}
-    for name in names:
-        groups.setdefault("".join(name.casefold().split()), {})[name] = None
-    similar = [
-        " and ".join(map(shorten, group)) for group in groups.values() if len(group) > 1
-    ]
-    if not similar:
-        return []
-    return [
-        "Names that differ only in case or blanks are taken for different items: "
-        f"{first_of(similar, SHOWN)}."
-    ]
+    groups: dict[str, list[str]] = {}
+    for name in dict.fromkeys(names):
+        groups.setdefault("".join(name.casefold().split()), []).append(shorten(name))
+    similar = [" and ".join(group) for group in groups.values() if len(group) > 1]
+    start = "Names that differ only in case or blanks are taken for different items"
+    return [f"{start}: {first_of(similar, SHOWN)}."] if similar else []
 
 
 class TableFile:
@@ -463,10 +460,7 @@ class Table:
         blank = zip(files, self._starts, strict=False)
         self._absent = np.concatenate([file.blank + start for file, start in blank])
         if self.n_rows == 0:
-            what = f"the {first.noun} has a header and no rows."
-            if len(files) > 1:
-                what = f"there are no rows in {plural(len(files), 'file')}."
-            raise self.error(what)
+            raise self.error(f"the {first.noun} has a header and no rows.")
         self._look_at_head()
 
     @classmethod
@@ -474,11 +468,6 @@ class Table:
         """Open a table that is in memory."""
         path, detected = Path(type(source).__name__), FileFormat(MEMORY)
         return cls([TableFile(path, detected, as_frame(source))])
-
-    @classmethod
-    def of_file(cls, path: Path, detected: FileFormat) -> Table:
-        """Open the table of one file."""
-        return cls([TableFile(path, detected)])
 
     def _join(self) -> pl.LazyFrame:
         """Return the rows of all files, one below the other, in the same types."""
