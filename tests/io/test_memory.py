@@ -120,7 +120,7 @@ def test_rows_count_from_zero_and_options_are_arguments():
     message = str(caught.value)
     assert message.startswith("DataFrame: 1 row cannot be read, so nothing was read.")
     assert "unknown outcomes: row 3 ('lost')" in message
-    with pytest.raises(NeedsAnswer, match=r"Say meaning='score' if it is the points"):
+    with pytest.raises(NeedsAnswer, match=r"Say meaning='score' if 1 is a win of"):
         read_file({**COLUMNS, "winner": [1, 0, 1, 0]})
     with pytest.raises(FileError, match=r"left= names 'modela', but .* 'model_a'\?"):
         read_file(COLUMNS, ReadOptions(left="modela", right="model_b"))

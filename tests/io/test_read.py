@@ -286,7 +286,7 @@ def test_svmlight_without_queries_is_one_group_and_says_so(save):
     result = read_file(save("2 0:0.5 3:2\n0 2:1\n"))
     assert result.data.qid is None
     assert result.data.items.values.tolist() == [[0.5, 0, 0, 2], [0, 0, 1, 0]]
-    assert "without any qid: one group" in said(result)
+    assert "without any qid: all rows are one group" in said(result)
 
 
 def test_lines_of_item_numbers(save):

@@ -249,7 +249,7 @@ def _read_table(path: Path) -> Items:
     read = table.read(text=wanted)
     read.note_missing("value", *wanted)
     read.refuse_broken()
-    texts = {column: read.text[column].values_of_rows().tolist() for column in wanted}
+    texts = {column: read.text[column].per_row(str, None).tolist() for column in wanted}
     prompts = texts[prompt] if prompt else [None] * len(texts[name])
     with_prompt = f" with its {prompt}" if prompt else ""
     sentences = [f"Items are named by {name}, and {content} is shown{with_prompt}."]

@@ -371,9 +371,14 @@ def read_svmlight(path: Path, detected: FileFormat) -> ReadResult:
     if p <= _NAMED_FEATURES:
         names = tuple(f"feature {j + first}" for j in range(p))
         items = ItemTable(items.values, names)
-    within = "; only rows of the same qid are compared"
+    within = "; only rows of the same qid are compared."
+    if not len(query):
+        within = (
+            " without any qid: all rows are one group, and every row is compared with "
+            "every other."
+        )
     sentences = [
-        f"svmlight file{within if len(query) else ' without any qid: one group'}.",
+        f"svmlight file{within}",
         f"{plural(n, 'graded row')} in {plural(len(np.unique(query)) or 1, 'group')}, "
         f"with {plural(p, 'feature')}; grades from {grades.min():g} to "
         f"{grades.max():g}.",

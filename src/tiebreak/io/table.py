@@ -99,10 +99,6 @@ class Text:
         """Return the function's value for every row, computed per distinct value."""
         return np.array([*map(function, self.values), missing])[self.codes]
 
-    def values_of_rows(self) -> NDArray[Any]:
-        """Return the value of every row, None where there is none, shape (n,)."""
-        return np.array([*self.values, None], dtype=object)[self.codes]
-
     def rename(self, new: dict[str, str]) -> Text:
         """Make the column with new values, of which several may be equal."""
         if all(new[value] == value for value in self.values):
@@ -339,26 +335,19 @@ class TableFile:
         whole = re.compile(
             rb"(?:\xef\xbb\xbf)?%b(?:%b%b)*[\r\n]*" % (field, ends, field)
         )
-        ragged: list[str] = []
-        stray: list[str] = []
+        broken: list[str] = []
         for line, record in self._records():
             n_fields = _QUOTED.sub(b"", record).count(separator) + 1
             if not record.strip(b" \r\n"):
                 continue
             if b'"' in record and not whole.fullmatch(record):
-                stray.append(f"line {line}")
+                broken.append(f"line {line} (a quotation mark inside a field)")
             elif n_fields != len(self.columns):
-                ragged.append(f"line {line} ({n_fields})")
-        if stray:
+                broken.append(f"line {line} ({n_fields})")
+        if broken:
             raise self.error(
-                f"{plural(len(stray), 'row')} with a quotation mark inside a field: "
-                f"{first_of(stray, SHOWN)}. Quote the whole field and write the mark "
-                'twice: "5"" pipe".'
-            )
-        if ragged:
-            raise self.error(
-                f"{plural(len(ragged), 'row')} with another number of fields than the "
-                f"{len(self.columns)} of the header: {first_of(ragged, SHOWN)}."
+                f"{plural(len(broken), 'row')} with another number of fields than the "
+                f"{len(self.columns)} of the header: {first_of(broken, SHOWN)}."
             )
 
     def collect(self, frame: pl.LazyFrame) -> pl.DataFrame:
