@@ -7,6 +7,7 @@ from typing import Any
 
 from papers.experiment import Experiment, Settings, generator
 from papers.supervised_ordering.methods import METHODS, MORE, cross_validate
+from papers.supervised_ordering.noise import swaps_at_level
 from papers.supervised_ordering.sushi import SUSHI
 from tiebreak.datasets import make_orders
 
@@ -37,7 +38,7 @@ def _cell(
         attributes="numeric" if kind == "num" else "binary",
         # Not linear: the square and the cube in turn.
         degree=1 if shape == "li" else 2 + draw % 2,
-        order_noise=order_noise,
+        n_swaps=swaps_at_level(10, order_noise),
         attribute_noise=attribute_noise,
         random_state=generator("004", data, draw),
     )

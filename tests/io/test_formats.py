@@ -125,7 +125,7 @@ def test_encodings(read):
     text = CSV.replace("Ada", "Zoë")
     for encoding in ("utf-16", "utf-8-sig"):
         assert "Zoë" in read(text.encode(encoding)).data.pairs.names
-    with pytest.raises(FileError, match=r"--encoding cp1252 for what Windows"):
+    with pytest.raises(FileError, match="name its encoding, such as --encoding cp1252"):
         read(text.encode("cp1252"))
     result = read(text.encode("cp1252"), encoding="cp1252")
     assert "Zoë" in result.data.pairs.names
@@ -178,9 +178,9 @@ def test_json_lines_are_counted_with_blank_ones(read):
         ('[{"a": 1}, {"a" 2}]', r"line 1, column 17: this is not valid JSON \(expect"),
         ('[{"a": 1},\n {"a": 2}', r"line 2, column 10: .*it ends in the middle"),
         ('[{"a": 1}, {"a": 2}] x', "extra data"),
-        ('[{"a": 1}, [2]]', r"row 2 \(line 1\) is an array; expected an array of obj"),
+        ('[{"a": 1}, [2]]', "row 2 is an array; expected an array of objects"),
         ("[]", "no columns of text or numbers"),
-        ("[1, 2]", r"row 1 \(line 1\) is a number"),
+        ("[1, 2]", "row 1 is a number"),
         ('{"a": 1}\n{"a": }\n', r"line 2, column 7: this is not valid JSON"),
         ('{"a": 1}\n[1]\n', "line 2 holds an array; expected an object"),
         ('{"a": {"b": 1},\n "c": 1}', "this is an object with 'a', 'c'; expected an a"),
@@ -236,11 +236,11 @@ def test_several_files_are_read_as_one(files, tmp_path):
 def test_files_that_do_not_belong_together(files, tmp_path):
     other = tmp_path / "other"
     for text, message in {
-        "left,right,result\na,b,tie\n": "other: other columns than in .*part0.csv: it "
-        "has no 'outcome', and it has 'result' besides",
-        CSV.replace(",", ";"): "it is separated by another character than",
-        CSV.replace(",", "\t"): "it is TSV, and .*part0.csv is CSV",
-        "2 qid:1 1:0.5\n": "a file in the format svmlight, which is read alone",
+        "left,right,result\na,b,tie\n": "other: it cannot be read together with "
+        ".*part0.csv: it has no 'outcome', and it has 'result' besides",
+        CSV.replace(",", ";"): "part0.csv: it is written in another way",
+        CSV.replace(",", "\t"): "part0.csv: it is written in another way",
+        "2 qid:1 1:0.5\n": "a file of svmlight is read alone",
         "": "other: the file is empty",
     }.items():
         other.write_text(text)

@@ -133,7 +133,7 @@ def test_a_column_of_items_with_another_name(join, refuse):
         ),
         ("name,note\nAda,p\nBo,q\n=cmd,r\n", ["no other column can be used"]),
         ("name,x\nAda,1,1\nBo,4\n", ["line 2 (3)"]),
-        ("1 qid:1 1:2\n", ["svmlight", "must be CSV, TSV or Parquet"]),
+        ("1 qid:1 1:2\n", ["svmlight", "expected a table of items"]),
         ("", ["the file is empty"]),
     ],
 )
@@ -170,9 +170,9 @@ def test_graded_rows_take_their_features_from_the_table(join, refuse):
     assert result.data.names.tolist() == ["d1", "d2", "d2"]
     assert result.data.y.tolist() == [0, 2, 1]
     message = refuse(items, votes="query,grade,x\nq,0,1\nq,2,1\n")
-    assert "no names to look up in it. Name their column with --item" in message
+    assert "no names; name them with --item" in message
     message = refuse(items, votes="1 qid:1 1:2\n0 qid:1 1:3\n")
-    assert "have features themselves; leave --items out" in message
+    assert "have features; leave --items out" in message
 
 
 def test_the_features_of_a_model_are_asked_for_again(join, refuse):

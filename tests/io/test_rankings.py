@@ -139,13 +139,13 @@ def test_what_does_not_fit_the_format_is_refused(tmp_path):
 @pytest.mark.parametrize("name", ["", " a", "a\nb", "a\rb", "\u2003"])
 def test_names_that_do_not_fit_a_line_are_refused(tmp_path, name):
     path = tmp_path / "a.soi"
-    message = r"item 1 is called .*expected another name for each, in one line"
+    message = r"an item is called .*expected another name for each, in one line"
     refused(path, message, [[0, 1]], names=np.array(["x", name], dtype=object))
 
 
 def test_names_that_would_be_the_same_are_refused(tmp_path):
     names = np.array([1, "1"], dtype=object)
-    refused(tmp_path / "a.soi", "item 1 is called '1'", [["1"]], names=names)
+    refused(tmp_path / "a.soi", "an item is called '1'", [["1"]], names=names)
 
 
 @pytest.mark.parametrize("weight", [0, 0.5, 1.5])

@@ -306,9 +306,11 @@ def test_a_wanted_format_goes_before_the_guess(save):
 
 
 def test_an_option_that_cannot_be_used_is_refused(save):
-    with pytest.raises(FileError, match="this file holds orders"):
+    with pytest.raises(
+        FileError, match=r"--kind grades cannot be used: .* holds orders"
+    ):
         read_file(save("4 1\n0 2 1 2\n"), ReadOptions(kind="grades"))
-    with pytest.raises(FileError, match="has no named columns"):
+    with pytest.raises(FileError, match="no named columns"):
         read_file(save("4 1\n0 2 1 2\n"), ReadOptions(left="a"))
     path = save("winner,loser,neutral\nAda,Bo,TRUE\n")
     with pytest.raises(FileError, match="speak of the left side"):

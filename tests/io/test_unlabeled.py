@@ -57,8 +57,8 @@ def test_who_won_is_not_looked_at_however_wrong_it_is(ask):
         ("a,b\nAda,Bo\n", {"left": "a"}, ["give both"]),
         ("a,b\nAda,Bo\n", {"left": "a", "right": "c"}, ["no such column"]),
         ("home,away,neutral\nAda,Bo,maybe\n", {}, ["line 2 ('maybe')"]),
-        ("4 1\n0 3 2 0 3\n", {}, ["format orders"]),
-        ("1 qid:1 1:2\n", {}, ["format svmlight"]),
+        ("4 1\n0 3 2 0 3\n", {}, ["not orders"]),
+        ("1 qid:1 1:2\n", {}, ["not svmlight"]),
     ],
 )
 def test_pairs_that_are_refused(ask, text, options, words):
@@ -151,7 +151,7 @@ def test_svmlight_features_that_no_line_has_are_zero(ask):
         ask("2 qid:3 1:0.5\n", Wanted(2, ("feature 1", "age")))
     with pytest.raises(FileError, match="2 features, but the model was fitted on 1"):
         ask("2 qid:3 2:0.5\n", Wanted(1))
-    with pytest.raises(FileError, match="has no named columns"):
+    with pytest.raises(FileError, match="no named columns"):
         ask("2 qid:3 2:0.5\n", Wanted(2), query="q")
 
 

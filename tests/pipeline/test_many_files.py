@@ -115,8 +115,12 @@ def test_files_that_cannot_be_read_as_one(tmp_path, rng):
         (other(table.rename({"date": "day"})), "log", "no 'date', and it has 'day'"),
         (other(table[:0]), "log/part-2*", "the file has a header and no rows"),
         (lambda: broken.write_bytes(cut), "log", "part-2.parquet: the Parquet file is"),
-        (lambda: broken.write_text("date,a\n1,2\n"), "log", "part-2.parquet: other"),
-        (lambda: broken.write_text("0 1:2\n1 1:3\n"), "log", "which is read alone"),
+        (
+            lambda: broken.write_text("date,a\n1,2\n"),
+            "log",
+            "part-2.parquet: it cannot be read together",
+        ),
+        (lambda: broken.write_text("0 1:2\n1 1:3\n"), "log", "svmlight is read alone"),
     ):
         if change is not None:
             change()

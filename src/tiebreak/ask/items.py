@@ -26,7 +26,7 @@ from tiebreak.io.columns import COLUMN_WORDS, spelling
 from tiebreak.io.formats import detect_format
 from tiebreak.io.items import find_items
 from tiebreak.io.result import FileError, ReadOptions, first_of, plural
-from tiebreak.io.table import Table
+from tiebreak.io.table import Table, TableFile
 
 MEDIA_TYPES = {
     ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".png": "image/png",
@@ -233,7 +233,7 @@ def _read_table(path: Path) -> Items:
             path, "expected a folder, a table of items (CSV, TSV, JSON Lines, Parquet) "
             "or a .txt file with one item per line."
         )  # fmt: skip
-    table = Table.of_file(path, detected)
+    table = Table([TableFile(path, detected)])
     columns = {kind: _find_column(table.columns, w) for kind, w in _CONTENTS.items()}
     kind, content = next(((k, c) for k, c in columns.items() if c), ("text", None))
     prompt = _find_column(table.columns, _PROMPTS)
@@ -249,7 +249,7 @@ def _read_table(path: Path) -> Items:
     read = table.read(text=wanted)
     read.note_missing("value", *wanted)
     read.refuse_broken()
-    texts = {column: read.text[column].values_of_rows().tolist() for column in wanted}
+    texts = {column: read.text[column].per_row(str, None).tolist() for column in wanted}
     prompts = texts[prompt] if prompt else [None] * len(texts[name])
     with_prompt = f" with its {prompt}" if prompt else ""
     sentences = [f"Items are named by {name}, and {content} is shown{with_prompt}."]

@@ -42,12 +42,8 @@ def load_worldcup2022() -> Bunch:
     """
     table = _read_table("worldcup2022.csv", True, schema_overrides={"date": pl.Date})
     teams = sorted({*table["left"], *table["right"]})
-    left, right = (
-        np.array([teams.index(team) for team in table[side]])
-        for side in ("left", "right")
-    )
     return Bunch(
-        pairs=Pairs(None, left, right, names=teams),
+        pairs=Pairs(None, table["left"], table["right"], names=teams),
         y=np.sign(
             (table["right_goals"] - table["left_goals"]).to_numpy().astype(np.int8)
         ),

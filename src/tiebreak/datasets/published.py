@@ -9,7 +9,6 @@ SHA-256 of the table.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import tempfile
 import tomllib
@@ -116,6 +115,8 @@ def cache_dir() -> Path:
 
 def find_file(file: DataFile) -> Path | None:
     """Path of a file that is on this machine, or None."""
+    from pooch import file_hash
+
     if "/" not in file.name:
         return Path(__file__).parent / file.name
     if folder := os.environ.get("TIEBREAK_DATA"):
@@ -124,12 +125,7 @@ def find_file(file: DataFile) -> Path | None:
             if path.is_file():
                 return path
     path = cache_dir() / file.name
-    return path if path.is_file() and _sha256(path) == file.sha256 else None
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+    return path if path.is_file() and file_hash(path) == file.sha256 else None
 
 
 def fetch(name: str, *, download: bool = True) -> list[Path]:
@@ -199,10 +195,9 @@ def _download(dataset: DataSet, file: DataFile) -> Path:
         arrived = Path(pooch.retrieve(file.url, known, fname=served, path=path.parent))
         if file.member:
             with ZipFile(arrived) as archive:
-                content = archive.read(file.member)
-            if hashlib.sha256(content).hexdigest() != file.sha256:
+                path.write_bytes(archive.read(file.member))
+            if pooch.file_hash(path) != file.sha256:
                 raise ValueError(f"{file.member} in it has another SHA-256.")
-            path.write_bytes(content)
     except (requests.RequestException, ValueError, KeyError, BadZipFile) as error:
         if file.member:
             (path.parent / served).unlink(missing_ok=True)

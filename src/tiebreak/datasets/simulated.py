@@ -3,18 +3,13 @@
 
 Pairs are drawn in batches and kept until there are exactly as many ties and non-ties as
 asked for. A difference of exactly the threshold is a tie.
-
-With D the sum of squared differences of positions, Spearman's ρ = 1 - 6 D / (L³ - L),
-so that the level of noise in an order is the probability of D(noisy) > D(random): 0
-without noise, and for much noise that of two random orders, ½ (1 - P(equal)).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import lru_cache, partial
-from itertools import permutations
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -232,16 +227,6 @@ def _collect_pairs(
     return Pairs(items, first, n_pairs + first), y[shuffled]
 
 
-# All orders of so many items are listed, 40320; of more, as many as below are drawn.
-_LISTED = 8
-_DRAWN = 200_000
-# Orders whose noise is simulated to find its level: so many items in all, and orders
-# at least.
-_WALK_ITEMS, _FEWEST_WALKS = 200_000, 2_000
-# The level creeps up to its limit; it is followed up to this share.
-_REACHED = 0.9
-
-
 def _polynomial(X: ArrayLike, weights: Floats, degree: int) -> Floats:
     """The utility r(x) = (1 + w·x)^degree."""
     return (1.0 + np.asarray(X, dtype=np.float64) @ weights) ** degree
@@ -254,7 +239,7 @@ def make_orders(
     n_items: int = 1000,
     attributes: str = "numeric",
     degree: int = 1,
-    order_noise: float = 0.0,
+    n_swaps: float = 0.0,
     attribute_noise: float = 0.0,
     random_state: int | np.random.Generator | None = None,
 ) -> Bunch:
@@ -273,10 +258,9 @@ def make_orders(
         same.
     degree : int, default=1
         1 for a linear utility, 2 or 3 in the survey for others.
-    order_noise : float, default=0.0
-        Probability that Spearman's ρ between a list and its noisy version is smaller
-        than between the list and a random one; at most about 0.4. Random neighbors are
-        swapped, one pair after the other, as often as this level needs.
+    n_swaps : float, default=0.0
+        Mean number of random neighbors of a list that are swapped, one pair after the
+        other: 2.3 stands for two swaps, and a third one with probability 0.3.
     attribute_noise : float, default=0.0
         Standard deviation of the normal factors, with mean 1, of numeric attributes:
         0.4 is the survey's 40 %. Probability that a binary one is turned over.
@@ -289,12 +273,12 @@ def make_orders(
         ``orders``: noisy lists of items with noisy attributes, from which a model
         learns; ``exact``: the same lists in the order of the true utility;
         ``attributes`` without noise; ``utility``: the true utility of a table of
-        attributes, a function; ``n_swaps``: mean number of swaps of adjacent items.
+        attributes, a function.
 
     Examples
     --------
     >>> from tiebreak.datasets import make_orders
-    >>> data = make_orders(50, 6, n_items=40, order_noise=0.01, random_state=0)
+    >>> data = make_orders(50, 6, n_items=40, n_swaps=2, random_state=0)
     >>> data.orders
     Orders(50 lists of 40 items, 5 features)
     >>> best = data.exact.flat[data.exact.indptr[:-1]]
@@ -307,7 +291,6 @@ def make_orders(
     known = is_binary or attributes == "numeric"
     _check(known, "attributes", "'numeric' or 'binary'", attributes)
     _check(2 <= length <= n_items, "length", f"from 2 to n_items={n_items}", length)
-    n_swaps = swaps_at_level(length, order_noise)
     rng = np.random.default_rng(random_state)
     if is_binary:
         number = rng.choice(2**15, n_items, replace=False)
@@ -320,8 +303,10 @@ def make_orders(
     best_first = np.argsort(-utility(X)[listed], axis=1, kind="stable")
     exact = np.take_along_axis(listed, best_first, axis=1)
     # The whole swaps, and one more with the probability of the rest.
-    more = rng.random(n_orders) < n_swaps - math.floor(n_swaps)
-    noisy = swap_adjacent(exact, math.floor(n_swaps) + more.astype(np.int64), rng)
+    counts = math.floor(n_swaps) + (rng.random(n_orders) < n_swaps % 1)
+    noisy, starts = exact.copy(), length * np.arange(n_orders)
+    for swap in range(int(counts.max(initial=0))):
+        swap_once(noisy.reshape(-1), starts[counts > swap], length, rng)
     if is_binary:
         seen = np.abs(X - (rng.random(X.shape) < attribute_noise))
     else:
@@ -331,47 +316,10 @@ def make_orders(
         exact=Orders(seen, exact),
         attributes=X,
         utility=utility,
-        n_swaps=n_swaps,
     )
 
 
-def swaps_at_level(length: int, level: float) -> float:
-    """Mean number of swaps of adjacent items that gives a noise level.
-
-    2.3 stands for two swaps, and a third one with probability 0.3, which has the level
-    exactly on average. It grows with the cube of the length.
-
-    >>> swaps_at_level(2, 0.1)  # a swap is worse than a random order half of the time
-    0.2000
-    """
-    limit = noise_limit(length)
-    expected = f"a share from 0 to {limit:.3f} for orders of {length} items"
-    _check(0 <= level <= limit, "order_noise", expected, level)
-    return _find_swaps(length, float(level))
-
-
-def noise_limit(length: int) -> float:
-    """Largest noise level that can be asked for: 0.9 times that of a random order.
-
-    >>> noise_limit(2)
-    0.2250
-    """
-    _, counts = np.unique(_random_distances(length), return_counts=True)
-    equal = float(np.sum((counts / counts.sum()) ** 2))
-    return _REACHED * 0.5 * (1.0 - equal)
-
-
-def swap_adjacent(orders: Codes, n_swaps: Codes, rng: np.random.Generator) -> Codes:
-    """Swap random neighbors in orders (n, length), `n_swaps` (n,) times; a copy."""
-    n, length = orders.shape
-    out = orders.copy()
-    flat, starts = out.reshape(-1), length * np.arange(n)
-    for number in range(int(n_swaps.max(initial=0))):
-        _swap_once(flat, starts[n_swaps > number], length, rng)
-    return out
-
-
-def _swap_once(
+def swap_once(
     flat: Codes, starts: Codes, length: int, rng: np.random.Generator
 ) -> tuple[Codes, Codes]:
     """Swap one pair of neighbors in every order at `starts`; return both items."""
@@ -379,38 +327,3 @@ def _swap_once(
     first, second = flat[place], flat[place + 1]
     flat[place], flat[place + 1] = second, first
     return first, second
-
-
-@lru_cache(maxsize=64)
-def _find_swaps(length: int, level: float) -> float:
-    rng = np.random.default_rng(0)
-    random = _random_distances(length)
-    # The probability that a random order has a smaller D, for every D.
-    counts = np.bincount(random, minlength=(length**3 - length) // 3 + 1)
-    smaller = (np.cumsum(counts) - counts) / len(random)
-    # Longer orders differ less from each other, and need more swaps.
-    n = max(_FEWEST_WALKS, _WALK_ITEMS // length)
-    flat, starts = np.tile(np.arange(length), n), length * np.arange(n)
-    distance = np.zeros(n, dtype=np.int64)
-    swaps, before, reached = 0, 0.0, 0.0
-    while reached < level:
-        first, second = _swap_once(flat, starts, length, rng)
-        # Only two terms of D change: they were (a - j)² + (b - j - 1)².
-        distance += 2 * (second - first)
-        swaps, before, reached = swaps + 1, reached, float(smaller[distance].mean())
-    if not swaps:
-        return 0.0
-    return swaps - 1 + (level - before) / (reached - before)
-
-
-@lru_cache(maxsize=16)
-def _random_distances(length: int) -> Codes:
-    """D of all orders, or of many random ones."""
-    original = np.arange(length)
-    if length <= _LISTED:
-        orders = np.array(list(permutations(range(length))))
-    else:
-        rng = np.random.default_rng(0)
-        n = max(1000, min(_DRAWN, 20_000_000 // length))
-        orders = rng.permuted(np.tile(original, (n, 1)), axis=1)
-    return ((orders - original) ** 2).sum(axis=1)

@@ -21,7 +21,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import permutations
 from typing import Literal, NamedTuple
 
 from tiebreak.io.result import ReadOptions, flag
@@ -133,15 +132,10 @@ def named_column(table: Table, name: str, option: str) -> str:
     """Find the column that an option names; refuse it if there is none."""
     if (column := find_column(name, table.columns)) is not None:
         return column
+    why = f"there is no such column.{closest(name, table.columns)}"
     if find_column(name, table.skipped) is not None:
-        raise table.error(
-            f"{option} names {name!r}, but that column holds lists or bytes; expected "
-            "text or numbers."
-        )
-    raise table.error(
-        f"{option} names {name!r}, but there is no such column."
-        f"{closest(name, table.columns)} {table.list_columns()}"
-    )
+        why = "that column holds lists or bytes."
+    raise table.error(f"{option} names {name!r}, but {why} {table.list_columns()}")
 
 
 def closest(name: str, columns: list[str]) -> str:
@@ -213,6 +207,13 @@ _DEFINING = (
 )  # fmt: skip
 
 
+# An option that is given alone says too little.
+_NEEDED = {
+    "left_score": "right_score", "right_score": "left_score", "left": "right",
+    "right": "left", "loser": "winner",
+}  # fmt: skip
+
+
 @dataclass(frozen=True)
 class Reading:
     """One way to understand a table."""
@@ -278,18 +279,11 @@ class Roles:
                     self.named[role] = ",".join(map(str, listed))
                     continue
             self.named[role] = named_column(table, name, flag(role))
-        for pair in (("left_score", "right_score"), ("left", "right")):
-            for role, other in permutations(pair):
-                self._need(role, other)
-        self._need("loser", "winner")
+        for role, other in _NEEDED.items():
+            if role in self.named and other not in self.named:
+                raise table.error(f"{flag(role)} needs {flag(other)}; give both.")
         if "left" in self.named and self.named["left"] == self.named["right"]:
             raise table.error(f"{flag('left')} and {flag('right')} name one column.")
-
-    def _need(self, role: str, other: str) -> None:
-        if role in self.named and other not in self.named:
-            raise self.table.error(
-                f"{flag(role)} is given without {flag(other)}; give both."
-            )
 
     def find(self, role: str, used: dict[str, str] | None = None) -> str | None:
         """Find the column of a role that no other role has taken."""
@@ -394,17 +388,27 @@ def find_reading(table: Table, options: ReadOptions) -> Reading | None:
             if options.kind is None or options.kind in _KINDS[rule.shape]
             for reading in roles.readings(rule)
         ]
-        if len(readings) > 1:
-            listed = "; or ".join(reading.describe() for reading in readings)
-            raise table.question(
-                f"the columns can be read in {len(readings)} ways. Choose one by its "
-                f"options: {listed}."
-            )
+        ask_which(table, [reading.describe() for reading in readings])
         if readings:
             return readings[0]
-    if options.kind in (None, "comparisons"):
-        _refuse_sides_without_outcome(roles)
+    graded = {"query", "grade", "person", "item"} & set(roles.named)
+    sides = roles.sides()
+    if sides and not graded and options.kind in (None, "comparisons"):
+        raise table.error(
+            f"{sides[0].left} and {sides[0].right} look like two sides, but no column "
+            f"says who won. Name it with {flag('outcome')} (or {flag('left_score')} "
+            f"and {flag('right_score')}). {table.list_columns()}"
+        )
     return None
+
+
+def ask_which(table: Table, ways: list[str]) -> None:
+    """Ask which one of several ways to read a table is right."""
+    if len(ways) > 1:
+        raise table.question(
+            f"the columns can be read in {len(ways)} ways. Choose one by its options: "
+            f"{'; or '.join(ways)}."
+        )
 
 
 def _family_of(left: str, right: str) -> str:
@@ -415,15 +419,3 @@ def _family_of(left: str, right: str) -> str:
             # The user says left and right, so the outcome column decides.
             return "" if sides.family in ("winner", "chosen") else sides.family
     return ""
-
-
-def _refuse_sides_without_outcome(roles: Roles) -> None:
-    if {"query", "grade", "person", "item"} & set(roles.named):
-        return
-    for sides in roles.sides():
-        raise roles.table.error(
-            f"{sides.left} and {sides.right} look like two sides that are compared, "
-            f"but no column says who won. Name it with {flag('outcome')} (or "
-            f"{flag('left_score')} and {flag('right_score')}). "
-            f"{roles.table.list_columns()}"
-        )

@@ -157,17 +157,12 @@ def _read_outcomes(
     undeclared = np.flatnonzero(codes == _FAULT_CODES["undeclared"])
     if len(undeclared):
         raise _ask_meaning(columns, sides, column, undeclared)
-    for code, fault in (
-        (
-            _FAULT_CODES["number"],
-            f"outcomes that are not among the numbers of {parser.declared}",
-        ),
-        (
-            _AMBIGUOUS,
-            "outcomes that are a word and also the name of an item of other rows",
-        ),
-        (_FAULT_CODES["unknown"], "unknown outcomes"),
-    ):
+    faults = {
+        _FAULT_CODES["number"]: f"outcomes that are not numbers of {parser.declared}",
+        _AMBIGUOUS: "outcomes that are a word and the name of an item of other rows",
+        _FAULT_CODES["unknown"]: "unknown outcomes",
+    }
+    for code, fault in faults.items():
         rows = np.flatnonzero(codes == code)
         columns.note(fault, rows, outcome.in_rows(rows))
     if (codes == _FAULT_CODES["unknown"]).any():
@@ -232,21 +227,15 @@ def _ask_meaning(
     low, high = f"{min(numbers):g}", f"{max(numbers):g}"
     if 2 in numbers and numbers <= {0, 1, 2}:
         words = "left=1,right=2" + ",tie=0" * (0 in numbers)
-        ways = [
-            f"{flag('outcome_words', words)} if 1 says that {left} won and 2 that "
-            f"{right} did"
-        ]
+        ways = [f"{flag('outcome_words', words)} if 1 is a win of {left}"]
     elif numbers <= {-1, 0, 0.5, 1}:
         ways = [
-            f"{flag('meaning', 'score')} if it is the points of {left} (1 won, 0.5 "
-            "tie, 0 lost)",
-            f"{flag('meaning', 'sign')} if -1 says that {left} is better, 0 a tie and "
-            f"+1 that {right} is better",
+            f"{flag('meaning', 'score')} if 1 is a win of {left} and 0 of {right}",
+            f"{flag('meaning', 'sign')} if -1 is a win of {left} and +1 of {right}",
         ]
     else:
         ways = [
-            f"{flag('likert', f'{low}..{high}')} if it is a scale on which {low} says "
-            f"that {left} is better",
+            f"{flag('likert', f'{low}..{high}')} if {low} says that {left} is better",
             f"{flag('likert', f'{high}..{low}')} if {high} says so",
         ]
     if values <= {name for text in sides.values() for name in text.values}:
@@ -446,7 +435,7 @@ def read_comparisons(
     metadata = _read_metadata(columns, roles, named, sentences)
     metadata |= read_advantage(columns, roles, reading.family, sentences)
     columns.refuse_broken()
-    others = {name: columns.text[c].values_of_rows() for name, c in words.items()}
+    others = {name: columns.text[c].per_row(str, None) for name, c in words.items()}
     others |= {name: columns.numbers[column] for name, column in numbers.items()}
     marks: dict[str, NDArray[Any]] = {"both_bad": results.both_bad}
     if options.fingerprint:
@@ -474,8 +463,11 @@ def read_comparisons(
         questions.append(
             f"{flag('both_bad', 'drop')} leaves out the votes that call both bad."
         )
-    counts = (int((y == outcome).sum()) for outcome in (-1, 0, 1))
-    sentences.append(count_outcomes(pairs.n_items, *counts))
+    left_won, ties, right_won = (int((y == o).sum()) for o in (-1, 0, 1))
+    sentences.append(
+        f"{plural(len(y), 'comparison')} of {plural(pairs.n_items, 'item')}: left is "
+        f"better in {left_won:,}, right in {right_won:,}, neither in {ties:,}."
+    )
     weight = metadata.pop("weight", None)
     rows = table.numbers(np.flatnonzero(keep))
     data = Comparisons(pairs, y, weight, metadata, rows, others, marks)
@@ -544,15 +536,6 @@ def _choose_rows(
     if not keep.any():
         raise table.error(f"no comparison is left. {' '.join(sentences[1:])}")
     return keep
-
-
-def count_outcomes(n_items: int, left: int, tie: int, right: int) -> str:
-    """Say how many comparisons of how many items there are, and how they ended."""
-    n = left + tie + right
-    return (
-        f"{plural(n, 'comparison')} of {plural(n_items, 'item')}: left is better in "
-        f"{left:,}, right in {right:,}, neither in {tie:,}."
-    )
 
 
 # Words for left, tie and right; the first ones that are no names of items are written.

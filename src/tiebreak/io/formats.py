@@ -13,18 +13,16 @@ than a disk holds, so there is a limit.
 from __future__ import annotations
 
 import bz2
-import codecs
 import gzip
 import json
 import lzma
-import os
 import re
 import sys
 import tempfile
 import weakref
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -49,7 +47,7 @@ _SVMLIGHT = re.compile(
     rf"(?:{_NUMBER}|[-+]?nan|[-+]?inf)(?=\s)(?:\s+qid:\S+)?(?:\s+\d+:\S+)*\s*(?:#.*)?$",
     re.IGNORECASE,
 )
-_BLANK = re.compile(r"\n[ \t]*\r?\n")
+_BLANK = re.compile(rb"^[ \t]*\r?\n", re.MULTILINE)
 _HAS_PAIR = re.compile(r"\s(?:qid|\d+):")
 _TYPED = (
     ("parquet", b"PAR1", "a Parquet"),
@@ -61,13 +59,6 @@ _UNREADABLE = (
     (b"\xd0\xcf\x11\xe0", "is an old Excel workbook"),
     (b"%PDF", "is a PDF"),
 )
-
-
-def _advice() -> str:
-    return (
-        "save the file again as CSV in UTF-8, or name its encoding, such as "
-        f"{flag('encoding', 'cp1252')} for what Windows calls ANSI."
-    )
 
 
 @dataclass(frozen=True)
@@ -94,32 +85,23 @@ class Copy:
         # ``path`` is for messages; ``most`` bytes are written.
         number, name = tempfile.mkstemp(prefix="tiebreak-")
         self.place = Path(name)
-        weakref.finalize(self, _remove, name)
+        weakref.finalize(self, self.place.unlink, missing_ok=True)
         size = 0
         try:
             with open(number, "wb") as file:
                 for piece in pieces:
                     size += len(piece)
                     if size > most:
-                        raise _too_large(path, most)
+                        raise FileError(
+                            path,
+                            f"it unpacks to more than {most / (1 << 20):,.0f} MB and "
+                            f"{_MOST_TIMES} times its own size; unpack it first.",
+                        )
                     file.write(piece)
         except OSError as error:
             raise FileError(
                 path, f"no room for a temporary copy: {io_reason(error)}."
             ) from None
-
-
-def _remove(name: str) -> None:
-    with suppress(OSError):
-        os.unlink(name)
-
-
-def _too_large(path: Path, most: float) -> FileError:
-    return FileError(
-        path,
-        f"it unpacks to more than {most / (1 << 20):,.0f} MB and {_MOST_TIMES} times "
-        "its own size, so it was not read; if that is meant, unpack it first.",
-    )
 
 
 def detect_format(
@@ -300,46 +282,31 @@ def io_reason(error: OSError) -> str:
 
 def _check_text(path: Path, copy: Copy | None) -> tuple[bool, bool]:
     """Check that a file is UTF-8 text; return whether it has quotes, blank lines."""
-    decoder = codecs.getincrementaldecoder("utf-8")()
     n_bytes = n_lines = 0
-    quoted = blank = False
-    tail = ""
-    returns = False
+    quoted = blank = returns = False
     with open_bytes(path, copy) as stream:
-        while True:
-            piece = stream.read(_PIECE)
-            pending = len(decoder.getstate()[0])
+        while piece := stream.read(_PIECE) + stream.readline():
             try:
-                text = decoder.decode(piece, final=not piece)
+                piece.decode()
             except UnicodeDecodeError as error:
-                raise _encoding_error(path, error, n_bytes - pending, n_lines) from None
-            if not piece:
-                break
+                line = n_lines + piece.count(b"\n", 0, error.start) + 1
+                raise FileError(
+                    path,
+                    f"line {line} is not UTF-8 text: byte "
+                    f"{n_bytes + error.start + 1:,} of the file is "
+                    f"0x{piece[error.start]:02x}; save it again as UTF-8, or name its "
+                    f"encoding, such as {flag('encoding', 'cp1252')}.",
+                ) from None
             n_bytes += len(piece)
             n_lines += piece.count(b"\n")
-            quoted = quoted or '"' in text
-            returns = returns or "\r" in text
-            blank = blank or _BLANK.search(text) is not None
-            blank = blank or _BLANK.search(tail + text[:64]) is not None
-            tail = text[-64:]
+            quoted = quoted or b'"' in piece
+            returns = returns or b"\r" in piece
+            blank = blank or _BLANK.search(piece) is not None
     if not n_lines and returns:
         raise FileError(
-            path,
-            "lines end with a carriage return alone, as on very old Macs; save the "
-            "file again with usual line ends.",
+            path, "lines end with a carriage return alone; save it with usual ones."
         )
     return quoted, blank
-
-
-def _encoding_error(
-    path: Path, error: UnicodeDecodeError, before: int, lines: int
-) -> FileError:
-    line = lines + error.object[: error.start].count(b"\n") + 1
-    return FileError(
-        path,
-        f"line {line} is not UTF-8 text: byte {before + error.start + 1:,} of the "
-        f"file is 0x{error.object[error.start]:02x}; {_advice()}",
-    )
 
 
 def _guess_text(lines: list[str], error: Callable[[str], FileError]) -> str:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import glob
 import json
 import os
-import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -48,26 +48,19 @@ def is_path_list(source: Any) -> bool:
 def list_files(path: Path) -> list[Path]:
     """List what a path names: a file, those of a pattern, or of a folder of tables."""
     try:
-        if path.is_dir():
-            inside = sorted(path.iterdir())
-        elif path.exists() or not set("*?[") & set(str(path)):
-            return [path]
-        else:
-            inside = [
-                Path(file) for file in sorted(glob.glob(str(path), recursive=True))
-            ]
-            if not inside:
-                raise FileError(path, "no file has such a name.")
-            return inside
+        if not path.is_dir():
+            if path.exists() or not set("*?[") & set(str(path)):
+                return [path]
+            if names := sorted(glob.glob(str(path), recursive=True)):
+                return [Path(name) for name in names]
+            raise FileError(path, "no file has such a name.")
+        inside = sorted(path.iterdir())
     except OSError as error:
         raise FileError(path, f"cannot be read: {io_reason(error)}.") from None
     files = [file for file in inside if file.suffix in FILE_ENDINGS]
     if not files:
-        raise FileError(
-            path,
-            "there is no Parquet or Arrow file in this folder; for other files, or "
-            f"folders in it, write a pattern such as '{path}/**/*.csv'.",
-        )
+        what = "there is no Parquet or Arrow file in this folder"
+        raise FileError(path, f"{what}; for others write '{path}/**/*.csv'.")
     return files
 
 
@@ -82,8 +75,20 @@ def as_frame(source: Any) -> pl.DataFrame:
         _refuse_repeated(names)
         columns = (source.iloc[:, place] for place in range(len(names)))
         return _side_by_side(zip(names, columns, strict=True))
+    if (
+        isinstance(source, Mapping)
+        and source
+        and all(hasattr(value, "column_names") for value in source.values())
+    ):
+        listed = ", ".join(map(repr, source))
+        raise TypeError(f"This holds {len(source)} tables ({listed}); pass one.")
     if hasattr(source, "with_format") and hasattr(source, "column_names"):
-        return _of_dataset(source)
+        if not hasattr(source, "__len__") or not hasattr(source, "__getitem__"):
+            raise TypeError(
+                "An iterable dataset has no table; pass list(dataset.take(10_000))."
+            )
+        # Its rows may be chosen and shuffled by indices.
+        return pl.DataFrame(source.with_format("arrow")[:])
     if hasattr(source, "__arrow_c_stream__"):
         return pl.DataFrame(source)
     if isinstance(source, Mapping):
@@ -97,28 +102,14 @@ def as_frame(source: Any) -> pl.DataFrame:
     )
 
 
-def _of_dataset(source: Any) -> pl.DataFrame:
-    """Read a Hugging Face dataset; its rows may be chosen and shuffled by indices."""
-    if not hasattr(source, "__len__") or not hasattr(source, "__getitem__"):
-        raise TypeError(
-            "An iterable dataset has no table. Load it without streaming, or pass "
-            "list(dataset.take(10_000))."
-        )
-    if isinstance(source, Mapping):
-        raise _splits_error(source)
-    return pl.DataFrame(source.with_format("arrow")[:])
-
-
 def _of_columns(source: Mapping[Any, Any]) -> pl.DataFrame:
     names = [str(name) for name in source]
     _refuse_repeated(names)
-    if names and all(hasattr(value, "column_names") for value in source.values()):
-        raise _splits_error(source)
     for name, values in zip(names, source.values(), strict=True):
         if isinstance(values, str | bytes) or not isinstance(values, Iterable):
             raise TypeError(
-                f"A dict is a table of columns, but {name!r} holds one value "
-                f"({type(values).__name__}); expected a list or an array for each."
+                f"A dict is a table of columns, but {name!r} holds one value; expected "
+                "a list or an array for each."
             )
     columns = [value if hasattr(value, "__len__") else list(value)
                for value in source.values()]  # fmt: skip
@@ -129,26 +120,18 @@ def _of_columns(source: Mapping[Any, Any]) -> pl.DataFrame:
     return _side_by_side(zip(names, columns, strict=True))
 
 
-def _splits_error(source: Mapping[Any, Any]) -> TypeError:
-    names = [str(name) for name in source]
-    return TypeError(
-        f"This holds {len(names)} tables ({', '.join(names)}); pass one of them, such "
-        f"as dataset[{names[0]!r}]."
-    )
-
-
 def _refuse_repeated(names: list[str]) -> None:
     if repeated := find_repeated(names):
         raise ValueError(
-            f"Columns must have different names; {', '.join(map(repr, repeated[:5]))} "
-            "occurs twice. Rename or drop one of them."
+            f"Columns must have different names: {', '.join(map(repr, repeated[:5]))}."
         )
 
 
-def find_repeated(names: Sequence[str]) -> list[str]:
+def find_repeated(names: Sequence[Any]) -> list[Any]:
     """List the names that occur more than once."""
-    seen: set[str] = set()
-    return sorted({name for name in names if name in seen or seen.add(name)})  # type: ignore[func-returns-value]
+    if len(set(names)) == len(names):
+        return []
+    return [name for name, count in Counter(names).items() if count > 1]
 
 
 def of_records(records: Iterable[Mapping[Any, Any]]) -> pl.DataFrame:
@@ -254,22 +237,24 @@ def read_json(path: Path, detected: FileFormat) -> pl.DataFrame:
     with open_bytes(path, detected.copy) as stream:
         text = stream.read().decode("utf-8").lstrip("\ufeff")
     try:
-        if text.lstrip()[:1] == "[":
-            return of_records(_array(path, text))
         content = json.loads(text)
     except json.JSONDecodeError as error:
         at = f"line {error.lineno}, column {error.colno}"
         raise _json_error(path, at, error) from None
     except RecursionError:
         raise FileError(path, _DEEP) from None
-    if not isinstance(content, dict):
+    if isinstance(content, dict):
+        return _of_object(path, content)
+    if not isinstance(content, list):
         raise FileError(path, f"this is {_kind(content)}; {_EXPECTED}")
-    return _of_object(path, content)
+    for row, record in enumerate(content, 1):
+        if not isinstance(record, dict):
+            raise FileError(path, f"row {row} is {_kind(record)}; {_EXPECTED}")
+    return of_records(content)
 
 
 _EXPECTED = "expected an array of objects, one for each row."
 _DEEP = "the JSON is nested too deeply to be read."
-_BLANKS = re.compile(r"[ \t\r\n]*")
 
 
 def _json_error(path: Path, at: str, error: json.JSONDecodeError) -> FileError:
@@ -284,35 +269,6 @@ def _json_error(path: Path, at: str, error: json.JSONDecodeError) -> FileError:
 def _kind(value: Any) -> str:
     kinds = {dict: "an object", list: "an array", str: "a text", bool: "true or false"}
     return "null" if value is None else kinds.get(type(value), "a number")
-
-
-def _array(path: Path, text: str) -> Iterator[Mapping[str, Any]]:
-    """Give the objects of an array one by one, so that not all are kept."""
-    decoder = json.JSONDecoder()
-
-    def skip(place: int) -> int:
-        blanks = _BLANKS.match(text, place)
-        assert blanks is not None
-        return blanks.end()
-
-    place, row = skip(skip(0) + 1), 0
-    closed = text[place : place + 1] == "]"
-    while not closed:
-        record, end = decoder.raw_decode(text, place)
-        row += 1
-        if not isinstance(record, dict):
-            line = text.count("\n", 0, place) + 1
-            raise FileError(
-                path, f"row {row} (line {line}) is {_kind(record)}; {_EXPECTED}"
-            )
-        yield record
-        place = skip(end)
-        if text[place : place + 1] not in (",", "]"):
-            raise json.JSONDecodeError("expecting ',' delimiter", text, place)
-        closed = text[place] == "]"
-        place = skip(place + 1)
-    if closed and skip(place + (not row)) < len(text):
-        raise json.JSONDecodeError("extra data", text, place)
 
 
 def _of_object(path: Path, content: dict[str, Any]) -> pl.DataFrame:

@@ -24,7 +24,7 @@ import polars as pl
 from numpy.typing import NDArray
 from sklearn.datasets import load_svmlight_file
 
-from tiebreak.data.columns import as_names
+from tiebreak.data.columns import as_names, number_keys
 from tiebreak.data.items import ItemTable, as_items
 from tiebreak.data.kinds import Comparisons, Grades, Lists
 from tiebreak.data.orders import Orders
@@ -72,9 +72,8 @@ def _refuse_two_sides(table: Table, numeric: list[str]) -> None:
         if not (left == right).any():
             raise table.question(
                 f"{first} and {second} hold the same names, as two sides do. Say "
-                f"{flag('left', first)} {flag('right', second)}, and who won by "
-                f"{flag('outcome')} or by {flag('left_score')} and "
-                f"{flag('right_score')}; or {flag('grade')} for graded items."
+                f"{flag('left', first)} {flag('right', second)} and {flag('outcome')}, "
+                f"or {flag('grade')} for graded items."
             )
 
 
@@ -115,10 +114,7 @@ def _read_wide(table: Table, options: ReadOptions, person: str) -> ReadResult:
     """Read a table of one row per person and one column per product; cells may miss."""
     products = [column for column in table.columns if column != person]
     columns = read_roles(table, {"person": person}, numbers=products)
-    for product in products:
-        if len(bad := columns.bad[product]):
-            fault = f"scores of {product} that are not finite numbers"
-            columns.note(fault, bad, table.values(product, bad))
+    columns.note_bad("", *products)
     columns.refuse_broken()
     score = np.stack([columns.numbers[product] for product in products], axis=1)
     row, item = np.nonzero(~np.isnan(score))
@@ -185,8 +181,7 @@ def _within_people(
     total = int((sizes * (sizes - 1) // 2).sum())
     if total > _MOST_COMPARISONS:
         raise table.error(
-            f"the scores give {total:,} comparisons within people, which is too many "
-            f"to write out; try {flag('kind', 'orders')}."
+            f"the scores give {total:,} comparisons; try {flag('kind', 'orders')}."
         )
     left, right = [], []
     for rows in np.split(order, np.cumsum(sizes)[:-1]):
@@ -196,25 +191,21 @@ def _within_people(
     all_left, all_right = np.concatenate(left), np.concatenate(right)
     differ = scores.item[all_left] != scores.item[all_right]
     if not differ.any():
-        raise table.error(
-            "no person scored two products, so there is nothing to compare."
-        )
+        raise table.error("no person scored two products.")
     return all_left[differ], all_right[differ]
 
 
 def _repeated(scores: Scores) -> NDArray[np.int64]:
     """Find the scores of an item that the same person had scored before."""
-    key = scores.person.codes * len(scores.names) + scores.item
-    order = np.argsort(key, kind="stable")
-    return np.sort(order[1:][np.diff(key[order]) == 0])
+    _, first = number_keys(scores.person.codes * len(scores.names) + scores.item)
+    return np.setdiff1d(np.arange(len(scores.item)), first)
 
 
 def _make_orders(table: Table, scores: Scores) -> Orders:
     if len(again := _repeated(scores)):
         raise table.error(
-            f"{plural(len(again), 'score')} of a product that the person had scored "
-            f"before: {table.list_places(scores.row[again])}; a list holds an item "
-            "once."
+            "a list holds an item once, but a person scored one again: "
+            f"{table.list_places(scores.row[again])}."
         )
     sequences: list[list[list[int]]] = []
     order = np.lexsort((-scores.score, scores.person.codes))
@@ -259,9 +250,8 @@ def read_unnamed(
         columns["query"] = query
     if options.grade is None and spelling(grade) in _PLACES:
         raise table.question(
-            f"{grade} looks like a place, of which 1 is best. Name a column that is "
-            f"higher for better rows with {flag('grade')}, or say "
-            f"{flag('grade', grade)} if higher is better."
+            f"{grade} looks like a place, of which 1 is best. Say "
+            f"{flag('grade', grade)} if higher is better, or name another column."
         )
     result = read_graded(table, columns, options, wanted)
     if options.grade is None:
@@ -282,33 +272,47 @@ def read_graded(
 ) -> ReadResult:
     """Read a table of graded items."""
     grade, query, item = roles["grade"], roles.get("query"), roles.get("item")
-    others = [c for c in table.columns if c not in set(roles.values())]
     named = "" if item is None else f", {item} names the item"
     within = "" if query is None else f"; only rows of the same {query} are compared"
     sentences = [f"{grade} is the grade of every row, higher is better{named}{within}."]
-    chosen = FeatureColumns([], [])
-    if options.items is None:
-        chosen = choose_features(table, others, wanted, sentences)
-    columns = read_roles(table, roles, text=chosen.words, numbers=chosen.numbers)
-    items = build_features(chosen, columns, sentences)
-    columns.refuse_broken()
-    if items is None and options.items is None:
+    others = None if options.items else table.columns
+    data = build_grades(table, roles, others, wanted, sentences)
+    p = data.items.n_features
+    if not p and not options.items:
         raise table.error(
             f"{grade} is a grade, but no other column can be used as a feature."
         )
-    names = None
-    if item is not None:
-        names = columns.restore_names(sentences, item)[0].array()
-    grades = columns.numbers[grade]
-    groups = None if query is None else columns.text[query].array()
-    count = 1 if query is None else len(columns.text[query].values)
-    features = "" if items is None else f", with {plural(items.n_features, 'feature')}"
-    sentences.append(
-        f"{plural(len(grades), 'graded row')} in {plural(count, 'group')}{features}."
-    )
-    table_of = no_features(len(grades)) if items is None else items
-    data = Grades.of(table_of, grades, groups, names)
+    features = f", with {plural(p, 'feature')}" if p else ""
+    groups = plural(data.n_groups, "group")
+    sentences.append(f"{plural(len(data), 'graded row')} in {groups}{features}.")
     return ReadResult(data, table.detected.format, sentences)
+
+
+def build_grades(
+    table: Table,
+    roles: dict[str, str],
+    others: list[str] | None,
+    wanted: Wanted | None,
+    sentences: list[str],
+    *,
+    whole: bool = False,
+) -> Grades:
+    """Read the rows of items, with features from other columns; None: without."""
+    chosen = FeatureColumns([], [])
+    if others is not None:
+        free = [column for column in others if column not in set(roles.values())]
+        chosen = choose_features(table, free, wanted, sentences)
+    columns = read_roles(table, roles, text=chosen.words, numbers=chosen.numbers)
+    items = build_features(chosen, columns, sentences, whole=whole)
+    columns.refuse_broken()
+    names = groups = None
+    if "item" in roles:
+        names = columns.restore_names(sentences, roles["item"])[0].array()
+    if "query" in roles:
+        groups = columns.text[roles["query"]].array()
+    y = columns.numbers.get(roles.get("grade", ""), np.full(table.n_rows, np.nan))
+    items = no_features(len(y)) if items is None else items
+    return Grades.of(items, y, groups, names)
 
 
 def _refuse_names_or_people(table: Table, numeric: list[str]) -> None:
@@ -319,22 +323,20 @@ def _refuse_names_or_people(table: Table, numeric: list[str]) -> None:
     if table.head[first].n_unique() < table.head.height or table.head.height < 2:
         return
     raise table.question(
-        f"the table can be read in 2 ways. {first} names people who scored the "
-        f"products {rest[0]}, {rest[1]}, …: {flag('person', first)}; or {first} names "
-        f"items whose features are the other columns: {flag('item', first)} "
-        f"{flag('grade', rest[-1])}."
+        f"the table can be read in 2 ways. {first} names people who scored products: "
+        f"{flag('person', first)}; or it names items that have features: "
+        f"{flag('item', first)} {flag('grade', rest[-1])}."
     )
 
 
 def _refuse(table: Table, options: ReadOptions) -> None:
     wanted = "" if options.kind is None else f" as {options.kind}"
     raise table.error(
-        f"the columns ({', '.join(map(shorten, table.columns[:12]))}"
-        f"{', …' * (len(table.columns) > 12)}) "
-        f"cannot be understood{wanted}. Name them: {flag('left')}, {flag('right')} "
-        f"and {flag('outcome')} for comparisons; {flag('winner')} and "
-        f"{flag('loser')}; {flag('grade')} (and {flag('query')}) for graded items; "
-        f"{flag('person')}, {flag('item')} and {flag('grade')} for scores of people."
+        f"the columns ({first_of([*map(shorten, table.columns)])}) cannot be "
+        f"understood{wanted}. Name {flag('left')}, {flag('right')} and "
+        f"{flag('outcome')}; or {flag('winner')} and {flag('loser')}; or "
+        f"{flag('grade')}, perhaps with {flag('query')}, {flag('person')}, "
+        f"{flag('item')}."
     )
 
 
@@ -348,12 +350,12 @@ def read_svmlight(path: Path, detected: FileFormat) -> ReadResult:
     """Read a file of lines ``grade qid:7 1:0.5 3:2``."""
     with open_bytes(path, detected.copy) as stream:
         try:
-            loaded = load_svmlight_file(stream, query_id=True, zero_based=True)
+            X, grades, query = load_svmlight_file(
+                stream, query_id=True, zero_based=True
+            )
         except (ValueError, OverflowError) as error:
-            loaded, reason = None, str(error).partition("\n")[0]
-    if loaded is None:
-        raise _svmlight_error(path, detected, reason)
-    X, grades, query = loaded
+            reason = str(error).partition("\n")[0]
+            raise _svmlight_error(path, detected, reason) from None
     # Of these the reader says nothing.
     if (
         len(grades) == 0
@@ -369,14 +371,14 @@ def read_svmlight(path: Path, detected: FileFormat) -> ReadResult:
     if p <= _NAMED_FEATURES:
         names = tuple(f"feature {j + first}" for j in range(p))
         items = ItemTable(items.values, names)
-    start = "svmlight file; only rows of the same qid are compared."
+    within = "; only rows of the same qid are compared."
     if not len(query):
-        start = (
-            "svmlight file without any qid: all rows are one group, and every row is "
-            "compared with every other."
+        within = (
+            " without any qid: all rows are one group, and every row is compared with "
+            "every other."
         )
     sentences = [
-        start,
+        f"svmlight file{within}",
         f"{plural(n, 'graded row')} in {plural(len(np.unique(query)) or 1, 'group')}, "
         f"with {plural(p, 'feature')}; grades from {grades.min():g} to "
         f"{grades.max():g}.",

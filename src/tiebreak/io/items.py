@@ -38,7 +38,7 @@ from tiebreak.io.result import (
     plural,
     shorten,
 )
-from tiebreak.io.table import Columns, Table, Text
+from tiebreak.io.table import Columns, Table, TableFile, Text
 from tiebreak.options import flag
 
 # A text column with at most so many words becomes columns of 0 and 1.
@@ -108,7 +108,7 @@ def choose_features(
     places = find_wanted(columns, wanted.names)
     present = {place.feature for place in places}
     missing = [name for name in wanted.names if name not in present]
-    _refuse_missing(table.path, missing, wanted, table.columns)
+    _refuse_missing(table.path, missing, wanted)
     plain = dict.fromkeys(place.column for place in places if place.word is None)
     numbers = [column for column in plain if is_numeric(table, column)]
     used = dict.fromkeys(place.column for place in places)
@@ -122,16 +122,13 @@ def choose_features(
     return FeatureColumns(numbers, list(dict.fromkeys(words)), places)
 
 
-def _refuse_missing(
-    path: Path, missing: list[str], wanted: Wanted, columns: list[str]
-) -> None:
+def _refuse_missing(path: Path, missing: list[str], wanted: Wanted) -> None:
     if not missing:
         return
     raise FileError(
         path,
         f"{len(missing):,} of the {plural(wanted.count, 'feature')} that the model was "
-        f"fitted on cannot be found: {first_of([*map(shorten, missing)])}. The columns "
-        f"are: {first_of([*map(shorten, columns)])}.",
+        f"fitted on cannot be found: {first_of([*map(shorten, missing)])}.",
     )
 
 
@@ -245,16 +242,13 @@ def fit_numbered(
     names, p = wanted.names, items.n_features
     if names is None or items.feature_names is None:
         if p > wanted.count:
-            raise FileError(
-                path,
-                f"the file has {plural(p, 'feature')}, but the model was fitted on "
-                f"{wanted.count:,}.",
-            )
+            has = f"the file has {plural(p, 'feature')}"
+            raise FileError(path, f"{has}, but the model was fitted on {wanted.count}.")
         column_of = np.arange(p)
     else:
         own = {name: number for number, name in enumerate(items.feature_names)}
         missing = [n for n in names if n not in own and not _NUMBERED.fullmatch(n)]
-        _refuse_missing(path, missing, wanted, list(own))
+        _refuse_missing(path, missing, wanted)
         if unused := sum(name not in set(names) for name in own):
             sentences.append(
                 f"{plural(unused, 'feature')} not used, because the model was not "
@@ -315,12 +309,9 @@ def join_items(
 def _names_of_grades(grades: Grades, path: Path) -> NDArray[Any]:
     start = "a table of items is given, but the graded rows have"
     if grades.items.n_features:
-        raise FileError(
-            path, f"{start} features themselves; leave {flag('items')} out."
-        )
+        raise FileError(path, f"{start} features; leave {flag('items')} out.")
     if grades.names is None:
-        missing = f"no names to look up in it. Name their column with {flag('item')}."
-        raise FileError(path, f"{start} {missing}")
+        raise FileError(path, f"{start} no names; name them with {flag('item')}.")
     return grades.names
 
 
@@ -335,12 +326,9 @@ def find_items(
     path = Path(options.items)
     detected = detect_format(path)
     if not detected.is_table:
-        raise FileError(
-            path,
-            f"this is a file in the format {detected.format}; a table of items must be "
-            "CSV, TSV or Parquet.",
-        )
-    table = Table.of_file(path, detected)
+        what = f"expected a table of items, not {detected.format}."
+        raise FileError(path, what)
+    table = Table([TableFile(path, detected)])
     item = _find_item_column(table, names, options.item_column)
     details: list[str] = []
     others = _without_numbering(table, item, wanted, details)
@@ -356,8 +344,7 @@ def find_items(
     columns.refuse_broken()
     if features is None:
         raise table.error(
-            f"{item} names the items, but no other column can be used as a feature: "
-            "expected numbers, or few different words."
+            f"{item} names the items, but no other column can be used as a feature."
         )
     sentences.append(
         f"{path.name} has {plural(features.n_items, 'item')}, named by {item}, with "
@@ -369,7 +356,7 @@ def find_items(
     if missing := [shorten(name) for name in names if name not in place]:
         raise table.error(
             f"the table has no row for {plural(len(missing), 'item')}: "
-            f"{first_of(missing)}. Every item needs one, with exactly the same name."
+            f"{first_of(missing)}. Every item needs one."
         )
     rows = np.array([place[name] for name in names], dtype=np.int64)
     return listed.values, features, rows
@@ -381,8 +368,8 @@ def _find_item_column(table: Table, compared: Sequence[str], column: str | None)
     likely = find_columns("name", table.columns)
     if not likely:
         raise table.error(
-            "no column has a usual name for items, such as item, name or id. Name it "
-            f"with {flag('item_column')}. {table.list_columns()}"
+            "no column has a usual name for items. Name it with "
+            f"{flag('item_column')}. {table.list_columns()}"
         )
     if len(likely) == 1:
         return likely[0]

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections import Counter
 from functools import partial
 from pathlib import Path
 
@@ -49,30 +48,23 @@ def read_preflib(path: Path, detected: FileFormat) -> ReadResult:
     error = partial(FileError, path)
     names: dict[int, str] = {}
     header: dict[str, str] = {}
-    n_names = 0
     lists: list[tuple[int, int, list[list[int]]]] = []
     for number, line in text_lines(path, detected.copy):
         if match := _NAME.match(line):
-            names[int(match[1])] = match[2]
-            n_names += 1
-            if len(names) < n_names:
-                raise error(f"line {number} names alternative {int(match[1])} again.")
+            if (alternative := int(match[1])) in names:
+                raise error(f"line {number} names alternative {alternative} again.")
+            names[alternative] = match[2]
         elif match := _HEADER.match(line):
             header[match[1].upper()] = match[2].strip()
         elif line and not line.startswith("#"):
             lists.append((number, *_read_list(error, number, line)))
     kind = header.get("DATA TYPE", "soc").lower()
     if f".{kind}" not in PREFLIB_ENDINGS:
-        raise error(
-            f"this PrefLib file is of type {kind!r}; only soc, soi, toc, toi hold "
-            "ranked lists."
-        )
+        raise error(f"this file is of type {kind!r}; expected soc, soi, toc or toi.")
     if not names or not lists:
         raise error("the file has no lists, or no line `# ALTERNATIVE NAME 1: ...`.")
-    if len({*names.values()}) < n_names:
-        raise error(
-            f"two alternatives are called {find_repeated([*names.values()])[0]!r}."
-        )
+    if repeated := find_repeated([*names.values()]):
+        raise error(f"two alternatives are called {repeated[0]!r}.")
     weight = np.array([count for _, count, _ in lists], dtype=np.float64)
     for key, count in (
         ("NUMBER ALTERNATIVES", len(names)),
@@ -81,10 +73,7 @@ def read_preflib(path: Path, detected: FileFormat) -> ReadResult:
     ):
         stated = whole_number(header.get(key, ""))
         if stated not in (None, count):
-            raise error(
-                f"the header says {key} {stated}, but there are {count:,}; the file "
-                "may be cut short."
-            )
+            raise error(f"the header says {key} {stated}, but there are {count:,}.")
     place = {alternative: row for row, alternative in enumerate(names)}
     sequences = []
     for number, _, blocks in lists:
@@ -153,16 +142,12 @@ def read_order_lines(path: Path, detected: FileFormat) -> ReadResult:
 def _check_entries(
     error: Error, number: int, entries: list[int], known: dict[int, int] | range
 ) -> None:
-    if len(set(entries)) < len(entries):
-        seen = Counter(entries)
-        twice = next(entry for entry in entries if seen[entry] > 1)
-        raise error(f"line {number} lists item {twice} more than once.")
+    if repeated := find_repeated(entries):
+        raise error(f"line {number} lists item {repeated[0]} more than once.")
     for entry in entries:
         if entry not in known:
-            raise error(
-                f"line {number} lists item {entry}, but there are only "
-                f"{plural(len(known), 'item')}."
-            )
+            only = plural(len(known), "item")
+            raise error(f"line {number} lists item {entry}, but there are only {only}.")
 
 
 def write_preflib(
@@ -259,20 +244,19 @@ def _one_line(text: str) -> str:
 
 def _check_names(error: Error, orders: Orders) -> list[str]:
     names = range(orders.n_items) if orders.names is None else orders.names.tolist()
-    texts: dict[str, None] = {}
-    for row, text in enumerate(map(str, names)):
+    texts = [*map(str, names)]
+    repeated = set(find_repeated(texts))
+    for text in texts:
         if (
-            not text
+            text in repeated
             or text != text.strip()
-            or set(text) & {"\n", "\r"}
-            or text in texts
+            or not re.fullmatch(r"[^\r\n]+", text)
         ):
             raise error(
-                f"item {row} is called {text!r}; expected another name for each, in "
-                "one line and without blanks around it."
+                f"an item is called {text!r}; expected another name for each, in one "
+                "line and without blanks around it."
             )
-        texts[text] = None
-    return list(texts)
+    return texts
 
 
 def _count_lists(orders: Orders, voters: list[int]) -> list[tuple[int, str]]:

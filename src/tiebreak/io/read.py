@@ -23,6 +23,7 @@ from tiebreak.data.pairs import Pairs
 from tiebreak.io.columns import (
     Roles,
     Sides,
+    ask_which,
     find_columns,
     find_reading,
     named_column,
@@ -32,17 +33,14 @@ from tiebreak.io.comparisons import read_advantage, read_comparisons
 from tiebreak.io.formats import STANDARD_INPUT, FileFormat, detect_format
 from tiebreak.io.frames import is_path, is_path_list, list_files
 from tiebreak.io.grades import (
-    no_features,
+    build_grades,
     read_graded,
     read_long,
     read_svmlight,
     read_unnamed,
 )
 from tiebreak.io.items import (
-    FeatureColumns,
     Wanted,
-    build_features,
-    choose_features,
     find_wanted,
     fit_numbered,
     join_items,
@@ -128,11 +126,7 @@ def _detect_files(source: Any, options: ReadOptions) -> list[tuple[Path, FileFor
     for path in paths:
         detected = detect_format(path, *how)
         if not detected.is_table and len(paths) > 1:
-            raise FileError(
-                path,
-                f"this is a file in the format {detected.format}, which is read alone; "
-                "only tables can be read together.",
-            )
+            raise FileError(path, f"a file of {detected.format} is read alone.")
         files.append((path, detected))
     return files
 
@@ -171,28 +165,19 @@ def _read_other(
 ) -> ReadResult:
     """Read a file that is no table."""
     kind, read = _OTHERS[detected.format]
+    refused = [flag(role, column) for role, column in options.columns().items()]
+    of_columns = {
+        "where": options.where, "by": options.words, "covariates": options.numbers,
+        "drop_duplicates": options.drop_duplicates,
+    }  # fmt: skip
+    refused += [flag(option) for option, value in of_columns.items() if value]
     if options.kind not in (None, kind):
+        refused.append(flag("kind", options.kind))
+    if refused:
         raise FileError(
             path,
-            f"{flag('kind', options.kind)} is asked for, but this file holds {kind}.",
-        )
-    if named := options.columns():
-        raise FileError(
-            path,
-            f"{plural(len(named), 'column')} named ({', '.join(named.values())}), but "
-            f"a file in the format {detected.format} has no named columns.",
-        )
-    of_columns: dict[str, Any] = {
-        flag("where"): options.where,
-        flag("by"): options.words,
-    }
-    of_columns |= {flag("drop_duplicates"): options.drop_duplicates}
-    of_columns |= {flag("covariates"): options.numbers}
-    if refused := [option for option, value in of_columns.items() if value]:
-        raise FileError(
-            path,
-            f"{' and '.join(refused)} need a table with columns, and this is "
-            f"a file in the format {detected.format}.",
+            f"{' and '.join(refused)} cannot be used: a file in the format "
+            f"{detected.format} holds {kind}, and no named columns.",
         )
     result = read(path, detected)
     data = result.data
@@ -289,17 +274,14 @@ def _evaluate(table: Table, text: str) -> pl.Series:
     try:
         condition = pl.sql_expr(text)
         names = list(dict.fromkeys(condition.meta.root_names()))
+        trouble = "" if names else "it names no column"
     except pl.exceptions.PolarsError as error:
-        reason = str(error).partition("\n")[0]
-        raise table.error(
-            f"{option} is not understood ({reason}); {example}."
-        ) from None
-    if not names:
-        raise table.error(f"{option} names no column; {example}.")
+        trouble = str(error).partition("\n")[0]
+    if trouble:
+        raise table.error(f"{option} is not understood ({trouble}); {example}.")
     frame = table.frame([named_column(table, name, option) for name in names])
     frame.columns = names
     plain = frame.select(_as_plain_text(column) for column in frame)
-    trouble = ""
     # Numbers are compared as numbers, unless a word is among what is asked for.
     for tried in (plain.select(_as_numbers(column) for column in plain), plain):
         try:
@@ -376,10 +358,7 @@ def read_unlabeled(
         return result
     if not detected.is_table:
         raise FileError(
-            path,
-            f"this is a file in the format {detected.format}, which this model cannot "
-            "be asked about; expected a table with two columns of names, such as left "
-            "and right.",
+            path, f"expected a table with two columns of names, not {detected.format}."
         )
     return _read_asked(_open_table(source, files), options, wanted)
 
@@ -388,35 +367,31 @@ def _read_asked(
     table: Table, options: ReadOptions, wanted: Wanted | None
 ) -> ReadResult:
     roles = Roles(table, options)
-    sides = _find_sides(roles)
+    ways = roles.sides()
+    ask_which(
+        table, [f"{flag('left', way.left)} {flag('right', way.right)}" for way in ways]
+    )
+    sides = ways[0] if ways else None
     joined = options.items is not None
     if sides is not None and (joined or wanted is None):
         result = _read_sides(roles, sides)
     elif wanted is None:
         raise table.error(
-            "the model knows items by name, so it can be asked about two of them; no "
-            "two columns have usual names, such as left and right. Name them with "
+            "the model knows items by name; name the columns of two of them with "
             f"{flag('left')} and {flag('right')}. {table.list_columns()}"
         )
     else:
-        if sides is not None:
-            _refuse_sides_without_features(table, sides, wanted)
+        names = wanted.names
+        known = [] if names is None else find_wanted(table.columns, names)
+        if sides is not None and (names is None or len(known) < len(names)):
+            raise table.error(
+                f"{sides.left} and {sides.right} name two items, but the model was "
+                f"fitted on {plural(wanted.count, 'feature')} of items; name the table "
+                f"that has them with {flag('items')}."
+            )
         result = _read_items(roles, None if joined else wanted)
     result.sentences[:0] = table.describe()
     return _finish(result, options, wanted)
-
-
-def _find_sides(roles: Roles) -> Sides | None:
-    ways = roles.sides()
-    if len(ways) > 1:
-        listed = "; or ".join(
-            f"{flag('left', s.left)} {flag('right', s.right)}" for s in ways
-        )
-        raise roles.table.question(
-            f"the two items can be read in {len(ways)} ways. Choose one by its "
-            f"options: {listed}."
-        )
-    return ways[0] if ways else None
 
 
 def _read_sides(roles: Roles, sides: Sides) -> ReadResult:
@@ -454,36 +429,20 @@ def _read_items(roles: Roles, wanted: Wanted | None) -> ReadResult:
     query, item = by_role.get("query"), by_role.get("item")
     if wanted is None and item is None:
         raise table.error(
-            "no column has a usual name for items, so that they could be looked up in "
-            f"the table of items. Name it with {flag('item')}. {table.list_columns()}"
+            "no column has a usual name for items. Name it with "
+            f"{flag('item')}. {table.list_columns()}"
         )
     named = "" if item is None else f", named by {item}"
     together = "; all of them are ranked together"
     within = together if query is None else f", ranked within its {query}"
     sentences = [f"Every row is an item{named}{within}."]
     ignored: list[str] = []
-    chosen = FeatureColumns([], [])
-    if wanted is not None:
-        others = [c for c in table.columns if c not in by_role.values()]
-        if wanted.names is None:
-            graded = {c for role in _GRADES for c in find_columns(role, others)}
-            others = [c for c in others if c not in graded]
-            ignored = _describe_ignored(table, by_role, _GRADES)
-        chosen = choose_features(table, others, wanted, ignored)
-    columns = table.read(
-        text=[*by_role.values(), *chosen.words], numbers=chosen.numbers
-    )
-    columns.note_missing("value", *by_role.values())
-    items = build_features(chosen, columns, sentences, whole=True)
-    columns.refuse_broken()
-    names = None
-    if item is not None:
-        names = columns.restore_names(sentences, item)[0].array()
-    groups = None if query is None else columns.text[query].array()
-    if items is None:
-        assert names is not None
-        items = no_features(len(names))
-    data = Grades.of(items, np.full(len(items), np.nan), groups, names)
+    others = None if wanted is None else table.columns
+    if wanted is not None and wanted.names is None:
+        graded = {c for role in _GRADES for c in find_columns(role, table.columns)}
+        others = [c for c in table.columns if c not in graded]
+        ignored = _describe_ignored(table, by_role, _GRADES)
+    data = build_grades(table, by_role, others, wanted, sentences, whole=True)
     return ReadResult(data, table.detected.format, sentences + ignored)
 
 
@@ -493,16 +452,3 @@ def _describe_ignored(
     listed = [column for role in roles for column in find_columns(role, table.columns)]
     kept = [c for c in dict.fromkeys(listed) if c not in used.values()]
     return [f"Not looked at: {', '.join(kept)}."] if kept else []
-
-
-def _refuse_sides_without_features(table: Table, sides: Sides, wanted: Wanted) -> None:
-    """Refuse pairs of names for a model of features, unless it finds all it needs."""
-    if wanted.names is not None:
-        places = find_wanted(table.columns, wanted.names)
-        if len(places) == len(wanted.names):
-            return
-    raise table.error(
-        f"{sides.left} and {sides.right} name two items, but the model was fitted on "
-        f"{plural(wanted.count, 'feature')} of items; name the table that has them "
-        f"with {flag('items')}."
-    )

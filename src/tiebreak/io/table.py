@@ -31,7 +31,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tiebreak.data.atomic import atomic_path
-from tiebreak.data.columns import Distinct, TextColumn, number_keys
+from tiebreak.data.columns import Distinct, TextColumn, factorize, number_keys
 from tiebreak.io.answers import read_answers
 from tiebreak.io.formats import DAMAGED, FileFormat, open_bytes
 from tiebreak.io.frames import as_frame, find_repeated, read_json, read_json_lines
@@ -41,6 +41,7 @@ from tiebreak.io.result import (
     NeedsAnswer,
     WriteError,
     first_of,
+    is_finite,
     plural,
     shorten,
 )
@@ -65,6 +66,13 @@ class Text:
 
     codes: NDArray[np.int64]  # (n,) the number of each row's value; -1 where none is
     values: list[str]  # the distinct values, in order of first appearance
+
+    @classmethod
+    def of(cls, series: pl.Series) -> Text:
+        """Number the distinct values of categories; null becomes -1."""
+        distinct = series.drop_nulls().unique(maintain_order=True).cast(pl.String)
+        codes = series.cast(pl.Enum(distinct)).to_physical().cast(pl.Int64)
+        return cls(codes.fill_null(-1).to_numpy(), distinct.to_list())
 
     @property
     def missing(self) -> NDArray[np.bool_]:
@@ -91,34 +99,13 @@ class Text:
         """Return the function's value for every row, computed per distinct value."""
         return np.array([*map(function, self.values), missing])[self.codes]
 
-    def values_of_rows(self) -> NDArray[Any]:
-        """Return the value of every row, None where there is none, shape (n,)."""
-        return np.array([*self.values, None], dtype=object)[self.codes]
-
     def rename(self, new: dict[str, str]) -> Text:
         """Make the column with new values, of which several may be equal."""
-        renamed = [new[value] for value in self.values]
-        if renamed == self.values:
+        if all(new[value] == value for value in self.values):
             return self
-        number: dict[str, int] = {}
-        codes = [number.setdefault(value, len(number)) for value in renamed]
+        codes, values = factorize(new[value] for value in self.values)
         # One more, because a missing value has the number -1.
-        return Text(np.array([*codes, -1], dtype=np.int64)[self.codes], list(number))
-
-
-def number_text(series: pl.Series) -> Text:
-    """Number the distinct values of text or categories; null becomes -1."""
-    series = series.cast(pl.Categorical)
-    missing = series.is_null().to_numpy()
-    keys = series.to_physical().fill_null(0).to_numpy().astype(np.uint64)
-    rows = np.flatnonzero(~missing) if missing.any() else None
-    codes, first = number_keys(keys if rows is None else keys[rows])
-    kept = series.gather(first if rows is None else rows[first]).cast(pl.String)
-    if rows is not None:
-        filled = np.full(len(series), -1, dtype=np.int64)
-        filled[rows] = codes
-        codes = filled
-    return Text(codes, kept.to_list())
+        return Text(np.append(codes, -1)[self.codes], values)
 
 
 class Columns:
@@ -150,11 +137,12 @@ class Columns:
             self.note(f"no {what} in {column}", missing)
 
     def note_bad(self, what: str, *columns: str) -> None:
-        """Note the rows where columns of numbers hold something else, or nothing."""
+        """Note the rows where columns of numbers hold something else, or no `what`."""
         for column in columns:
             bad, missing = self.bad[column], np.isnan(self.numbers[column])
             missing = np.setdiff1d(np.flatnonzero(missing), bad)
-            self.note(f"no {what} in {column}", missing)
+            if what:
+                self.note(f"no {what} in {column}", missing)
             if len(bad):
                 fault = f"values of {column} that are not finite numbers"
                 self.note(fault, bad, self.table.values(column, bad))
@@ -205,18 +193,12 @@ class Columns:
 
 def _say_similar(names: list[str]) -> list[str]:
     """Point out names that differ only in case or blanks."""
-    groups: dict[str, dict[str, None]] = {}
-    for name in names:
-        groups.setdefault("".join(name.casefold().split()), {})[name] = None
-    similar = [
-        " and ".join(map(shorten, group)) for group in groups.values() if len(group) > 1
-    ]
-    if not similar:
-        return []
-    return [
-        "Names that differ only in case or blanks are taken for different items: "
-        f"{first_of(similar, SHOWN)}."
-    ]
+    groups: dict[str, list[str]] = {}
+    for name in dict.fromkeys(names):
+        groups.setdefault("".join(name.casefold().split()), []).append(shorten(name))
+    similar = [" and ".join(group) for group in groups.values() if len(group) > 1]
+    start = "Names that differ only in case or blanks are taken for different items"
+    return [f"{start}: {first_of(similar, SHOWN)}."] if similar else []
 
 
 class TableFile:
@@ -236,12 +218,9 @@ class TableFile:
         # Its columns are c0, c1, …, since polars reads some names as patterns.
         self.frame = self._find_typed(frame) if self.is_typed else self._scan_csv()
         if len(self.columns) < 2:
-            expected = "columns separated by a comma, a semicolon or a tab"
-            if self.is_typed:
-                expected = "two at least" + " that hold no lists" * bool(self.skipped)
             raise self.error(
                 f"the {self.noun} has one column only ({shorten(self.columns[0])}); "
-                f"expected {expected}."
+                "expected two at least, in CSV with a comma, ; or tab in between."
             )
         self.n_records = self._count_records()
 
@@ -313,37 +292,28 @@ class TableFile:
     def _header(self) -> list[str]:
         _, record = next(self._records())
         line = record.decode("utf-8").lstrip("\ufeff").rstrip("\r\n")
-        if not line.strip():
-            raise self.error("line 1 is blank; the first line must name the columns.")
-        separator = self.detected.separator
-        if "\r" in line:
-            raise self.error(
-                "line 1 holds a carriage return inside; lines must end with a line "
-                "feed, or with both. Write the file again with the ends of lines of "
-                "Unix or Windows."
-            )
+        names, fault = [], ""
         try:
-            names = next(csv.reader([line], delimiter=separator, strict=False))
+            fields = next(csv.reader([line], delimiter=self.detected.separator))
+            names = [name.strip() for name in fields]
         except csv.Error as error:
-            raise self.error(
-                f"line 1 cannot be read ({error}); the first line must name the "
-                "columns."
-            ) from None
-        names = [name.strip() for name in names]
-        if len(names) > 1 and all(_is_number(name) for name in names):
-            raise self.error(
-                f"line 1 holds numbers ({shorten(line)}); the first line must name the "
-                "columns."
-            )
+            fault = f"cannot be read ({error})"
         # A first column without a name is what data frames write for row numbers.
-        names = [name or f"column {place}" for place, name in enumerate(names, 1)]
-        if repeated := [*map(shorten, find_repeated(names))]:
+        filled = [name or f"column {place}" for place, name in enumerate(names, 1)]
+        if not line.strip():
+            fault = "is blank"
+        elif "\r" in line:
+            fault = "holds a carriage return inside"
+        elif len(names) > 1 and all(map(is_finite, names)):
+            fault = f"holds numbers ({shorten(line)})"
+        elif repeated := [*map(shorten, find_repeated(filled))]:
+            fault = f"names {plural(len(repeated), 'column')} twice: "
+            fault += first_of(repeated)
+        if fault:
             raise self.error(
-                f"line 1 names {plural(len(repeated), 'column')} twice: "
-                f"{first_of(repeated)}; the first line must name the "
-                "columns, and each otherwise."
+                f"line 1 {fault}; the first line must name the columns, each otherwise."
             )
-        return names
+        return filled
 
     def _count_records(self) -> int:
         """Count the records; of CSV, see that every one is whole."""
@@ -360,32 +330,24 @@ class TableFile:
     def _check_records(self) -> None:
         """Refuse records with stray quotation marks, or of another length."""
         separator = self.detected.separator.encode()
-        expected = len(self.columns)
-        ragged: list[str] = []
-        stray: list[str] = []
+        field = rb'(?:%b|[^"%b]*)' % (_QUOTED.pattern, separator)
+        ends = re.escape(separator)
+        whole = re.compile(
+            rb"(?:\xef\xbb\xbf)?%b(?:%b%b)*[\r\n]*" % (field, ends, field)
+        )
+        broken: list[str] = []
         for line, record in self._records():
+            n_fields = _QUOTED.sub(b"", record).count(separator) + 1
             if not record.strip(b" \r\n"):
                 continue
-            bare = record
-            if b'"' in record:
-                bare = _QUOTED.sub(b"", record)
-                if b'"' in bare or _is_stray(record, separator):
-                    stray.append(f"line {line}")
-                    continue
-            n_fields = bare.count(separator) + 1
-            if n_fields != expected:
-                ragged.append(f"line {line} ({n_fields})")
-        if stray:
+            if b'"' in record and not whole.fullmatch(record):
+                broken.append(f"line {line} (a quotation mark inside a field)")
+            elif n_fields != len(self.columns):
+                broken.append(f"line {line} ({n_fields})")
+        if broken:
             raise self.error(
-                f"{plural(len(stray), 'row')} with a quotation mark inside a field, so "
-                f"nothing was read: {first_of(stray, SHOWN)}. Quote the whole field "
-                'and write the mark twice: "5"" pipe".'
-            )
-        if ragged:
-            raise self.error(
-                f"{plural(len(ragged), 'row')} with another number of fields than the "
-                f"{expected} of the header, so nothing was read: "
-                f"{first_of(ragged, SHOWN)}."
+                f"{plural(len(broken), 'row')} with another number of fields than the "
+                f"{len(self.columns)} of the header: {first_of(broken, SHOWN)}."
             )
 
     def collect(self, frame: pl.LazyFrame) -> pl.DataFrame:
@@ -487,10 +449,7 @@ class Table:
         blank = zip(files, self._starts, strict=False)
         self._absent = np.concatenate([file.blank + start for file, start in blank])
         if self.n_rows == 0:
-            what = f"the {first.noun} has a header and no rows."
-            if len(files) > 1:
-                what = f"there are no rows in {plural(len(files), 'file')}."
-            raise self.error(what)
+            raise self.error(f"the {first.noun} has a header and no rows.")
         self._look_at_head()
 
     @classmethod
@@ -498,11 +457,6 @@ class Table:
         """Open a table that is in memory."""
         path, detected = Path(type(source).__name__), FileFormat(MEMORY)
         return cls([TableFile(path, detected, as_frame(source))])
-
-    @classmethod
-    def of_file(cls, path: Path, detected: FileFormat) -> Table:
-        """Open the table of one file."""
-        return cls([TableFile(path, detected)])
 
     def _join(self) -> pl.LazyFrame:
         """Return the rows of all files, one below the other, in the same types."""
@@ -662,7 +616,7 @@ class Table:
         series = self._without_absent(self._collect(wanted)).get_columns()[::-1]
         result = Columns(self)
         for column in text:
-            result.text[column] = number_text(series.pop())
+            result.text[column] = Text.of(series.pop())
         for column in raw:
             result.raw[column] = series.pop()
         for column in numbers:
@@ -725,41 +679,16 @@ def _refuse_other_table(file: TableFile, first: TableFile) -> None:
     """Refuse a file that cannot stand below another one."""
     missing = [shorten(c) for c in first.columns if c not in set(file.columns)]
     more = [shorten(c) for c in file.columns if c not in set(first.columns)]
-    if missing or more:
-        differences = [f"it has no {first_of(missing)}"] if missing else []
-        differences += [f"it has {first_of(more)} besides"] if more else []
-        raise file.error(
-            f"other columns than in {first.path}: {', and '.join(differences)}. Files "
-            "that are read together must have the same columns."
-        )
+    differences = [f"it has no {first_of(missing)}"] if missing else []
+    differences += [f"it has {first_of(more)} besides"] if more else []
     ways = [(one.is_typed, one.detected.separator) for one in (file, first)]
     if ways[0] != ways[1]:
-        how = f"{file.format_name}, and {first.path} is {first.format_name}"
-        if file.format_name == first.format_name:
-            how = f"separated by another character than {first.path}"
+        differences.append("it is written in another way")
+    if differences:
         raise file.error(
-            f"it is {how}. Files that are read together must be written in one way."
+            f"it cannot be read together with {first.path}: "
+            f"{', and '.join(differences)}."
         )
-
-
-def _is_stray(record: bytes, separator: bytes) -> bool:
-    """Say whether a quoted section is only a part of its field."""
-    for match in _QUOTED.finditer(record):
-        start, end = match.span()
-        begins = start == 0 or record[start - 1 : start] == separator
-        if not begins and record[:start] != b"\xef\xbb\xbf":
-            return True
-        if record[end : end + 1] not in (b"", separator, b"\r", b"\n"):
-            return True
-    return False
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def check_ending(path: str | os.PathLike[str]) -> Path:
