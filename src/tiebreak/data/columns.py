@@ -23,7 +23,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
-from tiebreak.data.messages import list_rows
+from tiebreak.data.messages import list_rows, refuse_rows
 
 Ints = NDArray[np.int64]
 
@@ -197,10 +197,7 @@ def _from_objects(values: list[Any] | NDArray[Any], name: str) -> NDArray[Any]:
         column[:] = values
     if any(issubclass(kind, _NESTED) for kind in kinds):
         rows = [row for row, value in enumerate(column) if isinstance(value, _NESTED)]
-        raise ValueError(
-            f"{name} must have one dimension, got nested values: "
-            f"{list_rows(rows, [column[row] for row in rows[:5]])}."
-        )
+        refuse_rows(rows, column, f"{name} must have one dimension")
     flags = [issubclass(kind, bool | np.bool_) for kind in kinds]
     if any(flags) or not kinds:
         return column.astype(bool) if kinds and all(flags) else column
@@ -241,8 +238,7 @@ def refuse_missing(column: NDArray[Any], name: str) -> None:
     if len(rows := missing_rows(column)):
         raise ValueError(
             f"{name} has {len(rows)} missing value(s) (None or NaN): "
-            f"{list_rows(rows)}. Every row needs a value; remove these rows or fill "
-            "them in."
+            f"{list_rows(rows)}; remove these rows or fill them in."
         )
 
 

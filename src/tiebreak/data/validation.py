@@ -30,7 +30,7 @@ from tiebreak.data.items import (
     within_bounds,
 )
 from tiebreak.data.kinds import Comparisons, Grades
-from tiebreak.data.messages import DataWarning, list_rows, warn_user
+from tiebreak.data.messages import DataWarning, list_rows, refuse_rows, warn_user
 from tiebreak.data.orders import Orders
 from tiebreak.data.outcome import OUTCOMES, check_outcomes, decode_outcomes
 from tiebreak.data.pairs import Pairs
@@ -54,10 +54,8 @@ def as_pairs(X: Any) -> Pairs:
     if not is_pairs(X):
         shape = f" of shape {X.shape}" if hasattr(X, "shape") else ""
         raise TypeError(
-            "Expected comparisons: Pairs(items, left, right), Pairs(left=..., "
-            "right=...) for names, or an array of shape (n, 2, n_features). Got "
-            f"{type(X).__name__}{shape}. Graded items and lists are for RankSVM "
-            "and RankRLS; ThresholdCompare makes comparers of them."
+            "Expected comparisons: Pairs, or an array of shape (n, 2, n_features); got "
+            f"{type(X).__name__}{shape}. Graded items and lists are for rankers."
         )
     array = as_sides(X)
     if not within_bounds(array):
@@ -88,12 +86,9 @@ def check_weights(sample_weight: ArrayLike | None, n_rows: int) -> Floats:
     weight = as_numbers(column, "sample_weight")
     inside = (weight >= SMALLEST_WEIGHT) & (weight <= LARGEST_WEIGHT)
     wrong = np.flatnonzero(~inside & (weight != 0))
-    if len(wrong):
-        raise ValueError(
-            "Weights must be finite and not negative, and if they are not 0, from "
-            f"{SMALLEST_WEIGHT:g} to {LARGEST_WEIGHT:g}; got {len(wrong)} other(s): "
-            f"{list_rows(wrong, weight[wrong[:5]])}."
-        )
+    bounds = f"{SMALLEST_WEIGHT:g} to {LARGEST_WEIGHT:g}"
+    expected = f"Weights must be finite and not negative, 0 or from {bounds}"
+    refuse_rows(wrong, weight, expected)
     if n_rows and not weight.any():
         raise ValueError("Every sample weight is zero, so no row would count.")
     return weight
@@ -129,11 +124,8 @@ def check_grades(
         )
     hint = " Unknown label type for grades: use numbers, higher is better."
     grades = as_numbers(column, "y", hint)
-    if len(rows := np.flatnonzero(np.abs(grades) > LARGEST)):
-        raise ValueError(
-            f"y must be finite, of at most {LARGEST:g} in size, got {len(rows)} other "
-            f"grade(s): {list_rows(rows, grades[rows[:5]])}."
-        )
+    rows = np.flatnonzero(np.abs(grades) > LARGEST)
+    refuse_rows(rows, grades, f"y must be finite, of at most {LARGEST:g} in size")
     if qid is None:
         return Grades.of(items, grades, None)
     column = as_column_of(qid, "qid", n)
@@ -264,11 +256,7 @@ def as_numbers(column: NDArray[Any], name: str, hint: str = "") -> Floats:
         for row, value in enumerate(column)
         if not (missing[row] or isinstance(value, Real))
     ]
-    if wrong:
-        raise ValueError(
-            f"{name} must hold numbers, got {len(wrong)} other value(s): "
-            f"{list_rows(wrong, [column[row] for row in wrong[:5]])}.{hint}"
-        )
+    refuse_rows(wrong, column, f"{name} must hold numbers", hint)
     return np.where(missing, np.nan, column).astype(np.float64)
 
 

@@ -21,7 +21,7 @@ from scipy import stats
 
 from tiebreak.data import check_weights
 from tiebreak.data.jit import njit
-from tiebreak.data.messages import DataWarning, list_rows, warn_user
+from tiebreak.data.messages import DataWarning, refuse_rows, warn_user
 from tiebreak.data.parameters import NUMBER, one_of
 from tiebreak.metrics.metric_inputs import (
     check_argument,
@@ -231,11 +231,8 @@ def _gains(grades: NDArray[Any], gain: str) -> Floats:
     """Return the gain of each row."""
     largest = LARGEST_EXPONENT if gain == "exp" else np.inf
     bad = np.flatnonzero((grades < 0) | (grades > largest))
-    if len(bad):
-        raise ValueError(
-            f"NDCG with gain={gain!r} needs grades from 0 to {largest}; got "
-            f"{list_rows(bad, grades[bad[:5]])}. swapped_pairs takes any numbers."
-        )
+    expected = f"NDCG with gain={gain!r} needs grades from 0 to {largest}"
+    refuse_rows(bad, grades, expected, " swapped_pairs takes any numbers.")
     exponents = grades.astype(np.float64)
     return exponents if gain == "linear" else np.exp2(exponents) - 1.0
 
