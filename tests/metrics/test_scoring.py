@@ -242,7 +242,7 @@ def test_requests(routing):
         (own, {"qid": True, "sample_weight": "w"}),
     ):
         assert scorer.get_metadata_routing().score.requests == requests
-    with pytest.raises(TypeError, match="'auc' takes no 'qid'; expected at most"):
+    with pytest.raises(TypeError, match="'auc' takes no 'qid'"):
         get_scorer("auc").set_score_request(qid=True)
 
 
@@ -269,7 +269,7 @@ def test_wrong_shapes_are_told_apart(graded, compared):
     for wrong in (pairs, np.asarray(pairs)):
         with pytest.raises(TypeError, match=r"'ndcg' scores items.*got pairs.*'error'"):
             NDCG(GroupRidge(), wrong, outcome)
-    with pytest.raises(TypeError, match=r"'auc' scores pairs.*without y"):
+    with pytest.raises(TypeError, match=r"'auc' scores pairs.*y=None"):
         AUC(FixedCompare(), pairs)
     with pytest.raises(TypeError, match=r"'ndcg' scores items.*got no y"):
         NDCG(GroupRidge(), X)

@@ -172,17 +172,17 @@ def test_items_with_the_same_features_are_one_item():
         (
             Pairs(None, ["a", "c"], ["b", "b"], names=list("abcd"))[[0, 0]],
             2,
-            r"2 parts, .* of 2 compared item\(s\)",
+            r"2 parts, .* of 2 item\(s\)",
         ),
         (
             Pairs(None, ["a", "b"], ["c", "d"], names=list("abcd")),
             2,
-            "Fold 0 of 2 would have an empty test set",
+            "Fold 0 would have an empty test set",
         ),
         (
             Pairs(None, ["a", "a", "a"], ["b", "c", "d"], names=list("abcd")),
             2,
-            "Fold 0 of 2 would have an empty training set",
+            "Fold 0 would have an empty training set",
         ),
         (all_pairs(8), 1, "n_splits must be an integer of at least 2"),
     ],

@@ -138,8 +138,7 @@ class Store:
                     self._db.execute("ROLLBACK")
                 if isinstance(error, sqlite3.OperationalError):
                     raise Refused(
-                        f"Nothing was saved, because {self.path.name} cannot be "
-                        f"written ({error}). Make room on the disk and answer again.",
+                        f"Nothing was saved, {self.path.name} is not writable: {error}",
                         507,
                     ) from None
                 raise
@@ -167,9 +166,8 @@ class Store:
         if changed and not accept_changes and self.n_answers:
             raise FileError(
                 self.path,
-                f"{plural(len(changed), 'item')} changed since questions about them "
-                f"were answered: {first_of(changed, 5)}. If the answers still hold, "
-                "add --accept-changes; else begin a new file with --answers.",
+                f"{plural(len(changed), 'item')} changed since they were asked about: "
+                f"{first_of(changed, 5)}. Add --accept-changes, or new --answers.",
             )
         new = [name for name in hashes if name not in known] if known else []
         gone = [name for name, _, present in rows if present and name not in hashes]
@@ -267,10 +265,7 @@ class Store:
                 )
         after = self.question(number, rater)
         if after.outcome != outcome:
-            raise Refused(
-                "This pair was answered already, perhaps in another tab; that answer "
-                "counts. Reload the page to go on."
-            )
+            raise Refused("This pair was answered already. Reload the page to go on.")
         return after, before.outcome is None
 
     def undo(self, number: int, rater: int) -> Question | None:

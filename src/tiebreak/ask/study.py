@@ -193,8 +193,7 @@ class Study:
             if question.prompt in self._common(*self._rows(question)):
                 return
         raise Refused(
-            "An item of this pair was removed from the study, so nothing was changed. "
-            "Reload the page."
+            "An item of this pair was removed from the study. Reload the page."
         )
 
     def _learn(self, question: Question, *, update: bool = True) -> bool:

@@ -56,8 +56,7 @@ def convert(
             data = compare_lists(data)
         if isinstance(data, Grades) or data.names is None:
             raise ValueError(
-                "Graded items have features, and a table of comparisons has no place "
-                "for them; only comparisons, panels and lists can be converted."
+                "Graded items have no comparisons; those, panels and lists do."
             )
         columns = dict(data.columns)
         columns |= {} if data.weight is None else {"weight": data.weight}

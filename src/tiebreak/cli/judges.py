@@ -54,8 +54,7 @@ def judges(
         rater = None if data is None else data.columns.get("rater")
         if data is None or rater is None:
             raise ValueError(
-                "The file does not say who judged; name the column that does with "
-                "--rater."
+                "Who judged? Please name the column that does with --rater."
             )
         steps("comparing judges")
         from tiebreak.ratings import check_judges

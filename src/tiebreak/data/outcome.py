@@ -235,8 +235,8 @@ def decode_outcomes(y: Any) -> tuple[Any, NDArray[np.int64]]:
         frame = frame.f_back
     if frame is None:
         warn_user(
-            "y holds 0, 1 and 2 and no -1: they are read, and predicted, as left, tie "
-            "and right. Give y - 1 if that is meant.",
+            "y holds 0, 1 and 2 and no -1: they are read as left, tie and right, and "
+            "so are predictions. Give y - 1 if that is meant.",
             DataWarning,
         )
     return (y.astype(np.int64) - 1).astype(np.int8), OUTCOMES + 1
@@ -278,9 +278,9 @@ def check_outcomes(
 
 def _refuse_zero_and_one() -> NoReturn:
     raise ValueError(
-        'y holds only 0 and 1. Give Outcome.parse(y, meaning="sign") if 0 is a tie, '
-        '"score" if left won where 1, 2 * y - 1 if right, WithoutTies(model) to a '
-        "scikit-learn estimator of two outcomes."
+        "y holds only 0 and 1, which can be read in two ways. If 0 is a tie, give "
+        'Outcome.parse(y, meaning="sign"); "score" if left won where 1, 2 * y - 1 if '
+        "right. If scikit-learn renumbered two outcomes, give it WithoutTies(model)."
     )
 
 
@@ -296,8 +296,7 @@ def warn_no_left() -> None:
 def warn_both_bad(n_bad: int, n_rows: int) -> None:
     """Say how many outcomes call both items bad."""
     warn_user(
-        f"{n_bad} of {n_rows} outcomes say that both items are bad; they are counted "
-        "as ties. Drop them with `~Outcome.is_both_bad(values)`.",
+        f"{n_bad} of {n_rows} outcomes say that both items are bad, and are ties.",
         DataWarning,
     )
 
@@ -418,8 +417,7 @@ def _refuse_missing(column: NDArray[Any]) -> None:
     """Raise a ValueError that names the rows without an outcome."""
     if len(rows := missing_rows(column)):
         raise ValueError(
-            f"{len(rows)} outcome(s) are missing (None or NaN): {list_rows(rows)}. A "
-            "missing outcome is not a tie; remove these comparisons."
+            f"{len(rows)} outcome(s) are missing: {list_rows(rows)}. That is not a tie."
         )
 
 

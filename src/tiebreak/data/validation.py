@@ -54,8 +54,8 @@ def as_pairs(X: Any) -> Pairs:
     if not is_pairs(X):
         shape = f" of shape {X.shape}" if hasattr(X, "shape") else ""
         raise TypeError(
-            "Expected comparisons: Pairs, or an array of shape (n, 2, n_features); got "
-            f"{type(X).__name__}{shape}. Graded items and lists are for rankers."
+            "Expected comparisons: Pairs(items, left, right), Pairs(left=..., "
+            f"right=...), or shape (n, 2, n_features). Got {type(X).__name__}{shape}."
         )
     array = as_sides(X)
     if not within_bounds(array):
@@ -72,8 +72,7 @@ def as_sides(X: Any) -> Floats:
     array = as_float_array(X, "X", n_dims=3)
     if array.ndim != 3 or array.shape[1] != 2 or array.shape[2] == 0:
         raise ValueError(
-            "An array of comparisons must have shape (n, 2, n_features), with the left "
-            f"item first and at least one feature, got shape {array.shape}."
+            f"Comparisons must have shape (n, 2, n_features), got shape {array.shape}."
         )
     return array
 
@@ -111,8 +110,7 @@ def check_grades(
         )
     if getattr(y, "ndim", 1) == 2 and np.shape(y)[1] == 1:
         warn_user(
-            "A column-vector y was passed when a 1d array was expected; its single "
-            "column is used. Try y.ravel().",
+            "A column-vector y was passed when a 1d array was expected. Try y.ravel().",
             DataConversionWarning,
         )
         y = np.asarray(y)[:, 0]
@@ -185,8 +183,7 @@ def read_grades(
     """Check graded items or orders, and the weights of rows or lists."""
     if is_pairs(X):
         raise TypeError(
-            "Expected graded items or orders, got comparisons; RankSVM, RankRLS and "
-            "RankBoost take these too."
+            "Expected graded items or orders, got comparisons; RankSVM takes these too."
         )
     if not isinstance(X, Orders):
         grades = check_grades(X, y, qid, allow_missing=allow_missing)
@@ -235,12 +232,10 @@ def _check_self_comparisons(
         items = codes if pairs.names is None else pairs.names[codes]
         raise ValueError(
             f"{len(decided)} comparison(s) say that an item is better than itself: "
-            f"{list_rows(decided, list(items))}. An item compared with itself can only "
-            "tie; correct or remove these rows."
+            f"{list_rows(decided, list(items))}."
         )
     warn_user(
-        f"{len(rows)} comparison(s) are of an item with itself ({list_rows(rows)}); "
-        "such a tie carries no information about utilities.",
+        f"{len(rows)} comparison(s) are of an item with itself: {list_rows(rows)}.",
         DataWarning,
     )
 

@@ -230,9 +230,7 @@ class _Ratings:
         kept = np.bincount(distinct % n_units)[units] > 1 if n_rows else units > 0
         if not kept.any():
             raise ValueError(
-                f"No unit was rated by two raters: {n_rows} rating(s) of {n_units} "
-                "unit(s). Agreement needs units with two raters; ask several raters "
-                "about the same units."
+                f"No unit was rated by two raters: {n_rows} rating(s) in all."
             )
         units = factorize(units[kept])[0]
         n_units = int(units.max()) + 1
@@ -249,9 +247,7 @@ class _Ratings:
         n_values, values = int(values.max()) + 1, values[: len(units)]
         if n_values == 1:
             raise ValueError(
-                f"All {len(values)} ratings of units with two raters are "
-                f"{column[kept][0]!r}, so alpha is 0/0: it compares disagreement with "
-                "that of chance. Add units with other ratings."
+                f"All {len(values)} ratings are {column[kept][0]!r}, so alpha is 0/0."
             )
         share = 1 / np.bincount(answers)[answers]
         n_raters = len(np.unique(raters[kept]))

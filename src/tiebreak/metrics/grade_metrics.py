@@ -138,9 +138,8 @@ def _pooled_pairs(
     pooled = pair_counts(grades, utilities, group, weight).sum(axis=0)
     if pooled.sum() == 0:
         raise ValueError(
-            f"no pair to compare: none of the {group.max() + 1} group(s) has two "
-            "rows of different y and positive weight. Check that qid is the group "
-            "and not the row number, or use a larger test set."
+            f"no pair to compare: none of the {group.max() + 1} group(s) has two rows "
+            "of different y and positive weight."
         )
     return pooled
 
@@ -221,8 +220,7 @@ def _mean_with_empty(value: Floats, n_groups: int, empty: str, reason: str) -> f
         value = np.append(value, np.full(n_groups - len(value), worth))
     if len(value) == 0:
         raise ValueError(
-            f"none of the {n_groups} group(s) has {reason}. Check the grades, or "
-            'decide with empty="zero" or empty="one".'
+            f'none of the {n_groups} group(s) has {reason}. Try empty="zero" or "one".'
         )
     return float(value.mean())
 
@@ -607,9 +605,7 @@ def _check_not_constant(a: NDArray[Any], b: NDArray[Any]) -> None:
     for name, vector in (("a", a), ("b", b)):
         if (vector == vector[0]).all():
             raise ValueError(
-                f"rank correlation needs two distinct values in {name}; got "
-                f"{len(vector)} value(s), all equal to {vector[0]}. A constant has "
-                "no order: check the model, or use disagreement, which scores it ½."
+                f"rank correlation needs two distinct values; {name} is {vector[0]}."
             )
 
 
@@ -618,14 +614,10 @@ def _mean_over_groups(agreement: Floats, spread: Floats, name: str) -> float:
     exists = spread > 0
     n_without = int(np.count_nonzero(~exists))
     if n_without == len(exists):
-        raise ValueError(
-            f"{name} does not exist in any of the {len(exists)} group(s): in each, "
-            "a or b is constant. Check that qid is the group and not the row number."
-        )
+        raise ValueError(f"{name} does not exist in any of the {len(exists)} group(s).")
     if n_without:
         warn_user(
-            f"{name} does not exist in {n_without} of {len(exists)} groups, where a "
-            "or b is constant; the mean is over the others.",
+            f"{name} does not exist in {n_without} of {len(exists)} groups.",
             DataWarning,
         )
     return float(np.mean(agreement[exists] / np.sqrt(spread[exists])))

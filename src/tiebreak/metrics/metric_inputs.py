@@ -58,7 +58,7 @@ def as_outcomes(model: Any, values: Any) -> Any:
         return values
     classes = numeric_vector(values, "y")
     wrong = np.flatnonzero(~np.isin(classes, OUTCOMES + 1))
-    renumbered = "scikit-learn renumbered the outcomes to 0 (left), 1 (tie), 2 (right)"
+    renumbered = "scikit-learn's classes_ are 0 (left), 1 (tie) and 2 (right)"
     hint = " Give y + 1, or score the meta-estimator."
     refuse_rows(wrong, classes, renumbered, hint)
     return classes - 1

@@ -199,8 +199,7 @@ def choose_model(
         data, "columns", ()
     ):
         raise ValueError(
-            f"{flag('half_life')} needs to know when results took place; name the "
-            f"column by {flag('period')}, or leave {flag('half_life')} out."
+            f"{flag('half_life')} needs dates; name the column by {flag('period')}."
         )
     strengths = isinstance(model, BradleyTerry)
     if strengths and model.ties == "half":
@@ -335,8 +334,7 @@ def grid_for(
     if not grid:
         raise ValueError(
             f"There is nothing to tune for {name}; {flag('tune')} knows "
-            f"{', '.join(GRIDS)}, of models that have them, unless they are set (c of "
-            "glicko only with dates)."
+            f"{', '.join(GRIDS)} (c of glicko only with dates)."
         )
     if "alpha" in grid and len(grid) > 1:
         grid["alpha"] = grid["alpha"][:4]
@@ -413,8 +411,7 @@ def _split_rows(data: Data) -> tuple[Data, list[Fold], str, str]:
             data = data.take(np.flatnonzero(data.weight > 0))
     if len(data) < _FEWEST_ROWS:
         raise ValueError(
-            f"There are {len(data)} rows, too few to choose settings with; "
-            f"{flag('tune')} needs at least {_FEWEST_ROWS}."
+            f"There are {len(data)} rows, too few; {flag('tune')} needs {_FEWEST_ROWS}."
         )
     if not isinstance(data, Comparisons):
         unit = "list" if isinstance(data, Lists) else "query"
@@ -464,10 +461,7 @@ def _usable(pairs: Pairs, splits: list[Fold]) -> list[Fold]:
         if len(train) and len(test):
             folds.append((train, test))
     if not folds:
-        raise ValueError(
-            "No two results share their items, so none can be predicted from others, "
-            f"and settings cannot be chosen; leave {flag('tune')} out."
-        )
+        raise ValueError(f"No two results share their items; leave {flag('tune')} out.")
     return folds
 
 

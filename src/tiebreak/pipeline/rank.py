@@ -165,8 +165,7 @@ def _refuse_options(source: Source, options: RankOptions) -> None:
     for name in ("by", "covariates", "position"):
         if getattr(options, name) and source.data.items is not None:
             raise ValueError(
-                f"{flag(name)} is for items that have only names; leave it out, or "
-                f"{flag('items')}."
+                f"{flag(name)} is for items that have only names, not {flag('items')}."
             )
 
 

@@ -321,10 +321,7 @@ def audit_pairs(
     results = check_results(X, y, sample_weight, "audit")
     n_rows, names = results.n_rows, results.names
     if len(names) < 2 or not results.outcome.any():
-        raise ValueError(
-            "Nobody is above anybody, so there is no claim to audit: it takes two "
-            "items and a comparison that is no tie."
-        )
+        raise ValueError("Of one item, or of ties alone, there is no claim to audit.")
     covariates, _ = check_row_covariates(advantage, context, n_rows)
 
     def column(values: Any, name: str) -> Any:

@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Weights and scores of 1-norm ranking along its penalty."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
 from typing import Any, ClassVar, Literal, Self
 
@@ -179,8 +177,7 @@ def _alphas(
         )
     if largest == 0.0:
         raise ValueError(
-            "there is no path: every feature is dropped whatever alpha is "
-            f"(slack={slack!r}). Give alphas to solve all the same."
+            f"there is no path: every alpha drops all features (slack={slack!r})."
         )
     # At alpha_max itself weights neither gain nor lose; a little above they are zero.
     start = largest * (1.0 + _ABOVE)
@@ -223,16 +220,14 @@ def _score(model: L1Ranker, split: Split, scorer: Callable[..., float]) -> float
 def _graded_folds(y: NDArray[Any], n_folds: int) -> list[tuple[Any, Any]]:
     """Deal the rows out by grade, so that every fold has its share of all grades."""
     if not 2 <= n_folds <= len(y):
-        raise ValueError(
-            f"cv={n_folds} folds of {len(y)} samples; expected from 2 to as many folds "
-            "as there are samples."
-        )
+        raise ValueError(f"cv={n_folds} folds of {len(y)} samples cannot be made.")
     fold = np.empty(len(y), dtype=np.int64)
     fold[np.argsort(y, kind="stable")] = np.arange(len(y)) % n_folds
     rows = np.arange(len(y))
     return [(rows[fold != f], rows[fold == f]) for f in range(n_folds)]
 
 
+@dataclass(eq=False, repr=False)
 class L1RankerCV(L1Utility, BaseEstimator):
     """:class:`L1Ranker` with the alpha that scores best on held-out folds.
 
@@ -282,32 +277,18 @@ class L1RankerCV(L1Utility, BaseEstimator):
     _fits_items: ClassVar[bool] = True
     _fitted_arrays: ClassVar = {"alphas_": "a", "coef_path_": "a p", "scores_": "a *"}
 
-    def __init__(
-        self,
-        alphas: Iterable[float] | None = None,
-        slack: Literal["pair", "item", "item-weighted"] = "pair",
-        reduction: Literal["threshold", "hull"] | None = "threshold",
-        adjacent: bool = False,
-        *,
-        n_alphas: int = 50,
-        eps: float = 1e-3,
-        cv: Any = 5,
-        scoring: str | Callable[..., float] | None = None,
-        tol: float = 1e-6,
-        max_iter: int = 1000,
-        time_limit: float | None = None,
-    ) -> None:
-        self.alphas = alphas
-        self.slack = slack
-        self.reduction = reduction
-        self.adjacent = adjacent
-        self.n_alphas = n_alphas
-        self.eps = eps
-        self.cv = cv
-        self.scoring = scoring
-        self.tol = tol
-        self.max_iter = max_iter
-        self.time_limit = time_limit
+    alphas: Iterable[float] | None = None
+    slack: Literal["pair", "item", "item-weighted"] = "pair"
+    reduction: Literal["threshold", "hull"] | None = "threshold"
+    adjacent: bool = False
+    _: KW_ONLY
+    n_alphas: int = 50
+    eps: float = 1e-3
+    cv: Any = 5
+    scoring: str | Callable[..., float] | None = None
+    tol: float = 1e-6
+    max_iter: int = 1000
+    time_limit: float | None = None
 
     def fit(
         self,
@@ -330,8 +311,7 @@ class L1RankerCV(L1Utility, BaseEstimator):
         """
         if self.cv is None:
             raise ValueError(
-                "L1RankerCV chooses by cross-validation, got cv=None; expected a "
-                "number of folds or a splitter. L1Ranker takes an alpha of your own."
+                "L1RankerCV needs folds, got cv=None; L1Ranker takes an alpha."
             )
         names = ("slack", "reduction", "adjacent", "tol", "max_iter", "time_limit")
         problem: dict[str, Any] = {name: getattr(self, name) for name in names}

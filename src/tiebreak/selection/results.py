@@ -126,8 +126,7 @@ class ForwardResult:
             return (self.predicted[model] == self.outcome).astype(np.float64)
         if model not in self.proba:
             raise ValueError(
-                f"Model {model!r} gives no probabilities, so it has no {metric}; only "
-                'metric="accuracy".'
+                f"{model!r} gives no probabilities, so it has no {metric}."
             )
         return row_losses(metric, self.outcome, self.proba[model])
 
