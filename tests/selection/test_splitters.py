@@ -89,7 +89,7 @@ def test_groups_of_any_type_and_groups_as_qid():
     [
         ({}, {}, "QueryKFold needs the column qid"),
         ({}, {"qid": [1, 2, 3, 3]}, "cannot make 5 folds of 3 distinct"),
-        ({"n_splits": 2}, {"qid": [1, 2]}, "qid has 2 values but X has 4 rows"),
+        ({"n_splits": 2}, {"qid": [1, 2]}, "qid has 2 values but there are 4 rows"),
         ({"n_splits": 2}, {"qid": [1, None, 2, 2]}, r"qid has 1 missing.*row 1"),
         (
             {"n_splits": 2},

@@ -138,7 +138,7 @@ class Store:
                     self._db.execute("ROLLBACK")
                 if isinstance(error, sqlite3.OperationalError):
                     raise Refused(
-                        f"Nothing was saved, {self.path.name} is not writable: {error}",
+                        f"Nothing was saved in {self.path.name}: {error}",
                         507,
                     ) from None
                 raise

@@ -108,9 +108,7 @@ def _choose(models: str, source: Source, options: RankOptions) -> dict[str, Choi
             message = str(error).replace("--model ", "--models ").replace("--set ", "")
             raise ValueError(message) from None
     if fading and not any(one.name == "bradley-terry" for one in chosen.values()):
-        raise ValueError(
-            "--half-life is for bradley-terry, which is not compared; leave it out."
-        )
+        raise ValueError("--half-life is for bradley-terry, which is not compared.")
     return chosen
 
 

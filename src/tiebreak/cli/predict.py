@@ -82,7 +82,7 @@ def evaluate(
     """Say how well a saved MODEL predicts the results in a FILE."""
     from tiebreak.data import Comparisons
     from tiebreak.io import read_file
-    from tiebreak.report.tables import text_table
+    from tiebreak.ratings.leaderboard_table import text_table
 
     saved, data, sentences = _read(model, file, reading, read_file)
     score: Any = _score_pairs if isinstance(data, Comparisons) else _score_order
@@ -219,7 +219,7 @@ def _table(frame: pl.DataFrame) -> Table:
     """Make a table of the first rows."""
     import polars as pl
 
-    from tiebreak.report.tables import text_table
+    from tiebreak.ratings.leaderboard_table import text_table
 
     def cell(name: str, value: Any) -> str:
         if isinstance(value, float):

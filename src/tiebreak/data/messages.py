@@ -62,7 +62,7 @@ def refuse_rows(
         raise ValueError(f"{expected}, got {len(rows)} other value(s): {where}.{hint}")
 
 
-def warn_user(message: str, category: type[Warning]) -> None:
+def warn_user(message: str, category: type[Warning] = DataWarning) -> None:
     """Warn at the line of the caller's own code, however deep the library is."""
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None:

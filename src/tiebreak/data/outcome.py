@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tiebreak.data.columns import as_column, as_column_of, missing_rows
-from tiebreak.data.messages import DataWarning, list_rows, refuse_rows, warn_user
+from tiebreak.data.messages import list_rows, refuse_rows, warn_user
 
 Meaning = Literal["sign", "score"]
 
@@ -236,8 +236,7 @@ def decode_outcomes(y: Any) -> tuple[Any, NDArray[np.int64]]:
     if frame is None:
         warn_user(
             "y holds 0, 1 and 2 and no -1: they are read as left, tie and right, and "
-            "so are predictions. Give y - 1 if that is meant.",
-            DataWarning,
+            "so are predictions. Give y - 1 if that is meant."
         )
     return (y.astype(np.int64) - 1).astype(np.int8), OUTCOMES + 1
 
@@ -288,16 +287,14 @@ def warn_no_left() -> None:
     """Say that outcomes are 0 and 1 only, which often means something else."""
     warn_user(
         "y holds only 0 and 1: 0 is read as a tie, and left wins nothing. If they say "
-        'who won: Outcome.parse(y, meaning="score") if left, 2 * y - 1 if right.',
-        DataWarning,
+        'who won: Outcome.parse(y, meaning="score") if left, 2 * y - 1 if right.'
     )
 
 
 def warn_both_bad(n_bad: int, n_rows: int) -> None:
     """Say how many outcomes call both items bad."""
     warn_user(
-        f"{n_bad} of {n_rows} outcomes say that both items are bad, and are ties.",
-        DataWarning,
+        f"{n_bad} of {n_rows} outcomes say that both items are bad, and are ties."
     )
 
 

@@ -30,7 +30,7 @@ from tiebreak.data.items import (
     within_bounds,
 )
 from tiebreak.data.kinds import Comparisons, Grades
-from tiebreak.data.messages import DataWarning, list_rows, refuse_rows, warn_user
+from tiebreak.data.messages import list_rows, refuse_rows, warn_user
 from tiebreak.data.orders import Orders
 from tiebreak.data.outcome import OUTCOMES, check_outcomes, decode_outcomes
 from tiebreak.data.pairs import Pairs
@@ -235,8 +235,7 @@ def _check_self_comparisons(
             f"{list_rows(decided, list(items))}."
         )
     warn_user(
-        f"{len(rows)} comparison(s) are of an item with itself: {list_rows(rows)}.",
-        DataWarning,
+        f"{len(rows)} comparison(s) are of an item with itself: {list_rows(rows)}."
     )
 
 

@@ -229,9 +229,7 @@ class _Ratings:
         distinct = np.unique(units + n_units * raters)
         kept = np.bincount(distinct % n_units)[units] > 1 if n_rows else units > 0
         if not kept.any():
-            raise ValueError(
-                f"No unit was rated by two raters: {n_rows} rating(s) in all."
-            )
+            raise ValueError("No unit was rated by two raters.")
         units = factorize(units[kept])[0]
         n_units = int(units.max()) + 1
         distinct, answers = np.unique(
@@ -246,9 +244,7 @@ class _Ratings:
             values = factorize(counted)[0]
         n_values, values = int(values.max()) + 1, values[: len(units)]
         if n_values == 1:
-            raise ValueError(
-                f"All {len(values)} ratings are {column[kept][0]!r}, so alpha is 0/0."
-            )
+            raise ValueError(f"All ratings are {column[kept][0]!r}, so alpha is 0/0.")
         share = 1 / np.bincount(answers)[answers]
         n_raters = len(np.unique(raters[kept]))
         owner = distinct % n_units

@@ -21,7 +21,7 @@ from scipy import stats
 
 from tiebreak.data import check_weights
 from tiebreak.data.jit import njit
-from tiebreak.data.messages import DataWarning, refuse_rows, warn_user
+from tiebreak.data.messages import refuse_rows, warn_user
 from tiebreak.data.parameters import NUMBER, one_of
 from tiebreak.metrics.metric_inputs import (
     check_argument,
@@ -616,8 +616,5 @@ def _mean_over_groups(agreement: Floats, spread: Floats, name: str) -> float:
     if n_without == len(exists):
         raise ValueError(f"{name} does not exist in any of the {len(exists)} group(s).")
     if n_without:
-        warn_user(
-            f"{name} does not exist in {n_without} of {len(exists)} groups.",
-            DataWarning,
-        )
+        warn_user(f"{name} does not exist in {n_without} of {len(exists)} groups.")
     return float(np.mean(agreement[exists] / np.sqrt(spread[exists])))

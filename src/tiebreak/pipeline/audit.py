@@ -103,9 +103,7 @@ def audit_data(source: Source, **questions: Any) -> Audit:
     """Audit comparisons that were read."""
     data = source.named
     if data is None:
-        raise ValueError(
-            "The items of this file have no names, so there are no claims about them."
-        )
+        raise ValueError("The items have no names, so there are no claims.")
     (pairs, y), columns = data.arguments()
     if "both_bad" in data.marks and data.marks["both_bad"].any():
         columns["both_bad"] = data.marks["both_bad"]

@@ -205,9 +205,7 @@ def predict_held_out(models: dict[str, Any], data: Comparisons) -> ForwardResult
     fading = any(getattr(model, "half_life", None) for model in models.values())
     dated = by_time(data)
     if fading and not dated:
-        raise ValueError(
-            f"{flag('half_life')} needs results of {_FEW_PERIODS} different times."
-        )
+        raise ValueError(f"{flag('half_life')} needs {_FEW_PERIODS} different times.")
     period = columns.pop("period", None)
     arguments: dict[str, Any] = {}
     for name, model in models.items():

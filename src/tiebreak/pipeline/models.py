@@ -198,9 +198,7 @@ def choose_model(
     if own.get("half_life") is not None and "period" not in getattr(
         data, "columns", ()
     ):
-        raise ValueError(
-            f"{flag('half_life')} needs dates; name the column by {flag('period')}."
-        )
+        raise ValueError(f"{flag('half_life')} needs dates; name {flag('period')}.")
     strengths = isinstance(model, BradleyTerry)
     if strengths and model.ties == "half":
         reason = reason.replace(_REASONS["names"], "items have only names.")
@@ -333,8 +331,7 @@ def grid_for(
         grid.pop("c", None)  # how fast ratings become uncertain with time
     if not grid:
         raise ValueError(
-            f"There is nothing to tune for {name}; {flag('tune')} knows "
-            f"{', '.join(GRIDS)} (c of glicko only with dates)."
+            f"There is nothing to tune for {name}; known are {', '.join(GRIDS)}."
         )
     if "alpha" in grid and len(grid) > 1:
         grid["alpha"] = grid["alpha"][:4]
@@ -410,9 +407,7 @@ def _split_rows(data: Data) -> tuple[Data, list[Fold], str, str]:
         if data.weight is not None and not (data.weight > 0).all():
             data = data.take(np.flatnonzero(data.weight > 0))
     if len(data) < _FEWEST_ROWS:
-        raise ValueError(
-            f"There are {len(data)} rows, too few; {flag('tune')} needs {_FEWEST_ROWS}."
-        )
+        raise ValueError(f"There are {len(data)} rows, too few for {flag('tune')}.")
     if not isinstance(data, Comparisons):
         unit = "list" if isinstance(data, Lists) else "query"
         how = f"every {unit} was ordered by what was learned from others"

@@ -73,9 +73,7 @@ def _refuse_for_items(data: Data, options: RankOptions) -> None:
         )
     for name in ("since", "until", "position", "half_life", "ties"):
         if getattr(options, name) not in (None, False):
-            raise ValueError(
-                f"{flag(name)} is for comparisons of two items; leave it out."
-            )
+            raise ValueError(f"{flag(name)} is for comparisons; leave it out.")
 
 
 def _selected(data: Comparisons, options: RankOptions, sentences: list[str]) -> Flags:
@@ -113,9 +111,7 @@ def _with_covariates(
             values = np.where(turned, -values, values)
         deviation = float(values.std())
         if not deviation:
-            raise ValueError(
-                f"The covariate {covariate.label} is {values[0]:g} in every row."
-            )
+            raise ValueError(f"{covariate.label} is {values[0]:g} in every row.")
         columns.append(values / deviation)
         labels.append(covariate.label)
         deviations.append(deviation)
@@ -133,9 +129,7 @@ def _within(data: Comparisons, name: str, where: Any) -> Flags:
     """Say which rows are not before ``since``, or not after ``until``."""
     period = data.columns.get("period")
     if period is None:
-        raise ValueError(
-            f"{flag(name)} needs dates; name the column by {flag('period')}."
-        )
+        raise ValueError(f"{flag(name)} needs dates; name {flag('period')}.")
     numbers = period.dtype.kind in "iuf"
     try:
         bound: Any = float(where) if numbers else np.datetime64(str(where).strip())
@@ -154,13 +148,9 @@ def _within(data: Comparisons, name: str, where: Any) -> Flags:
 
 def _with_position(data: Comparisons, sided: bool) -> Comparisons:
     if "advantage" in data.columns:
-        raise ValueError(
-            f"An advantage is learned anyway; leave {flag('position')} out."
-        )
+        raise ValueError(f"An advantage is learned; leave {flag('position')} out.")
     if "exchanged" in data.marks or not sided:
-        raise ValueError(
-            f"{flag('position')} needs to know who was shown first, by {flag('left')}."
-        )
+        raise ValueError(f"{flag('position')} needs to know who was shown first.")
     return replace(data, columns={**data.columns, "advantage": np.ones(len(data))})
 
 
@@ -192,7 +182,7 @@ def _categories(
         codes, distinct = factorize(column[known].astype(str))
         if len(distinct) > _MANY:
             raise ValueError(
-                f"{flag('by', name)} has {len(distinct):,} different values."
+                f"{flag('by', name)} has {len(distinct)} different values."
             )
         prefix = f"{name}: " if len(names) > 1 else ""
         for code, label in enumerate(distinct):

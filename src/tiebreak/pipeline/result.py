@@ -40,10 +40,10 @@ from tiebreak.pipeline.models import Choice
 from tiebreak.pipeline.source import Source
 from tiebreak.ratings.checks.pairs_report import PairsReport, count_text
 from tiebreak.ratings.leaderboard import RatingScale, ResultsMatrix
-from tiebreak.ratings.leaderboard_table import draw_leaderboard
+from tiebreak.ratings.leaderboard_table import draw_leaderboard, text_table
 from tiebreak.report import write_report
 from tiebreak.report.history import rate_spans
-from tiebreak.report.tables import p_text, plain, text_table
+from tiebreak.report.tables import p_text, plain
 from tiebreak.selection.results import ForwardResult, TuneResult
 
 _DRAWN = 20  # items in the chart of ratings over time

@@ -81,9 +81,7 @@ class SavedModel:
                     f"items only names; name their table with {flag('items')}."
                 )
         elif pairs.names is None:
-            raise ValueError(
-                "The model knows items by name, and these have only features."
-            )
+            raise ValueError("The model knows names, these items only features.")
         if pairs.names is None:
             return []
         return self.check_names(pairs.names[pairs.touched()])

@@ -17,9 +17,7 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
-from rich import box
 from rich.console import Group
-from rich.table import Table
 from rich.text import Text
 from scipy.special import ndtri
 
@@ -29,6 +27,7 @@ from tiebreak.data.threads import in_threads, one_blas_thread
 from tiebreak.models.covariates import check_level, check_row_covariates
 from tiebreak.ratings import BradleyTerry
 from tiebreak.ratings.leaderboard import split_categories
+from tiebreak.ratings.leaderboard_table import text_table
 from tiebreak.ratings.named_results import (
     check_results,
     check_row_column,
@@ -270,19 +269,15 @@ class Audit:
 
     def __rich__(self) -> Group:
         """Show the table in the terminal."""
-        shown = Table(header_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
         table = self.table.rename({"removed": "remove", "reversed": "reverse"})
         if table["raters"].is_null().all():
             table = table.drop("raters")
-        for name in table.columns:
-            number = name not in ("claim", "verdict")
-            justify: Any = "right" if number else "left"
-            shown.add_column(name, justify=justify, no_wrap=number, overflow="fold")
+        rows = []
         for *cells, confidence in table.iter_rows():
             # Draws do not tell more, and what is certain to them is not certain.
-            sure = "–" if confidence is None else f"{min(int(100 * confidence), 99)} %"
-            texts = ["–" if cell is None else str(cell) for cell in cells]
-            shown.add_row(*map(Text, [*texts, sure]))
+            sure = None if confidence is None else f"{min(int(100 * confidence), 99)} %"
+            rows.append(["–" if cell is None else cell for cell in (*cells, sure)])
+        shown = text_table(table.columns, rows, names=(0, 1))
         return Group(shown, *map(Text, [_LEGEND, *self.notes]))
 
     def _repr_html_(self) -> str:

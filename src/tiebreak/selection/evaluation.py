@@ -242,9 +242,7 @@ def _name_models(models: Any) -> dict[str, Any]:
         raise ValueError("There are no models to evaluate: the dictionary is empty.")
     for name in models:
         if not isinstance(name, str) or not name or name == _BASELINE:
-            raise ValueError(
-                f"Models need names other than {_BASELINE!r}; got {name!r}."
-            )
+            raise ValueError(f"Models need names other than {name!r}.")
     return dict(models)
 
 

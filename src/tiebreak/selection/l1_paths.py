@@ -176,9 +176,7 @@ def _alphas(
             f"n_alphas must be {COUNT} and eps between 0 and 1, got {n!r} and {eps!r}."
         )
     if largest == 0.0:
-        raise ValueError(
-            f"there is no path: every alpha drops all features (slack={slack!r})."
-        )
+        raise ValueError(f"there is no path with slack={slack!r}: give alphas.")
     # At alpha_max itself weights neither gain nor lose; a little above they are zero.
     start = largest * (1.0 + _ABOVE)
     return [float(alpha) for alpha in start * np.geomspace(1.0, eps, int(n))]
@@ -310,9 +308,7 @@ class L1RankerCV(L1Utility, BaseEstimator):
         Self
         """
         if self.cv is None:
-            raise ValueError(
-                "L1RankerCV needs folds, got cv=None; L1Ranker takes an alpha."
-            )
+            raise ValueError("L1RankerCV got cv=None; try L1Ranker.")
         names = ("slack", "reduction", "adjacent", "tol", "max_iter", "time_limit")
         problem: dict[str, Any] = {name: getattr(self, name) for name in names}
         options = ("n_alphas", "eps", "cv", "scoring")

@@ -18,7 +18,12 @@ from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import check_random_state
 
 from tiebreak.data import as_pairs, is_pairs
-from tiebreak.data.columns import as_column, factorize, order_periods, refuse_missing
+from tiebreak.data.columns import (
+    as_column_of,
+    factorize,
+    order_periods,
+    refuse_missing,
+)
 from tiebreak.data.messages import TiebreakWarning, warn_user
 
 Fold = tuple[NDArray[np.int64], NDArray[np.int64]]
@@ -92,12 +97,8 @@ class _GroupedKFold(_KFold):
     def _folds(self, X: Any, column: Any, groups: Any) -> Iterator[Fold]:
         self._check_parameters()
         name = self._column
-        values = as_column(self._choose_column(name, column, groups), name)
         n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
-        if len(values) != n_rows:
-            raise ValueError(
-                f"{name} has {len(values)} values but X has {n_rows} rows."
-            )
+        values = as_column_of(self._choose_column(name, column, groups), name, n_rows)
         refuse_missing(values, name)
         codes, distinct = factorize(values)
         n_groups = len(distinct)
@@ -418,6 +419,4 @@ class PeriodSplit(_Splitter):
             return int(least)
         if isinstance(least, Real) and 0 < least < 1:
             return float(least) * n_rows
-        raise ValueError(
-            f"min_train must be a number of rows or a share below 1, got {least!r}."
-        )
+        raise ValueError(f"min_train must be rows or a share, got {least!r}.")
