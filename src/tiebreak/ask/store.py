@@ -178,14 +178,11 @@ class Store:
                 "(name) DO UPDATE SET hash = excluded.hash, present = 1",
                 hashes.items(),
             )
+        changes = {"added": new, "removed": gone, "changed": changed}
         return [
             f"{plural(len(names), 'item')} {change} since the last run: "
             f"{first_of(names, 5)}."
-            for change, names in (
-                ("added", new),
-                ("removed", gone),
-                ("changed", changed),
-            )
+            for change, names in changes.items()
             if names
         ]
 

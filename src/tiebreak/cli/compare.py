@@ -39,11 +39,7 @@ def compare(
 ) -> None:
     """Predict held-out results of a FILE with several models, on the same rows."""
     from tiebreak.data import Comparisons
-    from tiebreak.pipeline.held_out import (
-        one_rater,
-        order_held_out,
-        predict_held_out,
-    )
+    from tiebreak.pipeline.held_out import one_rater, order_held_out, predict_held_out
     from tiebreak.pipeline.read import read_source
 
     with screen.steps() as steps:

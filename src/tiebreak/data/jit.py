@@ -33,7 +33,6 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
 @cache
 def _warn_without_cache() -> None:
     warn_user(
-        "No folder for compiled code can be written, so every process compiles anew. "
-        "Set NUMBA_CACHE_DIR.",
+        "No folder for compiled code can be written, which is slow: NUMBA_CACHE_DIR.",
         TiebreakWarning,
     )

@@ -13,12 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tiebreak.data.columns import (
-    as_column,
-    as_column_of,
-    find_distinct,
-    refuse_missing,
-)
+from tiebreak.data.columns import as_column, as_column_of, find_distinct, refuse_missing
 from tiebreak.data.items import (
     ItemRows,
     RawTable,

@@ -15,11 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import DataConversionWarning
 
-from tiebreak.data.columns import (
-    as_column_of,
-    missing_rows,
-    refuse_missing,
-)
+from tiebreak.data.columns import as_column_of, missing_rows, refuse_missing
 from tiebreak.data.items import (
     ItemTable,
     Table,

@@ -208,7 +208,7 @@ class PairScorer(Scorer):
         if not is_pairs(X) or y is None:
             raise TypeError(
                 f"scorer {self.name!r} scores pairs with outcomes y; got "
-                f"{type(X).__name__} and y={y!r:.9}. Items: 'swapped_pairs'."
+                f"{type(X).__name__}{' without y' * (y is None)}; try 'swapped_pairs'."
             )
         if self.response_method == "difference":
             estimator, X = last_step(estimator, X)

@@ -25,7 +25,7 @@ from tiebreak.pipeline.leaderboard import utilities
 from tiebreak.pipeline.source import Source
 from tiebreak.ratings.checks.pairs_report import PairsReport
 from tiebreak.selection.evaluation import evaluate_folds, evaluate_forward
-from tiebreak.selection.results import ForwardResult, fit_names
+from tiebreak.selection.results import ForwardResult, parameter_names
 
 # Held-out quality is an estimate; more rows than this only take longer.
 ENOUGH_ROWS = 300_000
@@ -47,7 +47,7 @@ def columns_for(model: Any, columns: dict[str, NDArray[Any]]) -> dict[str, Any]:
     """Return the columns that the fit of a model takes, as keyword arguments."""
     taken: dict[str, Any] = {}
     for name, column in columns.items():
-        taken |= dict.fromkeys(fit_names(model, name), column)
+        taken |= dict.fromkeys(parameter_names(model.fit, name), column)
     # Others read points, not a flag whose worth is to be learned.
     if not learns_advantage(model):
         taken.pop("advantage", None)

@@ -32,10 +32,7 @@ from tiebreak.data.markup import isolate, results_html, results_text
 from tiebreak.io.result import plural, printable
 from tiebreak.options import RankOptions
 from tiebreak.pipeline.held_out import OrderQuality
-from tiebreak.pipeline.leaderboard import (
-    find_disagreements,
-    last_step,
-)
+from tiebreak.pipeline.leaderboard import find_disagreements, last_step
 from tiebreak.pipeline.models import Choice
 from tiebreak.pipeline.source import Source
 from tiebreak.ratings.checks.pairs_report import PairsReport, count_text

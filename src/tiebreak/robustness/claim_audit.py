@@ -28,10 +28,7 @@ from tiebreak.models.covariates import check_level, check_row_covariates
 from tiebreak.ratings import BradleyTerry
 from tiebreak.ratings.leaderboard import split_categories
 from tiebreak.ratings.leaderboard_table import text_table
-from tiebreak.ratings.named_results import (
-    check_results,
-    check_row_column,
-)
+from tiebreak.ratings.named_results import check_results, check_row_column
 from tiebreak.ratings.strengths.distribution import StrengthDistribution
 from tiebreak.robustness.choices import (
     Analysis,

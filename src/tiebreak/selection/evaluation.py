@@ -26,7 +26,6 @@ from tiebreak.data.columns import as_column, factorize, order_periods
 from tiebreak.selection.results import (
     METRICS,
     ForwardResult,
-    fit_names,
     parameter_names,
     score_rows,
 )
@@ -95,7 +94,7 @@ def _check_columns(
         values = columns[name]
         named = isinstance(values, Mapping)
         by_model = values if named else dict.fromkeys(models, values)
-        taking = {k for k, model in models.items() if fit_names(model, name)}
+        taking = {k for k, model in models.items() if parameter_names(model.fit, name)}
         others = [key for key in by_model if key not in taking]
         if len(others) == len(by_model) or (named and others):
             raise ValueError(

@@ -372,11 +372,6 @@ def score_rows(
     return scores
 
 
-def fit_names(model: Any, column: str) -> list[str]:
-    """Give the names under which the fit of a model takes a column."""
-    return parameter_names(model.fit, column)
-
-
 def parameter_names(method: Any, name: str) -> list[str]:
     """Give the names under which a method takes a column, also in a Pipeline."""
     if _takes(method, name):

@@ -18,12 +18,7 @@ from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import check_random_state
 
 from tiebreak.data import as_pairs, is_pairs
-from tiebreak.data.columns import (
-    as_column_of,
-    factorize,
-    order_periods,
-    refuse_missing,
-)
+from tiebreak.data.columns import as_column_of, factorize, order_periods, refuse_missing
 from tiebreak.data.messages import TiebreakWarning, warn_user
 
 Fold = tuple[NDArray[np.int64], NDArray[np.int64]]
