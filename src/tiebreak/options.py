@@ -30,18 +30,15 @@ SCALE = "Model and scale"
 MEAN = 1500.0  # the rating of the mean item
 OUTCOMES = ("left", "tie", "right", "both_bad", "skip")
 TIES = ("auto", "davidson", "rao-kupper", "half", "drop")
+_TIES_OF: dict[str, tuple[str, ...]] = {  # of others drop
+    "auto": TIES,
+    "bradley-terry": TIES,
+    "judge-bradley-terry": ("davidson", "rao-kupper", "drop"),
+}
 CHOICES: dict[str, tuple[str, ...]] = {
     "format": (
-        "csv",
-        "tsv",
-        "json",
-        "jsonl",
-        "parquet",
-        "arrow",
-        "sqlite",
-        "svmlight",
-        "preflib",
-        "orders",
+        *("csv", "tsv", "json", "jsonl", "parquet", "arrow", "sqlite", "svmlight"),
+        *("preflib", "orders"),
     ),
     "kind": ("comparisons", "grades", "orders"),
     "meaning": ("sign", "score"),
@@ -56,22 +53,19 @@ def option(
     panel: str = COLUMNS,
     metavar: str | None = None,
     flag: str | None = None,
-    type: Any = None,
+    kind: Any = None,
     common: bool = False,
     role: bool = False,
 ) -> Any:
     """Describe an option; without a ``panel`` it is for Python only.
 
-    ``common`` ones are shown by ``--help``, all by ``--help-all``. ``type`` is that of
-    the command line, text by default. A ``role`` is that of a column.
+    ``common`` ones are shown by ``--help``, all by ``--help-all``. ``kind`` is the type
+    on the command line, by default that of the default. A ``role`` is that of a column.
     """
-    about: dict[str, Any] = {
-        "help": help,
-        "panel": panel,
-        "metavar": metavar,
-        "flag": flag,
-    }
-    about |= {"type": type or (str | None), "common": common, "role": role}
+    if kind is None:
+        kind = str | None if default is None else type(default)
+    about: dict[str, Any] = {"help": help, "panel": panel, "metavar": metavar}
+    about |= {"flag": flag, "type": kind, "common": common, "role": role}
     if callable(default):
         return field(default_factory=default, metadata=about)
     return field(default=default, metadata=about)
@@ -188,8 +182,6 @@ class ReadOptions:
     skip_bad_rows: bool = option(
         "Go on without rows that cannot be read; rank writes them to skipped.csv.",
         False,
-        flag="--skip-bad-rows",
-        type=bool,
     )
     items: str | os.PathLike[str] | None = option(  # noqa: RUF009 - a field
         "A table (CSV, TSV or Parquet) with the features of the items.",
@@ -209,8 +201,6 @@ class ReadOptions:
         "Leave out rows that repeat an earlier one in every column.",
         False,
         panel=ROWS,
-        flag="--drop-duplicates",
-        type=bool,
     )
     words: tuple[str, ...] = option(
         "Other columns of comparisons to read, as text.", (), panel=""
@@ -227,8 +217,7 @@ class ReadOptions:
     def __post_init__(self) -> None:
         if self.item_column is not None and self.items is None:
             raise ValueError(
-                f"{flag('item_column')} is of a table of items; name its file with "
-                f"{flag('items')}, or a column of FILE itself with {flag('item')}."
+                f"{flag('item_column')}: also name its file with {flag('items')}."
             )
         for name, allowed in CHOICES.items():
             value = getattr(self, name)
@@ -236,16 +225,10 @@ class ReadOptions:
                 raise ValueError(
                     f"{flag(name)} must be one of {', '.join(allowed)}, got {value!r}."
                 )
-        declared = [
-            name
-            for name in ("meaning", "outcome_words", "likert")
-            if getattr(self, name) is not None
-        ]
+        names = ("meaning", "outcome_words", "likert")
+        declared = [name for name in names if getattr(self, name) is not None]
         if len(declared) > 1:
-            raise ValueError(
-                f"{' and '.join(map(flag, declared))} both say what the values of the "
-                "outcome column mean; leave one out."
-            )
+            raise ValueError(f"Leave out one of {' and '.join(map(flag, declared))}.")
         self.declared_words()
         self.scale()
 
@@ -266,10 +249,8 @@ class ReadOptions:
                     f"of {', '.join(OUTCOMES)}; got {part!r}."
                 )
             if declared.setdefault(value, outcome) != outcome:
-                raise ValueError(
-                    f"{flag('outcome_words')} says that {value!r} is "
-                    f"{declared[value]} and {outcome}; leave one out."
-                )
+                both = f"{declared[value]} and {outcome}"
+                raise ValueError(f"{flag('outcome_words')}: {value!r} is {both}.")
         return declared
 
     def scale(self) -> tuple[int, int] | None:
@@ -284,8 +265,7 @@ class ReadOptions:
         ends = re.fullmatch(r" *(-?\d{1,9}) *\.\. *(-?\d{1,9}) *", self.likert)
         if ends is None or ends[1] == ends[2]:
             raise ValueError(
-                f"{flag('likert')} must be the two ends of a scale, that of left "
-                f"first, such as 1..7; got {self.likert!r}."
+                f"{flag('likert')} must be a scale such as 1..7; got {self.likert!r}."
             )
         return int(ends[1]), int(ends[2])
 
@@ -315,8 +295,7 @@ class Covariate:
             log, parts = True, parts[1:]
         if not all(parts) or len(parts) > 2:
             raise ValueError(
-                f"{flag('covariates')} got {text!r}; expected a column, left:right for "
-                "a difference of two, or log:left:right for that of their logarithms."
+                f"{flag('covariates')} must be a, a:b, log:a or log:a:b; got {text!r}."
             )
         return cls(tuple(parts), log)
 
@@ -338,7 +317,6 @@ class RankOptions:
         "rank-rls, …; a name that does not fit lists those that do.",
         "auto",
         panel=SCALE,
-        type=str,
         common=True,
     )
     settings: Mapping[str, Any] = option(
@@ -348,7 +326,7 @@ class RankOptions:
         panel=SCALE,
         metavar="NAME=VALUE",
         flag="--set",
-        type=list[str],
+        kind=list[str],
         common=True,
     )
     ties: str | None = option(
@@ -363,13 +341,11 @@ class RankOptions:
         panel=SCALE,
         metavar="TIME",
     )
-    level: float = option("Confidence of the intervals.", 0.95, panel=SCALE, type=float)
+    level: float = option("Confidence of the intervals.", 0.95, panel=SCALE)
     tune: bool = option(
         "Choose the settings of the model that predict results best.",
         False,
         panel=SCALE,
-        flag="--tune",
-        type=bool,
         common=True,
     )
     anchor: float | str | Mapping[Any, float] | None = option(
@@ -384,7 +360,6 @@ class RankOptions:
         "",
         panel=QUESTIONS,
         metavar="COLUMN",
-        type=str,
         common=True,
     )
     covariates: str | Sequence[str] = option(
@@ -394,15 +369,12 @@ class RankOptions:
         "",
         panel=QUESTIONS,
         metavar="COLUMNS",
-        type=str,
         common=True,
     )
     position: bool = option(
         "Learn the effect of being shown first (left).",
         False,
         panel=QUESTIONS,
-        flag="--position",
-        type=bool,
     )
     since: str | float | None = option(
         "Only results from this date on.", panel=ROWS, metavar="DATE"
@@ -417,39 +389,26 @@ class RankOptions:
     def __post_init__(self) -> None:
         if not isinstance(self.settings, Mapping):
             object.__setattr__(self, "settings", read_settings(self.settings or ()))
-        if self.ties not in (None, *TIES):
+        allowed = _TIES_OF.get(self.model, ("drop",))
+        if self.ties not in (None, *allowed):
             raise ValueError(
-                f"{flag('ties')} must be one of {', '.join(TIES)}; got {self.ties!r}."
+                f"{flag('ties')} must be one of {', '.join(allowed)} for {self.model}; "
+                f"got {self.ties!r}."
             )
         if "ties" in self.settings and self.ties not in (None, "drop"):
             raise ValueError(
-                f"{flag('ties', self.ties)} says how ties are counted, and so does the "
-                "setting ties; leave one of the two out."
-            )
-        allowed: tuple[Any, ...] = TIES
-        if self.model == "judge-bradley-terry":
-            allowed = ("davidson", "rao-kupper", "drop")
-        elif self.model not in ("auto", "bradley-terry"):
-            allowed = ("drop",)
-        if self.ties not in (None, *allowed):
-            raise ValueError(
-                f"{flag('ties', self.ties)} is for {flag('model', 'bradley-terry')}, "
-                f"and not for {self.model}; leave one of the two out."
+                f"Leave out {flag('ties', self.ties)} or the setting ties."
             )
         for name in ("anchor", "covariates", "position"):
             is_set = getattr(self, name) not in (None, (), "", False)
             if is_set and self.model in ("elo", "glicko", "glicko2"):
                 raise ValueError(
-                    f"{flag(name)} is for strengths "
-                    f"({flag('model', 'bradley-terry')}), and not for {self.model}; "
-                    "leave one of the two out."
+                    f"{flag(name)} is not for {flag('model', self.model)}."
                 )
         self.parsed_covariates()
         self.zero()
         if not 0 < self.level < 1:
-            raise ValueError(
-                f"{flag('level')} must be between 0 and 1; got {self.level!r}."
-            )
+            raise ValueError(f"{flag('level')} must be in (0, 1); got {self.level!r}.")
 
     @property
     def model_settings(self) -> dict[str, Any]:
@@ -470,9 +429,7 @@ class RankOptions:
         """Return the covariates that were asked for."""
         covariates = tuple(map(Covariate.parse, _listed(self.covariates)))
         if len({covariate.label for covariate in covariates}) < len(covariates):
-            raise ValueError(
-                f"{flag('covariates')} names the same one twice; leave one out."
-            )
+            raise ValueError(f"{flag('covariates')} names the same one twice.")
         return covariates
 
     def zero(self) -> tuple[str | None, float]:
@@ -505,8 +462,7 @@ def _read_anchor(anchor: Any) -> tuple[str | None, float]:
         number = math.nan
     if not math.isfinite(number) or name == "":
         raise ValueError(
-            f"{flag('anchor')} got {anchor!r}; expected the rating of an item, "
-            "NAME=1114, or of the mean of all, 1000."
+            f"{flag('anchor')} must be like NAME=1114, or 1000; got {anchor!r}."
         )
     return name, number
 
@@ -518,8 +474,7 @@ def read_settings(texts: Iterable[str]) -> dict[str, Any]:
         name, sign, value = (part.strip() for part in text.partition("="))
         if not sign or not name.isidentifier() or not value:
             raise ValueError(
-                f"{flag('settings')} got {text!r}; expected a parameter of the model "
-                "and its value, such as C=10 or kernel=linear."
+                f"{flag('settings')} must be like C=10 or kernel=linear; got {text!r}."
             )
         if name in settings:
             raise ValueError(f"{flag('settings')} names {name} twice; leave one out.")

@@ -160,7 +160,7 @@ def test_a_pair_with_a_removed_item_is_refused_and_stays_as_it_was(make, path):
     fewer, ada = make([name for name in "abcdef" if name not in gone])
     for change in (lambda: tell(fewer, ada, second.number),
                    lambda: fewer.undo(ada, first.number)):  # fmt: skip
-        with pytest.raises(Refused, match=r"removed from the study.* Reload the page"):
+        with pytest.raises(Refused, match=r"pair was removed.* Reload the page"):
             change()
     assert read_answers(path)["outcome"].to_list() == ["left"]
 
@@ -177,7 +177,7 @@ def test_items_are_compared_under_a_prompt_of_both(make):
     assert {q.prompt for q in again.open_questions(ada)} == {"p"}
     assert len(again.open_questions(ada)) == 2
     [stale] = [q for q in shown if q.prompt == "q"]
-    with pytest.raises(Refused, match="removed from the study"):
+    with pytest.raises(Refused, match="pair was removed"):
         tell(again, ada, stale.number)
 
 

@@ -88,4 +88,4 @@ def test_judges_need_to_know_who_judged(run, tmp_path):
     (tmp_path / "data.csv").write_text(VOTES)
     done = run("judges", tmp_path / "data.csv", cwd=tmp_path)
     assert done.code == 4
-    assert "name the column that does with --rater" in done.stderr
+    assert "Name that column with --rater" in done.stderr

@@ -72,7 +72,7 @@ def test_tables_are_no_columns(values):
 
 @pytest.mark.parametrize("values", [[[1], [2]], [1, (2, 3)], pl.Series([[1], [2]])])
 def test_nested_values(values):
-    with pytest.raises(ValueError, match="left must have one dimension, got nested"):
+    with pytest.raises(ValueError, match="left must have one dimension, got"):
         as_column(values, "left")
 
 
@@ -286,7 +286,7 @@ def test_numpy_dates_are_sorted_by_time():
     [
         ([1, 2], ValueError, "period has 2 values but there are 3 rows"),
         ([1, None, 2], ValueError, "period has 1 missing value"),
-        ([1, "x", 2], TypeError, "can be sorted, got values of types int, str"),
+        ([1, "x", 2], TypeError, "can be sorted, got int, str"),
     ],
 )
 def test_bad_periods_are_refused(period, error, message):

@@ -230,9 +230,9 @@ def test_check_outcomes_takes_numbers(y):
     [
         (None, "requires y to be passed, but the target y is None"),
         ([-1, 0], "y has 2 outcomes but there are 3 comparisons"),
-        ([[1], [0], [1]], "one dimension, got nested values: row 0"),
+        ([[1], [0], [1]], "one dimension, got .* row 0"),
         (np.zeros((3, 1)), r"one dimension, got shape \(3, 1\)"),
-        ([True, False, True], r"row 0 \(True\).*do not say who"),
+        ([True, False, True], r"row 0 \(True\).*If left won"),
         (["left", "tie", "left"], r"row 0 \('left'\).*Try Outcome.parse"),
         ([1, "tie", 0], r"1 other value\(s\): row 1 \('tie'\)"),
         ([1, np.nan, 0], r"1 outcome\(s\) are missing.*row 1"),
@@ -249,7 +249,7 @@ def test_check_outcomes_refuses(y, message):
 
 @pytest.mark.parametrize("make", [list, np.array, pd.Series, pl.Series])
 def test_zeros_and_ones_are_refused_until_declared(make):
-    with pytest.raises(ValueError, match=r"two ways.*0 is a tie.*WithoutTies\(model\)"):
+    with pytest.raises(ValueError, match=r"0 is a tie.*WithoutTies\(model\)"):
         check_outcomes(make([0, 1, 1]), 3)
     assert check_outcomes(make([0, 1, 1]), 3, some=True).tolist() == [0, 1, 1]
     declared = Outcome.parse(make([0, 1, 1]), meaning="sign")

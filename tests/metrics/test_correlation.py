@@ -71,9 +71,9 @@ def test_groups_average_what_scipy_gives_in_each(data):
 
 @BOTH
 def test_constants_are_errors_that_say_which(metric):
-    with pytest.raises(ValueError, match=r"in b; got 3 value\(s\), all equal to 4"):
+    with pytest.raises(ValueError, match=r"two distinct values; b is 4"):
         metric([1, 2, 3], [4, 4, 4])
-    with pytest.raises(ValueError, match=r"in a; got 1 value\(s\), all equal to 1"):
+    with pytest.raises(ValueError, match=r"two distinct values; a is 1"):
         metric([1], [2])
     with pytest.raises(ValueError, match=r"any of the 2 group\(s\)"):
         metric([1, 2], [1, 2], qid=["x", "y"])

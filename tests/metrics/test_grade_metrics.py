@@ -51,7 +51,7 @@ def test_groups_are_pooled_by_their_pairs():
 @BOTH
 def test_no_pair_to_compare_is_an_error(metric):
     for y, qid in (([1], None), ([2, 2], None), ([1, 2], [0, 1])):
-        with pytest.raises(ValueError, match=r"no pair to compare.*qid is the group"):
+        with pytest.raises(ValueError, match=r"no pair to compare"):
             metric(y, np.arange(len(y)), qid)
     with pytest.raises(ValueError, match="no pair to compare"):
         metric([1, 2, 2], [0, 1, 2], sample_weight=[0, 1, 1])

@@ -53,7 +53,7 @@ def test_ndcg_equals_sklearn_in_every_group(k):
 
 def test_ndcg_of_a_single_document_and_of_an_empty_group():
     assert ndcg([3], [0.0]) == 1
-    with pytest.raises(ValueError, match=r'0/0.*empty="zero" or empty="one"'):
+    with pytest.raises(ValueError, match=r'0/0.*empty="zero" or "one"'):
         ndcg([0], [0.0])
     assert ndcg([0], [0.0], empty="zero") == 0
     assert ndcg([0], [0.0], empty="one") == 1
@@ -66,11 +66,11 @@ def test_ndcg_of_a_single_document_and_of_an_empty_group():
 
 
 def test_ndcg_errors():
-    with pytest.raises(ValueError, match=r"from 0 to 1000; got row 1 \(-1.0\)"):
+    with pytest.raises(ValueError, match=r"from 0 to 1000, got .*row 1 \(-1.0\)"):
         ndcg([0, -1], [1, 2])
-    with pytest.raises(ValueError, match=r"from 0 to inf; got row 0 \(-0\.5\)"):
+    with pytest.raises(ValueError, match=r"from 0 to inf, got .*row 0 \(-0\.5\)"):
         ndcg([-0.5, 1], [1, 2], gain="linear")
-    with pytest.raises(ValueError, match=r"got row 1 \(1001"):
+    with pytest.raises(ValueError, match=r"got .*row 1 \(1001"):
         ndcg([1000, 1001], [1, 2])
     assert ndcg([1000, 1001], [1, 2], gain="linear") == 1
     assert ndcg([999, 1000], [1, 2]) == 1

@@ -78,7 +78,7 @@ def test_a_half_life_that_has_no_place_is_refused(matches):
     with pytest.raises(ValueError, match="elo has no parameter 'half_life'"):
         choose_model("elo", Source(data, []), {"half_life": "5y"})
     data.columns.pop("period")
-    with pytest.raises(ValueError, match="name the column by --period"):
+    with pytest.raises(ValueError, match="needs dates; name --period"):
         choose_model("auto", Source(data, []), {"half_life": "5y"})
 
 

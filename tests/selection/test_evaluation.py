@@ -142,8 +142,8 @@ def test_min_train_moves_the_first_cut_no_further_than_needed():
 @pytest.mark.parametrize(
     ("splitter", "period", "error", "message"),
     [
-        (PeriodSplit(3), [1, 2, 3], ValueError, "cannot make 3 .* 3 distinct period"),
-        (PeriodSplit(2, min_train=9), [1, 2, 3], ValueError, "to train on 9 of 3 row"),
+        (PeriodSplit(3), [1, 2, 3], ValueError, "cannot make 3 .* 3 period"),
+        (PeriodSplit(2, min_train=9), [1, 2, 3], ValueError, "3 are to train on"),
         (PeriodSplit(0), [1, 2, 3], ValueError, "n_splits must be an integer"),
         (PeriodSplit(1.5), [1, 2, 3], ValueError, "n_splits must be an integer"),
         (PeriodSplit(1, min_train=0), [1, 2, 3], ValueError, "min_train must be"),

@@ -89,7 +89,7 @@ def test_groups_of_any_type_and_groups_as_qid():
     [
         ({}, {}, "QueryKFold needs the column qid"),
         ({}, {"qid": [1, 2, 3, 3]}, "cannot make 5 folds of 3 distinct"),
-        ({"n_splits": 2}, {"qid": [1, 2]}, "qid has 2 values but X has 4 rows"),
+        ({"n_splits": 2}, {"qid": [1, 2]}, "qid has 2 values but there are 4 rows"),
         ({"n_splits": 2}, {"qid": [1, None, 2, 2]}, r"qid has 1 missing.*row 1"),
         (
             {"n_splits": 2},
@@ -172,17 +172,17 @@ def test_items_with_the_same_features_are_one_item():
         (
             Pairs(None, ["a", "c"], ["b", "b"], names=list("abcd"))[[0, 0]],
             2,
-            r"2 parts, .* of 2 compared item\(s\)",
+            r"2 parts, .* of 2 item\(s\)",
         ),
         (
             Pairs(None, ["a", "b"], ["c", "d"], names=list("abcd")),
             2,
-            "Fold 0 of 2 would have an empty test set",
+            "Fold 0 would have an empty test set",
         ),
         (
             Pairs(None, ["a", "a", "a"], ["b", "c", "d"], names=list("abcd")),
             2,
-            "Fold 0 of 2 would have an empty training set",
+            "Fold 0 would have an empty training set",
         ),
         (all_pairs(8), 1, "n_splits must be an integer of at least 2"),
     ],

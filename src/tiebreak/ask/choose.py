@@ -62,15 +62,11 @@ class Goal(NamedTuple):
         match = re.fullmatch(r"top:(\d+)", "top:1" if text == "best" else text)
         if match is None:
             raise ValueError(
-                f"--goal must be ranking, top:K (such as top:5), best or scale; got "
-                f"{text!r}."
+                f"--goal must be ranking, top:K, best or scale; got {text!r}."
             )
         top = int(match[1])
         if not 0 < top < n_items:
-            raise ValueError(
-                f"--goal {text} must be from top:1 to top:{n_items - 1}, because there "
-                f"are {n_items:,} items."
-            )
+            raise ValueError(f"--goal {text} must be from top:1 to top:{n_items - 1}.")
         return cls(text, top)
 
     def certainty(self, beliefs: Beliefs) -> float:

@@ -262,8 +262,7 @@ def _read_table(path: Path) -> Items:
             continue
         if any(question == other.prompt for other in views.setdefault(label, [])):
             raise table.error(
-                f"{label!r} names two rows{' of one prompt' if prompt else ''}; "
-                "expected one row for each item."
+                f"{label!r} names two rows{' of one prompt' if prompt else ''}."
             )
         views[label].append(view)
     if bad:
@@ -271,8 +270,7 @@ def _read_table(path: Path) -> Items:
     times = Counter(view.prompt for some in views.values() for view in some)
     if len(views) > 1 and max(times.values()) == 1:
         raise table.error(
-            f"no two items have the same {prompt}, so none can be compared; expected "
-            f"a row for each item and {prompt}, with the item in a column like model."
+            f"no two items have the same {prompt}; expected a row for each of both."
         )
     return Items([_item(label, some) for label, some in views.items()], sentences)
 

@@ -189,8 +189,7 @@ class Site:
         token = request.headers.get("x-csrf-token", "")
         if not hmac.compare_digest(token.encode(), self._token(rater.token).encode()):
             raise Refused(
-                f"This tab is out of date: the browser now answers as {rater.name}. "
-                "Reload the page.",
+                f"The browser now answers as {rater.name}. Reload the page.",
                 403,
             )
         try:
@@ -371,8 +370,7 @@ def open_socket(host: str, port: int) -> socket.socket:
     except (OSError, OverflowError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise ValueError(
-            f"Cannot listen at {host}, port {port} ({reason}); another tiebreak ask "
-            "may run there. Try --port 0, which takes a free one."
+            f"Cannot listen at {host}, port {port} ({reason}). Try --port 0."
         ) from None
 
 

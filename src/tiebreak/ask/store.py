@@ -138,8 +138,7 @@ class Store:
                     self._db.execute("ROLLBACK")
                 if isinstance(error, sqlite3.OperationalError):
                     raise Refused(
-                        f"Nothing was saved, because {self.path.name} cannot be "
-                        f"written ({error}). Make room on the disk and answer again.",
+                        f"Nothing was saved in {self.path.name}: {error}",
                         507,
                     ) from None
                 raise
@@ -167,9 +166,8 @@ class Store:
         if changed and not accept_changes and self.n_answers:
             raise FileError(
                 self.path,
-                f"{plural(len(changed), 'item')} changed since questions about them "
-                f"were answered: {first_of(changed, 5)}. If the answers still hold, "
-                "add --accept-changes; else begin a new file with --answers.",
+                f"{plural(len(changed), 'item')} changed since they were asked about: "
+                f"{first_of(changed, 5)}. Add --accept-changes, or new --answers.",
             )
         new = [name for name in hashes if name not in known] if known else []
         gone = [name for name, _, present in rows if present and name not in hashes]
@@ -180,14 +178,11 @@ class Store:
                 "(name) DO UPDATE SET hash = excluded.hash, present = 1",
                 hashes.items(),
             )
+        changes = {"added": new, "removed": gone, "changed": changed}
         return [
             f"{plural(len(names), 'item')} {change} since the last run: "
             f"{first_of(names, 5)}."
-            for change, names in (
-                ("added", new),
-                ("removed", gone),
-                ("changed", changed),
-            )
+            for change, names in changes.items()
             if names
         ]
 
@@ -267,10 +262,7 @@ class Store:
                 )
         after = self.question(number, rater)
         if after.outcome != outcome:
-            raise Refused(
-                "This pair was answered already, perhaps in another tab; that answer "
-                "counts. Reload the page to go on."
-            )
+            raise Refused("This pair was answered already. Reload the page to go on.")
         return after, before.outcome is None
 
     def undo(self, number: int, rater: int) -> Question | None:

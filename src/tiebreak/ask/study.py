@@ -192,10 +192,7 @@ class Study:
         with suppress(KeyError):
             if question.prompt in self._common(*self._rows(question)):
                 return
-        raise Refused(
-            "An item of this pair was removed from the study, so nothing was changed. "
-            "Reload the page."
-        )
+        raise Refused("An item of this pair was removed. Reload the page.")
 
     def _learn(self, question: Question, *, update: bool = True) -> bool:
         """Count an answer; return whether it says which item is better."""

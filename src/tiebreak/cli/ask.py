@@ -174,9 +174,7 @@ def _read_settings(
     try:
         share = float(repeat.strip().rstrip("% ")) / (100.0 if percent else 1.0)
     except ValueError:
-        raise typer.BadParameter(
-            f"--repeat must be a share such as 5%; got {repeat!r}."
-        ) from None
+        raise typer.BadParameter(f"--repeat must be like 5%; got {repeat!r}.") from None
     try:
         return Settings(goal, level, strategy, min_each, share)
     except ValueError as error:

@@ -59,11 +59,7 @@ def audit(
     """Say which claims of a FILE's leaderboard survive, and what overturns them."""
     from tiebreak.cli.files import REPORT, prepare_folder, write_result
     from tiebreak.data.atomic import atomic_path, refuse_to_replace
-    from tiebreak.pipeline.audit import (
-        audit_data,
-        changed_votes,
-        strength_options,
-    )
+    from tiebreak.pipeline.audit import audit_data, changed_votes, strength_options
     from tiebreak.pipeline.read import read_source
 
     refuse_to_replace([file, reading.items], [votes])

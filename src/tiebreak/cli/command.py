@@ -75,8 +75,9 @@ _HELP_ALL = _flag(
 def _parameter(one: Field[Any]) -> Parameter:
     """Return a field of options as the parameter of a command."""
     about, default = one.metadata, default_of(one)
+    name = about["flag"] or f"--{one.name.replace('_', '-')}"
     described = Option(
-        *([] if about["flag"] is None else [about["flag"]]),
+        name,
         metavar=about["metavar"],
         help=about["help"],
         rich_help_panel=about["panel"],

@@ -39,11 +39,7 @@ def compare(
 ) -> None:
     """Predict held-out results of a FILE with several models, on the same rows."""
     from tiebreak.data import Comparisons
-    from tiebreak.pipeline.held_out import (
-        one_rater,
-        order_held_out,
-        predict_held_out,
-    )
+    from tiebreak.pipeline.held_out import one_rater, order_held_out, predict_held_out
     from tiebreak.pipeline.read import read_source
 
     with screen.steps() as steps:
@@ -108,9 +104,7 @@ def _choose(models: str, source: Source, options: RankOptions) -> dict[str, Choi
             message = str(error).replace("--model ", "--models ").replace("--set ", "")
             raise ValueError(message) from None
     if fading and not any(one.name == "bradley-terry" for one in chosen.values()):
-        raise ValueError(
-            "--half-life is for bradley-terry, which is not compared; leave it out."
-        )
+        raise ValueError("--half-life is for bradley-terry, which is not compared.")
     return chosen
 
 

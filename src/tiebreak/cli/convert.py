@@ -55,10 +55,7 @@ def convert(
         if isinstance(data, Lists):
             data = compare_lists(data)
         if isinstance(data, Grades) or data.names is None:
-            raise ValueError(
-                "Graded items have features, and a table of comparisons has no place "
-                "for them; only comparisons, panels and lists can be converted."
-            )
+            raise ValueError("Graded items cannot be converted to comparisons.")
         columns = dict(data.columns)
         columns |= {} if data.weight is None else {"weight": data.weight}
         if data.items is not None:

@@ -29,7 +29,7 @@ _Json = Annotated[bool, Option("--json", help="Print the result as JSON.")]
 def list_data(json: _Json = False) -> None:
     """List the published sets: rows, terms, and whether each is here."""
     from tiebreak.datasets.published import REGISTRY, cache_dir
-    from tiebreak.report.tables import text_table
+    from tiebreak.ratings.leaderboard_table import text_table
 
     sets = [_as_dict(dataset) for dataset in REGISTRY.values()]
     rows = [

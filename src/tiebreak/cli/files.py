@@ -50,8 +50,7 @@ def prepare_folder(
     if others and not force:
         raise WriteError(
             folder,
-            f"the folder holds other files too: {first_of(others)}. Choose another "
-            "--out, or add --force to write beside them.",
+            f"the folder holds other files too ({first_of(others)}); add --force.",
         )
     check_folder(folder, _names(options))
 

@@ -53,10 +53,7 @@ def judges(
         data = source.named
         rater = None if data is None else data.columns.get("rater")
         if data is None or rater is None:
-            raise ValueError(
-                "The file does not say who judged; name the column that does with "
-                "--rater."
-            )
+            raise ValueError("Who judged? Name that column with --rater.")
         steps("comparing judges")
         from tiebreak.ratings import check_judges
 

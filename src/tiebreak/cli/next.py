@@ -31,7 +31,7 @@ def next_(
     """Say which pairs of a FILE to compare next, and how many votes are missing."""
     from tiebreak.pipeline.rank import rank_names
     from tiebreak.pipeline.read import read_source
-    from tiebreak.report.tables import text_table
+    from tiebreak.ratings.leaderboard_table import text_table
 
     with screen.steps() as steps:
         steps(f"reading {file.name}")

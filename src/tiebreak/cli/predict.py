@@ -82,7 +82,7 @@ def evaluate(
     """Say how well a saved MODEL predicts the results in a FILE."""
     from tiebreak.data import Comparisons
     from tiebreak.io import read_file
-    from tiebreak.report.tables import text_table
+    from tiebreak.ratings.leaderboard_table import text_table
 
     saved, data, sentences = _read(model, file, reading, read_file)
     score: Any = _score_pairs if isinstance(data, Comparisons) else _score_order
@@ -105,10 +105,7 @@ def _read(
 
     saved = load_model(model)
     if reading.items is not None and saved.wanted is None:
-        raise ValueError(
-            "The model knows items by name and has no use for their features; leave "
-            "--items out."
-        )
+        raise ValueError("The model knows items by name; leave --items out.")
     result = read(file, reading, wanted=saved.wanted)
     data, sentences = result.data, list(result.sentences)
     if isinstance(data, Comparisons):
@@ -192,8 +189,7 @@ def _rate_items(saved: SavedModel, data: Grades, sentences: list[str]) -> pl.Dat
     names = None if data.names is None else saved.own_names(data.names)
     if not hasattr(saved.last, "utility"):
         raise ValueError(
-            f"{type(saved.last).__name__} compares two items and rates none alone; ask "
-            "it about pairs, with --left, --right and --items."
+            f"{type(saved.last).__name__} rates no item alone; name --left and --right."
         )
     if names is not None:
         sentences += saved.check_names(as_names(factorize(names)[1]))
@@ -223,7 +219,7 @@ def _table(frame: pl.DataFrame) -> Table:
     """Make a table of the first rows."""
     import polars as pl
 
-    from tiebreak.report.tables import text_table
+    from tiebreak.ratings.leaderboard_table import text_table
 
     def cell(name: str, value: Any) -> str:
         if isinstance(value, float):

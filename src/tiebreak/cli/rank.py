@@ -153,8 +153,7 @@ def _as_text(result: RankResult, form: str) -> str:
     board, level = result.table, result.options.level
     if board is None:
         raise ValueError(
-            f"--print {form} shows items that have names, and these have none; "
-            "--print csv shows all rows."
+            f"--print {form} shows items by name, and these have none; try --print csv."
         )
     if form == "table":
         return leaderboard_text(board, level) + "\n"

@@ -43,7 +43,8 @@ def versus(
     """Say of an ITEM of a FILE whether it is better than OTHER items, and how sure."""
     from tiebreak.pipeline.rank import rank_names
     from tiebreak.pipeline.read import read_source
-    from tiebreak.report.tables import p_text, text_table
+    from tiebreak.ratings.leaderboard_table import text_table
+    from tiebreak.report.tables import p_text
 
     level = options.level
     with screen.steps() as steps:
@@ -190,7 +191,8 @@ def _changes(diff: Diff) -> list[Any]:
     """Return the table of changes, and what they show."""
     import polars as pl
 
-    from tiebreak.report.tables import p_text, text_table
+    from tiebreak.ratings.leaderboard_table import text_table
+    from tiebreak.report.tables import p_text
 
     # Those that changed are never left out.
     sure = pl.col("more_than_noise")

@@ -23,7 +23,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
-from tiebreak.data.messages import list_rows
+from tiebreak.data.messages import list_rows, refuse_rows
 
 Ints = NDArray[np.int64]
 
@@ -156,14 +156,10 @@ def as_column(values: Any, name: str) -> NDArray[Any]:
         return _from_objects(values, name)
     else:
         raise TypeError(
-            f"{name} must be a column (a list, a 1-D array, a pandas or polars "
-            f"Series), got {type(values).__name__}: {repr(values)[:60]}."
+            f"{name} must be a column, got {type(values).__name__}: {values!r:.60}."
         )
     if column.ndim != 1:
-        raise ValueError(
-            f"{name} must have one dimension, got shape {column.shape}. "
-            f"Try `{name}.ravel()` if it holds one value per row."
-        )
+        raise ValueError(f"{name} must have one dimension, got shape {column.shape}.")
     if column.dtype.kind not in "OT":
         return column
     return _from_objects(column.astype(object, copy=False), name)
@@ -176,8 +172,7 @@ def as_column_of(
     column = as_column(values, name)
     if len(column) != n_rows:
         raise ValueError(
-            f"{name} has {len(column)} {what} but there are {n_rows} {rows}; they must "
-            "be as many."
+            f"{name} has {len(column)} {what} but there are {n_rows} {rows}."
         )
     return column
 
@@ -197,10 +192,7 @@ def _from_objects(values: list[Any] | NDArray[Any], name: str) -> NDArray[Any]:
         column[:] = values
     if any(issubclass(kind, _NESTED) for kind in kinds):
         rows = [row for row, value in enumerate(column) if isinstance(value, _NESTED)]
-        raise ValueError(
-            f"{name} must have one dimension, got nested values: "
-            f"{list_rows(rows, [column[row] for row in rows[:5]])}."
-        )
+        refuse_rows(rows, column, f"{name} must have one dimension")
     flags = [issubclass(kind, bool | np.bool_) for kind in kinds]
     if any(flags) or not kinds:
         return column.astype(bool) if kinds and all(flags) else column
@@ -241,8 +233,7 @@ def refuse_missing(column: NDArray[Any], name: str) -> None:
     if len(rows := missing_rows(column)):
         raise ValueError(
             f"{name} has {len(rows)} missing value(s) (None or NaN): "
-            f"{list_rows(rows)}. Every row needs a value; remove these rows or fill "
-            "them in."
+            f"{list_rows(rows)}. Remove these rows or fill them in."
         )
 
 
@@ -288,8 +279,7 @@ def order_periods(period: ArrayLike, n_rows: int) -> Periods:
     except TypeError as error:
         kinds = sorted({type(value).__name__ for value in distinct.values})
         raise TypeError(
-            "period must hold values that can be sorted, got values of types "
-            f"{', '.join(kinds)}. Give dates, numbers or text, of one type."
+            f"period must hold values that can be sorted, got {', '.join(kinds)}."
         ) from error
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))

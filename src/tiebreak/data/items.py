@@ -360,10 +360,7 @@ def _as_array(X: Any, name: str) -> NDArray[Any]:
     except ValueError as error:
         raise ValueError(f"{name} must be rectangular: {error}") from None
     if array.ndim == 0:
-        raise TypeError(
-            f"{name} must be a table of numbers (an array, a pandas or polars "
-            f"DataFrame, a sparse matrix), got {type(X).__name__}."
-        )
+        raise TypeError(f"{name} must be a table of numbers, got {type(X).__name__}.")
     if array.dtype.kind in "biufc":
         return array
     for position, value in enumerate(array.flat):
@@ -371,9 +368,8 @@ def _as_array(X: Any, name: str) -> NDArray[Any]:
             continue
         if array.ndim == 1 and isinstance(value, str):
             raise TypeError(
-                f"{name} must hold numbers, got texts, such as {value[:40]!r}. Put "
-                "OnItems(TfidfVectorizer()) before the model in a Pipeline; names are "
-                "given as Pairs(left=..., right=...), or names=... beside features."
+                f"{name} must hold numbers, got texts, such as {value[:40]!r}. Use "
+                "OnItems(TfidfVectorizer()), or Pairs(left=..., right=...) for names."
             )
         place = ", ".join(map(str, np.unravel_index(position, array.shape)))
         value = value.item() if isinstance(value, np.generic) else value
@@ -391,8 +387,7 @@ def _frame_feature_names(X: Any, name: str) -> tuple[str, ...] | None:
         return tuple(map(str, X.columns))
     if len(others) < len(X.columns):
         raise TypeError(
-            f"The column names of {name} must be all text or none, got {others[0]!r} "
-            "among text. Try `X.columns = X.columns.astype(str)`."
+            f"The column names of {name} must be all text or none, got {others[0]!r}."
         )
     return None
 
@@ -439,14 +434,13 @@ def refuse_feature(value: float, name: str, count: str, where: str) -> NoReturn:
     """Refuse a feature that is not finite, or too large to compute with."""
     if np.isfinite(value):
         raise ValueError(
-            f"{name} must be numbers of at most {LARGEST:g} in size: {count} "
-            f"{value:g} at {where}. Scale the features first, for example with "
-            "OnItems(StandardScaler()) before the model in a Pipeline."
+            f"{name} must be numbers of at most {LARGEST:g} in size: {count} {value:g} "
+            f"at {where}. Scale them by OnItems(StandardScaler())."
         )
+    text = "NaN" if np.isnan(value) else value
     raise ValueError(
-        f"{name} must be finite numbers, without NaN or inf: {count} "
-        f"{'NaN' if np.isnan(value) else value} at {where}. Remove these rows, or fill "
-        "them in: put OnItems(SimpleImputer()) before the model in a Pipeline."
+        f"{name} must be finite numbers, without NaN: {count} {text} at {where}. Try "
+        "OnItems(SimpleImputer())."
     )
 
 
@@ -514,9 +508,8 @@ class ItemRows:
     def _features(self) -> Table:
         if self._items is None:
             raise TypeError(
-                f"These {type(self).__name__} have no features (items=None), only "
-                f"names. Give an item table: {self._made_by}, or use a model that "
-                "needs no features."
+                f"These {type(self).__name__} have no features, only names. Give an "
+                f"item table: {self._made_by}."
             )
         return self._items
 
@@ -548,8 +541,7 @@ class ItemRows:
         table = as_table(table)
         if table.n_items != self.n_items:
             raise ValueError(
-                f"The new item table has {table.n_items} rows, but the {rows} are of "
-                f"{self.n_items} items; it needs one row per item."
+                f"The new item table has {table.n_items} rows for {self.n_items} items."
             )
         return table
 
@@ -577,8 +569,7 @@ def check_names(names: Any, items: Table | None) -> NDArray[Any]:
     refuse_missing(column, "names")
     if items is not None and len(column) != items.n_items:
         raise ValueError(
-            f"There are {len(column)} names but {items.n_items} rows of items; every "
-            "item needs one name."
+            f"There are {len(column)} names but {items.n_items} rows of items."
         )
     distinct = find_distinct(column)
     if len(distinct.values) < len(column):
@@ -606,16 +597,14 @@ def item_codes(
         return _look_up(column, side, names, describe)
     if not integers:
         raise TypeError(
-            f"{side} must hold row numbers of the item table (integers), got "
-            f"{column.dtype} values, such as {column[:1].tolist()[0]!r}. Give `names` "
-            "if these are names of items."
+            f"{side} must hold row numbers (integers), got {column.dtype} values, such "
+            f"as {column[:1].tolist()[0]!r}. Give `names` if these are names."
         )
     wrong = np.flatnonzero((column < 0) | (column >= n_items))
     if len(wrong):
         raise ValueError(
             f"{side} has {len(wrong)} row number(s) outside the item table: "
-            f"{describe(wrong, column[wrong[:5]])}. Valid are 0 to {n_items - 1}. If "
-            "these are names of items, give `names` too."
+            f"{describe(wrong, column[wrong[:5]])}. Valid are 0 to {n_items - 1}."
         )
     return column.astype(np.int64)
 
@@ -638,9 +627,8 @@ def _look_up(
         n_distinct = np.count_nonzero(known < 0)
         where = describe(unknown, column[unknown[:5]])
         raise ValueError(
-            f"{side} has {len(unknown)} value(s), {n_distinct} distinct, that are "
-            f"not among the {len(names)} names: {where}. Known names begin with "
-            f"{', '.join(map(repr, list(code_of)[:5]))}."
+            f"{side} has {len(unknown)} value(s), {n_distinct} distinct, that are not "
+            f"among the {len(names)} names: {where}."
         )
     return codes
 
@@ -660,8 +648,7 @@ def names_of_sides(
     check_lengths(len(sides[0].codes), len(sides[1].codes))
     if set(kinds) == {"numbers", "text"}:
         raise TypeError(
-            f"left holds {kinds[0]} and right holds {kinds[1]}, so no item could stand "
-            "on both sides. Give names of one type."
+            f"left holds {kinds[0]} and right holds {kinds[1]}; expected one type."
         )
     # Where each distinct value of a side stands when both are read row by row.
     place = np.concatenate([2 * sides[0].first, 2 * sides[1].first + 1])
@@ -677,10 +664,7 @@ def names_of_sides(
 def check_lengths(left: int, right: int) -> None:
     """Raise unless both sides of comparisons are as many."""
     if left != right:
-        raise ValueError(
-            f"left has {left} items but right has {right}; every comparison needs one "
-            "of each."
-        )
+        raise ValueError(f"left has {left} items but right has {right}.")
 
 
 def name_kind(column: NDArray[Any]) -> str:

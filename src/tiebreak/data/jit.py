@@ -33,8 +33,6 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
 @cache
 def _warn_without_cache() -> None:
     warn_user(
-        "There is no folder to keep compiled code in: the package and the user's cache "
-        "are write-protected. Every process compiles anew, which takes seconds. Set "
-        "NUMBA_CACHE_DIR to a folder that can be written.",
+        "No folder for compiled code can be written, which is slow: NUMBA_CACHE_DIR.",
         TiebreakWarning,
     )

@@ -53,7 +53,16 @@ def list_rows(
     return ", ".join(parts) + (f" and {more} more" if more else "")
 
 
-def warn_user(message: str, category: type[Warning]) -> None:
+def refuse_rows(
+    rows: Sequence[int] | NDArray[Any], values: Any, expected: str, hint: str = ""
+) -> None:
+    """Raise a ValueError that names rows, of a column of values, if there are any."""
+    if len(rows):
+        where = list_rows(rows, [values[row] for row in rows[:SHOWN_ROWS]])
+        raise ValueError(f"{expected}, got {len(rows)} other value(s): {where}.{hint}")
+
+
+def warn_user(message: str, category: type[Warning] = DataWarning) -> None:
     """Warn at the line of the caller's own code, however deep the library is."""
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None:
@@ -66,5 +75,5 @@ def warn_user(message: str, category: type[Warning]) -> None:
 
 
 def _plain(value: Any) -> Any:
-    """Give a NumPy scalar as the Python value, whose ``repr`` users recognize."""
-    return value.item() if isinstance(value, np.generic) else value
+    """Give what NumPy holds as Python values, whose ``repr`` users recognize."""
+    return value.tolist() if isinstance(value, np.generic | np.ndarray) else value

@@ -153,8 +153,7 @@ class Orders(ItemRows):
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         raise TypeError(
-            "Orders are lists of different lengths and have no array. Use "
-            "orders.grades() for the features, grades and groups of their entries."
+            "Orders have no array. Use orders.grades() for features, grades and groups."
         )
 
     def __repr__(self) -> str:
@@ -256,8 +255,7 @@ def _flatten(sequences: Any) -> tuple[Any, Rows, Rows]:
         sequences = sequences.to_list()
     if isinstance(sequences, str) or not hasattr(sequences, "__iter__"):
         raise TypeError(
-            "sequences must be a list of lists of items, best first, got "
-            f"{type(sequences).__name__}."
+            f"sequences must be a list of lists, got {type(sequences).__name__}."
         )
     sequences = list(sequences)
     if not sequences:
@@ -265,16 +263,12 @@ def _flatten(sequences: Any) -> tuple[Any, Rows, Rows]:
     for row, sequence in enumerate(sequences):
         if not isinstance(sequence, _NESTED):
             raise TypeError(
-                f"Sequence {row} must be a list of items, best first, got "
-                f"{type(sequence).__name__}: {sequence!r}."
+                f"Sequence {row} must be a list of items, best first, got {sequence!r}."
             )
     blocks = list(chain.from_iterable(sequences))
     ends = np.cumsum([0, *map(len, sequences)], dtype=np.int64)
     if len(empty := np.flatnonzero(ends[1:] == ends[:-1])):
-        raise ValueError(
-            f"Sequence {empty[0]} is empty; it says nothing. Remove it, with its row "
-            "of every other column."
-        )
+        raise ValueError(f"Sequence {empty[0]} is empty; remove it.")
     # Types are looked at once each, so that no Python code runs for every entry.
     kinds = {kind for kind in set(map(type, blocks)) if issubclass(kind, _NESTED)}
     sizes = np.ones(len(blocks), dtype=np.int64)

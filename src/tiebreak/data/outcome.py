@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tiebreak.data.columns import as_column, as_column_of, missing_rows
-from tiebreak.data.messages import DataWarning, list_rows, warn_user
+from tiebreak.data.messages import list_rows, refuse_rows, warn_user
 
 Meaning = Literal["sign", "score"]
 
@@ -215,6 +215,7 @@ def _read_word(value: str) -> int | None:
 
 
 OUTCOMES = np.array([-1, 0, 1])
+OUTCOMES_HELP = "-1 (left is better), 0 (tie) or +1 (right is better)"
 # What scikit-learn calls ``fit`` by, when it has renumbered the classes of y.
 _RENUMBERING = {"_fit_single_estimator", "_fit_and_predict"}
 
@@ -234,10 +235,8 @@ def decode_outcomes(y: Any) -> tuple[Any, NDArray[np.int64]]:
         frame = frame.f_back
     if frame is None:
         warn_user(
-            "y holds 0, 1 and 2 and no -1: they are read as left, tie and right, as "
-            "scikit-learn's meta-estimators renumber outcomes, and so are predictions. "
-            "Give y - 1 if that is meant.",
-            DataWarning,
+            "y holds 0, 1 and 2 and no -1: they are read as left, tie and right, and "
+            "so are predictions. Give y - 1 if that is meant."
         )
     return (y.astype(np.int64) - 1).astype(np.int8), OUTCOMES + 1
 
@@ -263,10 +262,11 @@ def check_outcomes(
     if column.dtype.kind not in "iuf":
         _refuse_others(column)
     lowest, highest = column.min(), column.max()
-    within = lowest >= -1 and highest <= 1
-    result = column.astype(np.int8) if within else None
+    if lowest < -1 or highest > 1:
+        _refuse_others(column)
+    result = column.astype(np.int8)
     # Whole numbers between -1 and 1 need no second look; fractions do.
-    if result is None or (column.dtype.kind == "f" and (result != column).any()):
+    if column.dtype.kind == "f" and (result != column).any():
         _refuse_others(column)
     if lowest == 0 and highest == 1 and not some:
         if column.dtype != np.int8:
@@ -278,32 +278,27 @@ def check_outcomes(
 def _refuse_zero_and_one() -> NoReturn:
     raise ValueError(
         "y holds only 0 and 1, which can be read in two ways. If 0 is a tie, give "
-        'Outcome.parse(y, meaning="sign"); if they say who won, meaning="score" if 1 '
-        "means that left won, 2 * y - 1 if right. Where scikit-learn renumbered two "
-        "outcomes, give it WithoutTies(model)."
+        'Outcome.parse(y, meaning="sign"); "score" if left won where 1, 2 * y - 1 if '
+        "right. If scikit-learn renumbered two outcomes, give it WithoutTies(model)."
     )
 
 
 def warn_no_left() -> None:
     """Say that outcomes are 0 and 1 only, which often means something else."""
     warn_user(
-        "y holds only 0 and 1, so 0 is read as a tie and no comparison is won by the "
-        'left side. If they say who won: Outcome.parse(y, meaning="score") if 1 means '
-        "that left won, 2 * y - 1 if right.",
-        DataWarning,
+        "y holds only 0 and 1: 0 is read as a tie, and left wins nothing. If they say "
+        'who won: Outcome.parse(y, meaning="score") if left, 2 * y - 1 if right.'
     )
 
 
 def warn_both_bad(n_bad: int, n_rows: int) -> None:
     """Say how many outcomes call both items bad."""
     warn_user(
-        f"{n_bad} of {n_rows} outcomes say that both items are bad; they are counted "
-        "as ties. Drop them with `~Outcome.is_both_bad(values)`.",
-        DataWarning,
+        f"{n_bad} of {n_rows} outcomes say that both items are bad, and are ties."
     )
 
 
-def _refuse_others(column: NDArray[Any]) -> NoReturn:
+def _refuse_others(column: NDArray[Any]) -> None:
     """Raise a ValueError that names the rows of other values than -1, 0 and +1."""
     values = column.tolist()
     rows = [
@@ -313,18 +308,11 @@ def _refuse_others(column: NDArray[Any]) -> NoReturn:
     ]
     hint = " Try Outcome.parse(y), which reads words such as 'left', 'draw', '0-1'."
     if column.dtype.kind == "b":
-        hint = (
-            " True and False do not say who is better. Try Outcome.parse(y.astype(int),"
-            ' meaning="score") if True means that left won.'
-        )
+        hint = ' If left won where True: Outcome.parse(y.astype(int), meaning="score").'
     elif column.dtype.kind in "iuf":
         is_score = set(values) <= {0, 0.5, 1}
         hint = ' Try Outcome.parse(y, meaning="score").' * is_score
-    raise ValueError(
-        "y must hold -1 (left is better), 0 (tie) or +1 (right is better), got "
-        f"{len(rows)} other value(s): {list_rows(rows, [values[r] for r in rows[:5]])}."
-        f"{hint}"
-    )
+    refuse_rows(rows, values, f"y must hold {OUTCOMES_HELP}", hint)
 
 
 def read_value(value: Any, meaning: Meaning | None = None) -> int | str:
@@ -426,8 +414,7 @@ def _refuse_missing(column: NDArray[Any]) -> None:
     """Raise a ValueError that names the rows without an outcome."""
     if len(rows := missing_rows(column)):
         raise ValueError(
-            f"{len(rows)} outcome(s) are missing (None or NaN): {list_rows(rows)}. A "
-            "missing outcome is not a tie; remove these comparisons."
+            f"{len(rows)} outcome(s) are missing: {list_rows(rows)}. That is not a tie."
         )
 
 

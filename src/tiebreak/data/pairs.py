@@ -13,12 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tiebreak.data.columns import (
-    as_column,
-    as_column_of,
-    find_distinct,
-    refuse_missing,
-)
+from tiebreak.data.columns import as_column, as_column_of, find_distinct, refuse_missing
 from tiebreak.data.items import (
     ItemRows,
     RawTable,
@@ -105,7 +100,7 @@ class Pairs(ItemRows):
         if left is None or right is None:
             raise TypeError(
                 "Pairs needs left and right: Pairs(items, left, right), or "
-                "Pairs(left=..., right=...) if items have names and no features."
+                "Pairs(left=..., right=...) if items have names only."
             )
         self._items = None if items is None else as_table(items)
         if self._items is None and names is None:
@@ -164,8 +159,7 @@ class Pairs(ItemRows):
             refuse_missing(column, "tie")
             if column.dtype.kind != "b" and len(column):
                 raise ValueError(
-                    f"tie must hold True and False, got {column.dtype} values. Try "
-                    "tie == 1 if 1 means that neither won."
+                    f"tie must hold True and False, got {column.dtype} values."
                 )
             y[column.astype(bool)] = 0
         return exchange_sides(pairs, y)[:2] if exchange else (pairs, y)

@@ -67,10 +67,8 @@ FLAG = one_of(True, False)
 
 def refuse_parameter(model: Any, name: str, expected: Any) -> NoReturn:
     """Raise the error of a parameter that is not what is expected."""
-    raise ValueError(
-        f"{type(model).__name__} got {name}={getattr(model, name)!r}; expected "
-        f"{expected}."
-    )
+    setting = f"{type(model).__name__} got {name}={getattr(model, name)!r}"
+    raise ValueError(f"{setting}; expected {expected}.")
 
 
 def check_parameters(model: Any) -> None:

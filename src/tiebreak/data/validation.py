@@ -15,11 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import DataConversionWarning
 
-from tiebreak.data.columns import (
-    as_column_of,
-    missing_rows,
-    refuse_missing,
-)
+from tiebreak.data.columns import as_column_of, missing_rows, refuse_missing
 from tiebreak.data.items import (
     ItemTable,
     Table,
@@ -30,7 +26,7 @@ from tiebreak.data.items import (
     within_bounds,
 )
 from tiebreak.data.kinds import Comparisons, Grades
-from tiebreak.data.messages import DataWarning, list_rows, warn_user
+from tiebreak.data.messages import list_rows, refuse_rows, warn_user
 from tiebreak.data.orders import Orders
 from tiebreak.data.outcome import OUTCOMES, check_outcomes, decode_outcomes
 from tiebreak.data.pairs import Pairs
@@ -55,9 +51,7 @@ def as_pairs(X: Any) -> Pairs:
         shape = f" of shape {X.shape}" if hasattr(X, "shape") else ""
         raise TypeError(
             "Expected comparisons: Pairs(items, left, right), Pairs(left=..., "
-            "right=...) for names, or an array of shape (n, 2, n_features). Got "
-            f"{type(X).__name__}{shape}. Graded items and lists are for RankSVM "
-            "and RankRLS; ThresholdCompare makes comparers of them."
+            f"right=...), or shape (n, 2, n_features). Got {type(X).__name__}{shape}."
         )
     array = as_sides(X)
     if not within_bounds(array):
@@ -74,8 +68,7 @@ def as_sides(X: Any) -> Floats:
     array = as_float_array(X, "X", n_dims=3)
     if array.ndim != 3 or array.shape[1] != 2 or array.shape[2] == 0:
         raise ValueError(
-            "An array of comparisons must have shape (n, 2, n_features), with the left "
-            f"item first and at least one feature, got shape {array.shape}."
+            f"Comparisons must have shape (n, 2, n_features), got shape {array.shape}."
         )
     return array
 
@@ -88,12 +81,9 @@ def check_weights(sample_weight: ArrayLike | None, n_rows: int) -> Floats:
     weight = as_numbers(column, "sample_weight")
     inside = (weight >= SMALLEST_WEIGHT) & (weight <= LARGEST_WEIGHT)
     wrong = np.flatnonzero(~inside & (weight != 0))
-    if len(wrong):
-        raise ValueError(
-            "Weights must be finite and not negative, and if they are not 0, from "
-            f"{SMALLEST_WEIGHT:g} to {LARGEST_WEIGHT:g}; got {len(wrong)} other(s): "
-            f"{list_rows(wrong, weight[wrong[:5]])}."
-        )
+    bounds = f"{SMALLEST_WEIGHT:g} to {LARGEST_WEIGHT:g}"
+    expected = f"Weights must be finite and not negative, 0 or from {bounds}"
+    refuse_rows(wrong, weight, expected)
     if n_rows and not weight.any():
         raise ValueError("Every sample weight is zero, so no row would count.")
     return weight
@@ -116,8 +106,7 @@ def check_grades(
         )
     if getattr(y, "ndim", 1) == 2 and np.shape(y)[1] == 1:
         warn_user(
-            "A column-vector y was passed when a 1d array was expected; its single "
-            "column is used. Try y.ravel().",
+            "A column-vector y was passed when a 1d array was expected. Try y.ravel().",
             DataConversionWarning,
         )
         y = np.asarray(y)[:, 0]
@@ -129,11 +118,8 @@ def check_grades(
         )
     hint = " Unknown label type for grades: use numbers, higher is better."
     grades = as_numbers(column, "y", hint)
-    if len(rows := np.flatnonzero(np.abs(grades) > LARGEST)):
-        raise ValueError(
-            f"y must be finite, of at most {LARGEST:g} in size, got {len(rows)} other "
-            f"grade(s): {list_rows(rows, grades[rows[:5]])}."
-        )
+    rows = np.flatnonzero(np.abs(grades) > LARGEST)
+    refuse_rows(rows, grades, f"y must be finite, of at most {LARGEST:g} in size")
     if qid is None:
         return Grades.of(items, grades, None)
     column = as_column_of(qid, "qid", n)
@@ -193,8 +179,7 @@ def read_grades(
     """Check graded items or orders, and the weights of rows or lists."""
     if is_pairs(X):
         raise TypeError(
-            "Expected graded items or orders, got comparisons; RankSVM, RankRLS and "
-            "RankBoost take these too."
+            "Expected graded items or orders, got comparisons; RankSVM takes these too."
         )
     if not isinstance(X, Orders):
         grades = check_grades(X, y, qid, allow_missing=allow_missing)
@@ -243,13 +228,10 @@ def _check_self_comparisons(
         items = codes if pairs.names is None else pairs.names[codes]
         raise ValueError(
             f"{len(decided)} comparison(s) say that an item is better than itself: "
-            f"{list_rows(decided, list(items))}. An item compared with itself can only "
-            "tie; correct or remove these rows."
+            f"{list_rows(decided, list(items))}."
         )
     warn_user(
-        f"{len(rows)} comparison(s) are of an item with itself ({list_rows(rows)}); "
-        "such a tie carries no information about utilities.",
-        DataWarning,
+        f"{len(rows)} comparison(s) are of an item with itself: {list_rows(rows)}."
     )
 
 
@@ -264,11 +246,7 @@ def as_numbers(column: NDArray[Any], name: str, hint: str = "") -> Floats:
         for row, value in enumerate(column)
         if not (missing[row] or isinstance(value, Real))
     ]
-    if wrong:
-        raise ValueError(
-            f"{name} must hold numbers, got {len(wrong)} other value(s): "
-            f"{list_rows(wrong, [column[row] for row in wrong[:5]])}.{hint}"
-        )
+    refuse_rows(wrong, column, f"{name} must hold numbers", hint)
     return np.where(missing, np.nan, column).astype(np.float64)
 
 

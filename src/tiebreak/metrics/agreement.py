@@ -229,11 +229,7 @@ class _Ratings:
         distinct = np.unique(units + n_units * raters)
         kept = np.bincount(distinct % n_units)[units] > 1 if n_rows else units > 0
         if not kept.any():
-            raise ValueError(
-                f"No unit was rated by two raters: {n_rows} rating(s) of {n_units} "
-                "unit(s). Agreement needs units with two raters; ask several raters "
-                "about the same units."
-            )
+            raise ValueError("No unit was rated by two raters.")
         units = factorize(units[kept])[0]
         n_units = int(units.max()) + 1
         distinct, answers = np.unique(
@@ -248,11 +244,7 @@ class _Ratings:
             values = factorize(counted)[0]
         n_values, values = int(values.max()) + 1, values[: len(units)]
         if n_values == 1:
-            raise ValueError(
-                f"All {len(values)} ratings of units with two raters are "
-                f"{column[kept][0]!r}, so alpha is 0/0: it compares disagreement with "
-                "that of chance. Add units with other ratings."
-            )
+            raise ValueError(f"All ratings are {column[kept][0]!r}, so alpha is 0/0.")
         share = 1 / np.bincount(answers)[answers]
         n_raters = len(np.unique(raters[kept]))
         owner = distinct % n_units

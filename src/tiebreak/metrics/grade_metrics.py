@@ -21,7 +21,7 @@ from scipy import stats
 
 from tiebreak.data import check_weights
 from tiebreak.data.jit import njit
-from tiebreak.data.messages import DataWarning, list_rows, warn_user
+from tiebreak.data.messages import refuse_rows, warn_user
 from tiebreak.data.parameters import NUMBER, one_of
 from tiebreak.metrics.metric_inputs import (
     check_argument,
@@ -138,9 +138,8 @@ def _pooled_pairs(
     pooled = pair_counts(grades, utilities, group, weight).sum(axis=0)
     if pooled.sum() == 0:
         raise ValueError(
-            f"no pair to compare: none of the {group.max() + 1} group(s) has two "
-            "rows of different y and positive weight. Check that qid is the group "
-            "and not the row number, or use a larger test set."
+            f"no pair to compare: none of the {group.max() + 1} group(s) has two rows "
+            "of different y and positive weight."
         )
     return pooled
 
@@ -221,8 +220,7 @@ def _mean_with_empty(value: Floats, n_groups: int, empty: str, reason: str) -> f
         value = np.append(value, np.full(n_groups - len(value), worth))
     if len(value) == 0:
         raise ValueError(
-            f"none of the {n_groups} group(s) has {reason}. Check the grades, or "
-            'decide with empty="zero" or empty="one".'
+            f'none of the {n_groups} group(s) has {reason}. Try empty="zero" or "one".'
         )
     return float(value.mean())
 
@@ -231,11 +229,8 @@ def _gains(grades: NDArray[Any], gain: str) -> Floats:
     """Return the gain of each row."""
     largest = LARGEST_EXPONENT if gain == "exp" else np.inf
     bad = np.flatnonzero((grades < 0) | (grades > largest))
-    if len(bad):
-        raise ValueError(
-            f"NDCG with gain={gain!r} needs grades from 0 to {largest}; got "
-            f"{list_rows(bad, grades[bad[:5]])}. swapped_pairs takes any numbers."
-        )
+    expected = f"NDCG with gain={gain!r} needs grades from 0 to {largest}"
+    refuse_rows(bad, grades, expected, " swapped_pairs takes any numbers.")
     exponents = grades.astype(np.float64)
     return exponents if gain == "linear" else np.exp2(exponents) - 1.0
 
@@ -610,9 +605,7 @@ def _check_not_constant(a: NDArray[Any], b: NDArray[Any]) -> None:
     for name, vector in (("a", a), ("b", b)):
         if (vector == vector[0]).all():
             raise ValueError(
-                f"rank correlation needs two distinct values in {name}; got "
-                f"{len(vector)} value(s), all equal to {vector[0]}. A constant has "
-                "no order: check the model, or use disagreement, which scores it ½."
+                f"rank correlation needs two distinct values; {name} is {vector[0]}."
             )
 
 
@@ -621,14 +614,7 @@ def _mean_over_groups(agreement: Floats, spread: Floats, name: str) -> float:
     exists = spread > 0
     n_without = int(np.count_nonzero(~exists))
     if n_without == len(exists):
-        raise ValueError(
-            f"{name} does not exist in any of the {len(exists)} group(s): in each, "
-            "a or b is constant. Check that qid is the group and not the row number."
-        )
+        raise ValueError(f"{name} does not exist in any of the {len(exists)} group(s).")
     if n_without:
-        warn_user(
-            f"{name} does not exist in {n_without} of {len(exists)} groups, where a "
-            "or b is constant; the mean is over the others.",
-            DataWarning,
-        )
+        warn_user(f"{name} does not exist in {n_without} of {len(exists)} groups.")
     return float(np.mean(agreement[exists] / np.sqrt(spread[exists])))

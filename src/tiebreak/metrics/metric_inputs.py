@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tiebreak.data.columns import as_column, as_column_of, factorize, refuse_missing
-from tiebreak.data.messages import list_rows
-from tiebreak.data.outcome import OUTCOMES
+from tiebreak.data.messages import refuse_rows
+from tiebreak.data.outcome import OUTCOMES, OUTCOMES_HELP
 from tiebreak.data.parameters import COUNT, Values
 from tiebreak.data.validation import as_numbers
 
@@ -35,11 +35,7 @@ def numeric_vector(values: Any, name: str, n_rows: int | None = None) -> Floats:
     refuse_missing(column, name)
     numbers = as_numbers(column, name)
     infinite = np.flatnonzero(~np.isfinite(numbers))
-    if len(infinite):
-        raise ValueError(
-            f"{name} must be finite, got {len(infinite)} infinite value(s): "
-            f"{list_rows(infinite, numbers[infinite[:5]])}."
-        )
+    refuse_rows(infinite, numbers, f"{name} must be finite")
     return numbers
 
 
@@ -52,11 +48,7 @@ def outcome_vector(
         raise ValueError(f"{name} must hold numbers, got True and False.")
     numbers = numeric_vector(column, name, n_rows)
     wrong = np.flatnonzero(~np.isin(numbers, OUTCOMES))
-    if len(wrong):
-        raise ValueError(
-            f"{name} must hold -1 (left is better), 0 (tie) or +1 (right is better), "
-            f"got {len(wrong)} other value(s): {list_rows(wrong, column[wrong[:5]])}."
-        )
+    refuse_rows(wrong, column, f"{name} must hold {OUTCOMES_HELP}")
     return numbers.astype(np.int64)
 
 
@@ -66,13 +58,9 @@ def as_outcomes(model: Any, values: Any) -> Any:
         return values
     classes = numeric_vector(values, "y")
     wrong = np.flatnonzero(~np.isin(classes, OUTCOMES + 1))
-    if len(wrong):
-        raise ValueError(
-            f"{type(model).__name__} was fitted on outcomes that scikit-learn "
-            "renumbered: its classes_ are 0 (left), 1 (tie) and 2 (right). Got "
-            f"{len(wrong)} other value(s): {list_rows(wrong, classes[wrong[:5]])}. "
-            "Give y + 1, or score the meta-estimator."
-        )
+    renumbered = "scikit-learn's classes_ are 0 (left), 1 (tie) and 2 (right)"
+    hint = " Give y + 1, or score the meta-estimator."
+    refuse_rows(wrong, classes, renumbered, hint)
     return classes - 1
 
 
@@ -93,18 +81,13 @@ def probability_rows(proba: ArrayLike, n_rows: int) -> Floats:
     rows = np.asarray(proba, dtype=np.float64)
     if rows.shape != (n_rows, 3):
         raise ValueError(
-            f"proba must have shape ({n_rows}, 3) with columns left, tie, right; got "
-            f"shape {rows.shape}. A model without ties needs a tie column of zeros in "
-            "the middle."
+            f"proba must have shape ({n_rows}, 3) with columns left, tie (0 without "
+            f"ties), right; got shape {rows.shape}."
         )
     near_one = np.abs(rows.sum(axis=1) - 1) <= PROBABILITY_TOLERANCE
     wrong = np.flatnonzero(~(near_one & (rows >= 0).all(axis=1)))
-    if len(wrong):
-        raise ValueError(
-            "The probabilities of a row must not be negative and sum to 1 within "
-            f"{PROBABILITY_TOLERANCE:g}, got {len(wrong)} other row(s): "
-            f"{list_rows(wrong, rows[wrong[:5]].tolist())}."
-        )
+    expected = f"Probabilities must sum to 1 within {PROBABILITY_TOLERANCE:g}, none < 0"
+    refuse_rows(wrong, rows, expected)
     return rows
 
 

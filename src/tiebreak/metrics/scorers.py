@@ -175,10 +175,7 @@ class Scorer:
     def _check_names(self, names: Iterable[str]) -> None:
         unknown = [name for name in names if name not in self.metadata]
         if unknown:
-            raise TypeError(
-                f"scorer {self.name!r} takes no {unknown[0]!r}; expected at most "
-                f"{' and '.join(self.metadata)}."
-            )
+            raise TypeError(f"scorer {self.name!r} takes no {unknown[0]!r}.")
 
     def _accept_sample_weight(self) -> bool:
         # scikit-learn calls this when metadata routing is off.
@@ -210,10 +207,8 @@ class PairScorer(Scorer):
     ) -> tuple[ArrayLike, ArrayLike]:
         if not is_pairs(X) or y is None:
             raise TypeError(
-                f"scorer {self.name!r} scores pairs (Pairs, or an array of shape "
-                f"(n, 2, p)) with outcomes y; got {type(X).__name__} "
-                f"{'without y' if y is None else ''}. For items with grades try "
-                "'swapped_pairs'."
+                f"scorer {self.name!r} scores pairs with outcomes y; got "
+                f"{type(X).__name__}{' without y' * (y is None)}; try 'swapped_pairs'."
             )
         if self.response_method == "difference":
             estimator, X = last_step(estimator, X)
@@ -221,8 +216,7 @@ class PairScorer(Scorer):
         if method is None:
             raise TypeError(
                 f"scorer {self.name!r} needs {self.response_method}(pairs), which "
-                f"{type(estimator).__name__} does not have. Try 'error', which needs "
-                "predict only."
+                f"{type(estimator).__name__} does not have. Try 'error'."
             )
         y, response = as_outcomes(estimator, y), method(X)
         if self.response_method == "predict":
@@ -249,9 +243,8 @@ class GradeScorer(Scorer):
         if isinstance(X, Orders):
             if y is not None or metadata:
                 raise TypeError(
-                    f"scorer {self.name!r}: Orders carry their own grades and groups, "
-                    f"got {', '.join(['y'] * (y is not None) + list(metadata))} as "
-                    "well. Score orders.grades() to choose them yourself."
+                    "Orders carry their own grades and groups, got "
+                    f"{', '.join(['y'] * (y is not None) + list(metadata))} as well."
                 )
             y, metadata["qid"] = X.entry_grades()
             items: Any = X.names
@@ -261,15 +254,12 @@ class GradeScorer(Scorer):
         if is_pairs(X) or y is None:
             raise TypeError(
                 f"scorer {self.name!r} scores items with grades y; got "
-                f"{'pairs' if is_pairs(X) else 'no y'}. For pairs with outcomes try "
-                "'error' or 'auc'."
+                f"{'pairs' if is_pairs(X) else 'no y'}. For pairs try 'error'."
             )
         if "qid" not in metadata and _fitted_with_groups(estimator):
             raise ValueError(
-                f"scorer {self.name!r}: {type(estimator).__name__} was fitted with qid "
-                "but no qid came to score it, so rows of different groups would be "
-                "compared. Pass qid=qid; in cross-validation split with QueryKFold, "
-                "after sklearn.set_config(enable_metadata_routing=True)."
+                "the model was fitted with qid but no qid came to score it; use "
+                "QueryKFold and sklearn.set_config(enable_metadata_routing=True)."
             )
         return y, utility_of(estimator, X)
 
@@ -380,7 +370,7 @@ def get_scorer(
         if name_or_callable not in _SCORERS:
             raise ValueError(
                 f"unknown scorer {name_or_callable!r}; expected one of "
-                f"{', '.join(scorer_names())}, or a callable scorer(estimator, X, y)."
+                f"{', '.join(scorer_names())}."
             )
         scorer = copy.deepcopy(_SCORERS[name_or_callable])
         known = list(inspect.signature(scorer.metric).parameters)[2:]
@@ -391,7 +381,6 @@ def get_scorer(
         return scorer
     if not callable(name_or_callable) or options:
         raise TypeError(
-            "a scorer is a name, with options of its metric, or a callable; got "
-            f"{name_or_callable!r} and options {sorted(options)}."
+            f"a scorer is a name or a callable; got {name_or_callable!r} and {options}."
         )
     return name_or_callable

@@ -93,8 +93,7 @@ def strength_options(options: RankOptions) -> dict[str, Any]:
     if others or options.model not in ("auto", "bradley-terry"):
         what = others[0] if others else flag("model", options.model)
         raise ValueError(
-            f"An audit fits bradley-terry, of which {flag('ties')} and alpha (by "
-            f"{flag('settings')}) can be chosen; leave {what} out."
+            f"An audit fits bradley-terry by {flag('ties')} and alpha, without {what}."
         )
     ties = "auto" if options.ties in (None, "drop") else options.ties
     return {"ties": ties, "alpha": options.settings.get("alpha", "auto")}
@@ -104,9 +103,7 @@ def audit_data(source: Source, **questions: Any) -> Audit:
     """Audit comparisons that were read."""
     data = source.named
     if data is None:
-        raise ValueError(
-            "The items of this file have no names, so there are no claims about them."
-        )
+        raise ValueError("The items have no names, so there are no claims.")
     (pairs, y), columns = data.arguments()
     if "both_bad" in data.marks and data.marks["both_bad"].any():
         columns["both_bad"] = data.marks["both_bad"]

@@ -186,10 +186,7 @@ def _fit(runs: list[_Run], options: RankOptions, notes: list[str]) -> list[_Run]
         )
     settings = dict(options.settings)
     if "ties" in settings:
-        raise ValueError(
-            f"Say how ties are counted with {flag('ties')}, and not with "
-            f"{flag('settings')}."
-        )
+        raise ValueError(f"Name {flag('ties')}, and not by {flag('settings')}.")
     if settings.get("alpha") == "auto":
         notes.append(
             "A learned prior draws ratings of few results to the mean, by more in the "
@@ -224,9 +221,8 @@ def _fit_both(runs: list[_Run], options: RankOptions) -> list[_Run]:
     fixed = [run.ties for run in runs if run.data is None]
     if len(fixed) == 2 or options.ties in TIES[1:]:
         raise _TiesDifferError(
-            f"One of the two counts ties by {one} and the other by {other}, so "
-            "their ratings have different scales. Compare the files of results, or "
-            f"rank both with {flag('ties', one)}."
+            f"Ties are counted by {one} and by {other}, on different scales; compare "
+            f"the files of results, or rank both with {flag('ties', one)}."
         )
     larger = max(fitted, key=lambda run: 0 if run.data is None else len(run.data.y))
     same = replace(options, ties=fixed[0] if fixed else larger.ties)

@@ -25,7 +25,7 @@ from tiebreak.pipeline.leaderboard import utilities
 from tiebreak.pipeline.source import Source
 from tiebreak.ratings.checks.pairs_report import PairsReport
 from tiebreak.selection.evaluation import evaluate_folds, evaluate_forward
-from tiebreak.selection.results import ForwardResult, fit_names
+from tiebreak.selection.results import ForwardResult, parameter_names
 
 # Held-out quality is an estimate; more rows than this only take longer.
 ENOUGH_ROWS = 300_000
@@ -47,7 +47,7 @@ def columns_for(model: Any, columns: dict[str, NDArray[Any]]) -> dict[str, Any]:
     """Return the columns that the fit of a model takes, as keyword arguments."""
     taken: dict[str, Any] = {}
     for name, column in columns.items():
-        taken |= dict.fromkeys(fit_names(model, name), column)
+        taken |= dict.fromkeys(parameter_names(model.fit, name), column)
     # Others read points, not a flag whose worth is to be learned.
     if not learns_advantage(model):
         taken.pop("advantage", None)
@@ -123,19 +123,19 @@ class OrderQuality:
 _METRICS = {"swapped_pairs": "swapped pairs", "ndcg": "NDCG@10"}
 
 
+def _refuse_few(n: int, noun: str) -> None:
+    if n < _FOLDS:
+        raise ValueError(
+            f"{plural(n, noun)}, of which none can be spared; {_FOLDS} are needed."
+        )
+
+
 def order_folds(data: Grades | Lists) -> list[Fold]:
     """Return folds of lists, of whole queries or, without queries, of graded rows."""
     together = data.together
-    if together is not None and int(together.max()) + 1 < _FOLDS:
-        raise ValueError(
-            f"{plural(int(together.max()) + 1, 'query')}, of which none can be spared; "
-            f"{_FOLDS} are needed."
-        )
-    if len(data) < _FOLDS:
-        raise ValueError(
-            f"{plural(len(data), 'row')}, of which none can be spared; {_FOLDS} are "
-            "needed."
-        )
+    if together is not None:
+        _refuse_few(int(together.max()) + 1, "query")
+    _refuse_few(len(data), "row")
     kind = KFold if together is None else GroupKFold
     folds = kind(_FOLDS, shuffle=True, random_state=0)
     return list(folds.split(np.zeros(len(data)), groups=together))
@@ -205,11 +205,7 @@ def predict_held_out(models: dict[str, Any], data: Comparisons) -> ForwardResult
     fading = any(getattr(model, "half_life", None) for model in models.values())
     dated = by_time(data)
     if fading and not dated:
-        raise ValueError(
-            f"with {flag('half_life')} later results are predicted from earlier ones, "
-            f"which takes {_FEW_PERIODS} different times, and there are fewer; leave "
-            "it out."
-        )
+        raise ValueError(f"{flag('half_life')} needs {_FEW_PERIODS} different times.")
     period = columns.pop("period", None)
     arguments: dict[str, Any] = {}
     for name, model in models.items():
@@ -233,11 +229,7 @@ def predict_held_out(models: dict[str, Any], data: Comparisons) -> ForwardResult
             ends = (pl.Series(end, dates[table[end]]) for end in ("first", "last"))
             return replace(result, by_split=table.with_columns(*ends))
         if pairs.names is not None:
-            if len(y) < _FOLDS:
-                raise ValueError(
-                    f"{plural(len(y), 'comparison')}, of which none can be spared; "
-                    f"{_FOLDS} are needed."
-                )
+            _refuse_few(len(y), "comparison")
             return evaluate_folds(models, pairs, y, **arguments)
         folds = tb.selection.ItemKFold(_FOLDS, random_state=0)
         return evaluate_folds(models, pairs, y, cv=folds, **arguments)

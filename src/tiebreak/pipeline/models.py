@@ -198,10 +198,7 @@ def choose_model(
     if own.get("half_life") is not None and "period" not in getattr(
         data, "columns", ()
     ):
-        raise ValueError(
-            f"{flag('half_life')} needs to know when results took place; name the "
-            f"column by {flag('period')}, or leave {flag('half_life')} out."
-        )
+        raise ValueError(f"{flag('half_life')} needs dates; name {flag('period')}.")
     strengths = isinstance(model, BradleyTerry)
     if strengths and model.ties == "half":
         reason = reason.replace(_REASONS["names"], "items have only names.")
@@ -334,9 +331,7 @@ def grid_for(
         grid.pop("c", None)  # how fast ratings become uncertain with time
     if not grid:
         raise ValueError(
-            f"There is nothing to tune for {name}; {flag('tune')} knows "
-            f"{', '.join(GRIDS)}, of models that have them, unless they are set (c of "
-            "glicko only with dates)."
+            f"There is nothing to tune for {name}; known are {', '.join(GRIDS)}."
         )
     if "alpha" in grid and len(grid) > 1:
         grid["alpha"] = grid["alpha"][:4]
@@ -412,10 +407,7 @@ def _split_rows(data: Data) -> tuple[Data, list[Fold], str, str]:
         if data.weight is not None and not (data.weight > 0).all():
             data = data.take(np.flatnonzero(data.weight > 0))
     if len(data) < _FEWEST_ROWS:
-        raise ValueError(
-            f"There are {len(data)} rows, too few to choose settings with; "
-            f"{flag('tune')} needs at least {_FEWEST_ROWS}."
-        )
+        raise ValueError(f"There are {len(data)} rows, too few for {flag('tune')}.")
     if not isinstance(data, Comparisons):
         unit = "list" if isinstance(data, Lists) else "query"
         how = f"every {unit} was ordered by what was learned from others"
@@ -464,10 +456,7 @@ def _usable(pairs: Pairs, splits: list[Fold]) -> list[Fold]:
         if len(train) and len(test):
             folds.append((train, test))
     if not folds:
-        raise ValueError(
-            "No two results share their items, so none can be predicted from others, "
-            f"and settings cannot be chosen; leave {flag('tune')} out."
-        )
+        raise ValueError(f"No two results share their items; leave {flag('tune')} out.")
     return folds
 
 

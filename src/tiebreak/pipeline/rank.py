@@ -21,13 +21,7 @@ from tiebreak import BradleyTerry, Leaderboard
 from tiebreak.data import Comparisons, Data, Grades
 from tiebreak.data.columns import factorize
 from tiebreak.io.result import first_of, shorten
-from tiebreak.options import (
-    RankOptions,
-    default_of,
-    describe_options,
-    flag,
-    in_python,
-)
+from tiebreak.options import RankOptions, default_of, describe_options, flag, in_python
 from tiebreak.pipeline.held_out import (
     OrderQuality,
     check_data,
@@ -41,12 +35,7 @@ from tiebreak.pipeline.leaderboard import (
     rank_rows,
     rate_items,
 )
-from tiebreak.pipeline.models import (
-    Choice,
-    choose_model,
-    say_half_life,
-    tune_model,
-)
+from tiebreak.pipeline.models import Choice, choose_model, say_half_life, tune_model
 from tiebreak.pipeline.read import Progress, read_source, silent, split_options
 from tiebreak.pipeline.result import RankResult
 from tiebreak.pipeline.source import Source
@@ -165,8 +154,7 @@ def _refuse_options(source: Source, options: RankOptions) -> None:
     for name in ("by", "covariates", "position"):
         if getattr(options, name) and source.data.items is not None:
             raise ValueError(
-                f"{flag(name)} is for items that have only names; leave it out, or "
-                f"{flag('items')}."
+                f"{flag(name)} is for items that have only names, not {flag('items')}."
             )
 
 

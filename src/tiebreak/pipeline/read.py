@@ -35,11 +35,8 @@ def _values(
     sides = [columns[name].astype(np.float64) for name in covariate.columns]
     for name, side in zip(covariate.columns, sides, strict=True):
         if covariate.log and not (side > 0).all():
-            wrong = int((side <= 0).sum())
-            raise ValueError(
-                f"{name} is not positive in {plural(wrong, 'row')}; leave log: out, or "
-                f"these rows, with {flag('where', f'{name} > 0')}."
-            )
+            rows = flag("where", f"{name} > 0")
+            raise ValueError(f"{name} is not positive in all rows; try {rows}.")
     sides = [np.log(side) for side in sides] if covariate.log else sides
     return sides[0] if len(sides) == 1 else sides[0] - sides[1]
 
@@ -71,16 +68,12 @@ def select_rows(read: ReadResult, options: RankOptions, title: str = "") -> Sour
 def _refuse_for_items(data: Data, options: RankOptions) -> None:
     if isinstance(data, Grades) and not data.items.n_features:
         raise ValueError(
-            "The file grades items but has no features to learn from; name the items "
-            f"({flag('item')}) and who graded them ({flag('person')}), or a table with "
-            f"features ({flag('items')})."
+            "The graded items have no features; name "
+            f"{flag('item')} and {flag('person')}, or their table by {flag('items')}."
         )
     for name in ("since", "until", "position", "half_life", "ties"):
         if getattr(options, name) not in (None, False):
-            raise ValueError(
-                f"{flag(name)} is for comparisons of two items, and this file has "
-                "graded items or ranked lists; leave it out."
-            )
+            raise ValueError(f"{flag(name)} is for comparisons; leave it out.")
 
 
 def _selected(data: Comparisons, options: RankOptions, sentences: list[str]) -> Flags:
@@ -95,8 +88,7 @@ def _selected(data: Comparisons, options: RankOptions, sentences: list[str]) -> 
                 period = data.columns["period"]
                 first, last = map(readable_period, (period.min(), period.max()))
                 raise ValueError(
-                    f"{flag(name, where)} leaves no comparison; they are from {first} "
-                    f"to {last}."
+                    f"{flag(name, where)} leaves no comparison: {first} to {last}."
                 )
     if options.ties == "drop":
         tied = data.y == 0
@@ -119,10 +111,7 @@ def _with_covariates(
             values = np.where(turned, -values, values)
         deviation = float(values.std())
         if not deviation:
-            raise ValueError(
-                f"The covariate {covariate.label} is {values[0]:g} in every row, so "
-                f"its effect cannot be learned; leave it out of {flag('covariates')}."
-            )
+            raise ValueError(f"{covariate.label} is {values[0]:g} in every row.")
         columns.append(values / deviation)
         labels.append(covariate.label)
         deviations.append(deviation)
@@ -140,10 +129,7 @@ def _within(data: Comparisons, name: str, where: Any) -> Flags:
     """Say which rows are not before ``since``, or not after ``until``."""
     period = data.columns.get("period")
     if period is None:
-        raise ValueError(
-            f"{flag(name)} needs to know when results took place; name the column by "
-            f"{flag('period')}, or leave {flag(name)} out."
-        )
+        raise ValueError(f"{flag(name)} needs dates; name {flag('period')}.")
     numbers = period.dtype.kind in "iuf"
     try:
         bound: Any = float(where) if numbers else np.datetime64(str(where).strip())
@@ -162,15 +148,9 @@ def _within(data: Comparisons, name: str, where: Any) -> Flags:
 
 def _with_position(data: Comparisons, sided: bool) -> Comparisons:
     if "advantage" in data.columns:
-        raise ValueError(
-            "The file says who has an advantage, whose effect is learned anyway; leave "
-            f"{flag('position')} out."
-        )
+        raise ValueError(f"An advantage is learned; leave {flag('position')} out.")
     if "exchanged" in data.marks or not sided:
-        raise ValueError(
-            f"{flag('position')} needs to know who was shown first; leave it out, or "
-            f"name two sides with {flag('left')} and {flag('right')}."
-        )
+        raise ValueError(f"{flag('position')} needs to know who was shown first.")
     return replace(data, columns={**data.columns, "advantage": np.ones(len(data))})
 
 
@@ -202,8 +182,7 @@ def _categories(
         codes, distinct = factorize(column[known].astype(str))
         if len(distinct) > _MANY:
             raise ValueError(
-                f"{flag('by', name)} has {len(distinct):,} different values, of at "
-                f"most {_MANY}; choose another column, or rows with {flag('where')}."
+                f"{flag('by', name)} has {len(distinct)} different values."
             )
         prefix = f"{name}: " if len(names) > 1 else ""
         for code, label in enumerate(distinct):

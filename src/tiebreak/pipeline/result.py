@@ -32,18 +32,15 @@ from tiebreak.data.markup import isolate, results_html, results_text
 from tiebreak.io.result import plural, printable
 from tiebreak.options import RankOptions
 from tiebreak.pipeline.held_out import OrderQuality
-from tiebreak.pipeline.leaderboard import (
-    find_disagreements,
-    last_step,
-)
+from tiebreak.pipeline.leaderboard import find_disagreements, last_step
 from tiebreak.pipeline.models import Choice
 from tiebreak.pipeline.source import Source
 from tiebreak.ratings.checks.pairs_report import PairsReport, count_text
 from tiebreak.ratings.leaderboard import RatingScale, ResultsMatrix
-from tiebreak.ratings.leaderboard_table import draw_leaderboard
+from tiebreak.ratings.leaderboard_table import draw_leaderboard, text_table
 from tiebreak.report import write_report
 from tiebreak.report.history import rate_spans
-from tiebreak.report.tables import p_text, plain, text_table
+from tiebreak.report.tables import p_text, plain
 from tiebreak.selection.results import ForwardResult, TuneResult
 
 _DRAWN = 20  # items in the chart of ratings over time

@@ -77,14 +77,11 @@ class SavedModel:
         if self.wanted is not None:
             if not pairs.has_features:
                 raise ValueError(
-                    f"The model was fitted on {plural(self.wanted.count, 'feature')} "
-                    "of items, and these have only names; name the table that has "
-                    f"their features with {flag('items')}."
+                    f"The model has {plural(self.wanted.count, 'feature')}, and these "
+                    f"items only names; name their table with {flag('items')}."
                 )
         elif pairs.names is None:
-            raise ValueError(
-                "The model knows items by name, and these have only features."
-            )
+            raise ValueError("The model knows names, these items only features.")
         if pairs.names is None:
             return []
         return self.check_names(pairs.names[pairs.touched()])
@@ -102,8 +99,7 @@ class SavedModel:
         if getattr(self.last, "unseen", None) == "prior":
             return [f"{count} new to the model, rated as newcomers: {shown}."]
         raise ValueError(
-            f"The model has not seen {count}: {shown}. It knows "
-            f"{plural(len(known), 'item')} by name and can say nothing of others."
+            f"The model has not seen {count}: {shown}. It knows items by name only."
         )
 
     def predict(

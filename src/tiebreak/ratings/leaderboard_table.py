@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The table of a leaderboard in the terminal, and as plain text."""
+"""Tables in the terminal, and that of a leaderboard, also as plain text."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
 import polars as pl
@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tiebreak.data.markup import Name, results_text, shorten
+from tiebreak.io.result import printable
 
 TALLY = ("wins", "ties", "losses")
 _BAR = 24  # columns of the picture of an interval
@@ -38,12 +39,7 @@ def draw_leaderboard(
     longest = min(max(name.cell_len for name in names), _LONGEST_NAME)
     left_out = []
     for leaving in ("", "group", "won/tied/lost", "ranks", None):
-        table = Table(
-            header_style="bold",
-            box=box.SIMPLE_HEAD,
-            pad_edge=False,
-            collapse_padding=narrow,
-        )
+        table = text_table((), (), collapse_padding=narrow)
         for head, (justify, _) in columns.items():
             table.add_column(head, justify=justify, no_wrap=head != "item")
         for cells in zip(*(cells for _, cells in columns.values()), strict=True):
@@ -111,6 +107,36 @@ def _columns(
         tally = cells(lambda row: "/".join(f"{row[name]:g}" for name in TALLY))
         columns["won/tied/lost"] = "right", tally
     return columns
+
+
+def text_table(
+    heads: Iterable[str | Text],
+    rows: Iterable[Sequence[Any]],
+    *,
+    names: Collection[int] = (0,),
+    bold: Collection[int] = (),
+    **options: Any,
+) -> Table:
+    """Make a table for the terminal: columns of names, which may wrap, and of numbers.
+
+    ``names`` are the places of columns of names, ``bold`` those of rows to point out.
+    """
+    table = Table(header_style="bold", box=box.SIMPLE_HEAD, pad_edge=False, **options)
+    for place, head in enumerate(heads):
+        named = place in names
+        table.add_column(
+            head,
+            justify="left" if named else "right",
+            overflow="fold",
+            no_wrap=not named,
+        )
+    for number, row in enumerate(rows):
+        cells = (
+            Name(printable(str(cell))) if place in names else str(cell)
+            for place, cell in enumerate(row)
+        )
+        table.add_row(*cells, style="bold" if number in bold else None)
+    return table
 
 
 def rating_digits(board: pl.DataFrame) -> int:

@@ -447,8 +447,7 @@ def _read_search(search: Any) -> TuneResult:
     results = getattr(search, "cv_results_", {})
     if "mean_test_score" not in results:
         raise TypeError(
-            "This picture needs a TuneResult or a fitted search of a single score, "
-            f"such as GridSearchCV; got {search!r}."
+            f"Expected a TuneResult or a fitted search of a single score: {search!r}."
         )
     splits = [f"split{k}_test_score" for k in range(search.n_splits_)]
     scores = np.stack([results[name] for name in splits], axis=1)

@@ -108,10 +108,7 @@ def _plane(pairs: Pairs) -> np.ndarray:
     if pairs.items is not None:
         got = f"items with {pairs.items.n_features} feature(s)"
     if len(pairs) == 0 or pairs.items is None or pairs.items.n_features != 2:
-        raise ValueError(
-            "Level curves need at least one comparison of items with exactly 2 "
-            f"features, got {len(pairs)} of {got}."
-        )
+        raise ValueError(f"Curves need exactly 2 features, got {len(pairs)} of {got}.")
     return pairs.compact().table.dense()
 
 

@@ -6,18 +6,13 @@ from __future__ import annotations
 import datetime
 import math
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import polars as pl
-from rich import box
-from rich.table import Table
-from rich.text import Text
 
-from tiebreak.data.markup import Name
 from tiebreak.io import neutralize_formulas
-from tiebreak.io.result import printable
 from tiebreak.ratings.checks.pairs_report import count_text
 from tiebreak.ratings.leaderboard_table import rating_digits, short_group
 
@@ -144,36 +139,6 @@ def _escape_latex(character: re.Match[str]) -> str:
 def csv_text(table: pl.DataFrame) -> str:
     """Write a table as CSV, formulas neutralized."""
     return table.with_columns(neutralize_formulas(c) for c in table).write_csv()
-
-
-def text_table(
-    heads: Iterable[str | Text],
-    rows: Iterable[Sequence[Any]],
-    *,
-    names: Collection[int] = (0,),
-    bold: Collection[int] = (),
-    **options: Any,
-) -> Table:
-    """Make a table for the terminal: columns of names, which may wrap, and of numbers.
-
-    ``names`` are the places of columns of names, ``bold`` those of rows to point out.
-    """
-    table = Table(header_style="bold", box=box.SIMPLE_HEAD, pad_edge=False, **options)
-    for place, head in enumerate(heads):
-        named = place in names
-        table.add_column(
-            head,
-            justify="left" if named else "right",
-            overflow="fold",
-            no_wrap=not named,
-        )
-    for number, row in enumerate(rows):
-        cells = (
-            Name(printable(str(cell))) if place in names else str(cell)
-            for place, cell in enumerate(row)
-        )
-        table.add_row(*cells, style="bold" if number in bold else None)
-    return table
 
 
 def plain(value: Any) -> Any:

@@ -17,9 +17,7 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
-from rich import box
 from rich.console import Group
-from rich.table import Table
 from rich.text import Text
 from scipy.special import ndtri
 
@@ -32,6 +30,7 @@ from tiebreak.models.covariates import (
     check_row_covariates,
 )
 from tiebreak.ratings import BradleyTerry
+from tiebreak.ratings.leaderboard_table import text_table
 from tiebreak.ratings.named_results import check_results
 from tiebreak.ratings.strengths.distribution import StrengthDistribution
 from tiebreak.robustness.choices import (
@@ -270,19 +269,15 @@ class Audit:
 
     def __rich__(self) -> Group:
         """Show the table in the terminal."""
-        shown = Table(header_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
         table = self.table.rename({"removed": "remove", "reversed": "reverse"})
         if table["raters"].is_null().all():
             table = table.drop("raters")
-        for name in table.columns:
-            number = name not in ("claim", "verdict")
-            justify: Any = "right" if number else "left"
-            shown.add_column(name, justify=justify, no_wrap=number, overflow="fold")
+        rows = []
         for *cells, confidence in table.iter_rows():
             # Draws do not tell more, and what is certain to them is not certain.
-            sure = "–" if confidence is None else f"{min(int(100 * confidence), 99)} %"
-            texts = ["–" if cell is None else str(cell) for cell in cells]
-            shown.add_row(*map(Text, [*texts, sure]))
+            sure = None if confidence is None else f"{min(int(100 * confidence), 99)} %"
+            rows.append(["–" if cell is None else cell for cell in (*cells, sure)])
+        shown = text_table(table.columns, rows, names=(0, 1))
         return Group(shown, *map(Text, [_LEGEND, *self.notes]))
 
     def _repr_html_(self) -> str:
@@ -321,10 +316,7 @@ def audit_pairs(
     results = check_results(X, y, sample_weight, "audit")
     n_rows, names = results.n_rows, results.names
     if len(names) < 2 or not results.outcome.any():
-        raise ValueError(
-            "Nobody is above anybody, so there is no claim to audit: it takes two "
-            "items and a comparison that is no tie."
-        )
+        raise ValueError("Of one item, or of ties alone, there is no claim to audit.")
     covariates, _ = check_row_covariates(advantage, context, n_rows)
 
     def column(values: Any, name: str) -> Any:

@@ -97,5 +97,5 @@ def read_claim(text: str, names: Sequence[Any]) -> Claim:
             find_item(np.asarray(list(known), dtype=object), name, "In a claim, ")
     raise ValueError(
         f"The claim {text!r} was not understood; expected 'A > B', 'A = B', 'A first' "
-        "or 'A, B, C first' with names of items."
+        "or 'A, B, C first'."
     )

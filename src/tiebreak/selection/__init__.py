@@ -4,12 +4,7 @@
 from tiebreak.selection.evaluation import evaluate_folds, evaluate_forward
 from tiebreak.selection.l1_paths import L1Path, L1RankerCV, l1_path
 from tiebreak.selection.results import ForwardDifference, ForwardResult, TuneResult
-from tiebreak.selection.splitters import (
-    ItemKFold,
-    PeriodSplit,
-    QueryKFold,
-    RaterKFold,
-)
+from tiebreak.selection.splitters import ItemKFold, PeriodSplit, QueryKFold, RaterKFold
 from tiebreak.selection.tuner import tune
 
 __all__ = [

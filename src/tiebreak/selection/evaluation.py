@@ -26,7 +26,6 @@ from tiebreak.data.columns import as_column, factorize, order_periods
 from tiebreak.selection.results import (
     METRICS,
     ForwardResult,
-    fit_names,
     parameter_names,
     score_rows,
 )
@@ -81,6 +80,8 @@ class EvaluationData:
 
     def predict(self, method: Any, model: str, rows: NDArray[np.int64]) -> Any:
         """Call a prediction method of a model with the columns that it takes."""
+        if len(rows) == 0:  # which models refuse to predict
+            return np.empty((0, 3) if method.__name__ == "predict_proba" else 0)
         columns = self.arguments(method, model, rows, _OF_PREDICTIONS)
         return np.asarray(method(self.pairs[rows], **columns))
 
@@ -93,15 +94,11 @@ def _check_columns(
         values = columns[name]
         named = isinstance(values, Mapping)
         by_model = values if named else dict.fromkeys(models, values)
-        others = [
-            key
-            for key in by_model
-            if key not in models or not fit_names(models[key], name)
-        ]
+        taking = {k for k, model in models.items() if parameter_names(model.fit, name)}
+        others = [key for key in by_model if key not in taking]
         if len(others) == len(by_model) or (named and others):
             raise ValueError(
-                f"{name} is given, but not taken in fit by "
-                f"{', '.join(map(repr, others))}."
+                f"{name} is not taken in fit by {', '.join(map(repr, others))}."
             )
         for column in by_model.values():
             if not isinstance(column, Real) and np.shape(column)[0] != n_rows:
@@ -158,14 +155,9 @@ def _predict_block(
     predicted: dict[str, NDArray[Any]] = {}
     proba: dict[str, NDArray[np.float64]] = {}
     for name, model in fitted.items():
-        predicted[name] = np.empty(0, dtype=np.int8)
-        if hasattr(model, "predict_proba"):
-            proba[name] = np.empty((0, 3))
-        if len(kept) == 0:  # which models refuse to predict
-            continue
         with _naming(name, number):
             predicted[name] = data.predict(model.predict, name, kept)
-            if name in proba:
+            if hasattr(model, "predict_proba"):
                 proba[name] = data.predict(model.predict_proba, name, kept)
     counts = np.bincount(data.outcome[train] + 1, data.weight[train], 3)
     predicted[_BASELINE] = np.full(len(kept), _OUTCOMES[counts.argmax()])
@@ -200,32 +192,24 @@ def collect(
         n_test = sum(len(block.test) for block in blocks)
         raise ValueError(
             f"Nothing is left to evaluate: each of the {n_test} test rows has an item "
-            "not seen before. Use models with a prior (unseen='prior') or with "
-            "features, or give more rows to train on: min_train."
+            "not seen before; train on more rows, or use unseen='prior'."
         )
-    names = list(blocks[0].predicted)
-    predicted = {
-        name: np.concatenate([block.predicted[name] for block in blocks])
-        for name in names
-    }
-    proba = {
-        name: np.concatenate([block.proba[name] for block in blocks])
-        for name in blocks[0].proba
-    }
+    predicted = _join([block.predicted for block in blocks])
+    proba = _join([block.proba for block in blocks])
     outcome, weight = data.outcome[row], data.weight[row]
     split = np.concatenate([np.full(len(b.kept), b.number) for b in blocks])
     n_unseen = sum(len(block.test) - len(block.kept) for block in blocks)
     table = [
         {"model": name, "n_test": len(row), "n_unseen": n_unseen}
         | score_rows(outcome, weight, predicted[name], proba.get(name))
-        for name in names
+        for name in predicted
     ]
     by_split = []
     for block, (first, last) in zip(blocks, ends, strict=True):
         counts = {"n_train": block.n_train, "n_test": len(block.kept)}
         counts["n_unseen"] = len(block.test) - len(block.kept)
         rows = data.outcome[block.kept], data.weight[block.kept]
-        for name in names:
+        for name in predicted:
             head = {"split": block.number, "model": name, "first": first, "last": last}
             answers = block.predicted[name], block.proba.get(name)
             by_split.append(head | counts | score_rows(*rows, *answers))
@@ -245,6 +229,10 @@ def collect(
     )
 
 
+def _join(parts: list[dict[str, NDArray[Any]]]) -> dict[str, NDArray[Any]]:
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
 def _name_models(models: Any) -> dict[str, Any]:
     """Give models by name; one alone is called by its class."""
     if not isinstance(models, Mapping):
@@ -253,10 +241,7 @@ def _name_models(models: Any) -> dict[str, Any]:
         raise ValueError("There are no models to evaluate: the dictionary is empty.")
     for name in models:
         if not isinstance(name, str) or not name or name == _BASELINE:
-            raise ValueError(
-                f"Models need names other than {_BASELINE!r}, which is the baseline's; "
-                f"got {name!r}."
-            )
+            raise ValueError(f"Models need names other than {name!r}.")
     return dict(models)
 
 

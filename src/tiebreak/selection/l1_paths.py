@@ -176,10 +176,7 @@ def _alphas(
             f"n_alphas must be {COUNT} and eps between 0 and 1, got {n!r} and {eps!r}."
         )
     if largest == 0.0:
-        raise ValueError(
-            "there is no path: every feature is dropped whatever alpha is "
-            f"(slack={slack!r}). Give alphas to solve all the same."
-        )
+        raise ValueError(f"there is no path with slack={slack!r}: give alphas.")
     # At alpha_max itself weights neither gain nor lose; a little above they are zero.
     start = largest * (1.0 + _ABOVE)
     return [float(alpha) for alpha in start * np.geomspace(1.0, eps, int(n))]
@@ -221,10 +218,7 @@ def _score(model: L1Ranker, split: Split, scorer: Callable[..., float]) -> float
 def _graded_folds(y: NDArray[Any], n_folds: int) -> list[tuple[Any, Any]]:
     """Deal the rows out by grade, so that every fold has its share of all grades."""
     if not 2 <= n_folds <= len(y):
-        raise ValueError(
-            f"cv={n_folds} folds of {len(y)} samples; expected from 2 to as many folds "
-            "as there are samples."
-        )
+        raise ValueError(f"cv={n_folds} folds of {len(y)} samples cannot be made.")
     fold = np.empty(len(y), dtype=np.int64)
     fold[np.argsort(y, kind="stable")] = np.arange(len(y)) % n_folds
     rows = np.arange(len(y))
@@ -314,10 +308,7 @@ class L1RankerCV(L1Utility, BaseEstimator):
         Self
         """
         if self.cv is None:
-            raise ValueError(
-                "L1RankerCV chooses by cross-validation, got cv=None; expected a "
-                "number of folds or a splitter. L1Ranker takes an alpha of your own."
-            )
+            raise ValueError("L1RankerCV got cv=None; try L1Ranker.")
         names = ("slack", "reduction", "adjacent", "tol", "max_iter", "time_limit")
         problem: dict[str, Any] = {name: getattr(self, name) for name in names}
         options = ("n_alphas", "eps", "cv", "scoring")

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import io
 from dataclasses import dataclass
 from inspect import signature
 from itertools import combinations
@@ -12,14 +11,14 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from rich.console import Console, Group
+from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 from scipy.special import stdtrit
 from sklearn.pipeline import Pipeline
 
 from tiebreak.data.columns import readable_period
-from tiebreak.data.markup import results_html
+from tiebreak.data.markup import results_html, results_text
 from tiebreak.metrics import comparison_accuracy
 from tiebreak.metrics.comparison_metrics import probability_scores, row_losses
 
@@ -126,8 +125,7 @@ class ForwardResult:
             return (self.predicted[model] == self.outcome).astype(np.float64)
         if model not in self.proba:
             raise ValueError(
-                f"Model {model!r} gives no probabilities, so it has no {metric}; only "
-                'metric="accuracy".'
+                f"{model!r} gives no probabilities, so it has no {metric}."
             )
         return row_losses(metric, self.outcome, self.proba[model])
 
@@ -175,9 +173,7 @@ class ForwardResult:
         return ForwardDifference(mean, error, n_blocks)
 
     def __str__(self) -> str:
-        file = io.StringIO()
-        Console(file=file, width=100, color_system=None).print(self)
-        return file.getvalue().rstrip()
+        return results_text(self, 100)
 
     def __rich__(self) -> Group:
         """Show the table in the terminal."""
@@ -374,11 +370,6 @@ def score_rows(
         probability = probability_scores(outcome, proba, weight)
         scores |= zip(METRICS[1:], probability, strict=True)
     return scores
-
-
-def fit_names(model: Any, column: str) -> list[str]:
-    """Give the names under which the fit of a model takes a column."""
-    return parameter_names(model.fit, column)
 
 
 def parameter_names(method: Any, name: str) -> list[str]:

@@ -18,7 +18,7 @@ from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import check_random_state
 
 from tiebreak.data import as_pairs, is_pairs
-from tiebreak.data.columns import as_column, factorize, order_periods, refuse_missing
+from tiebreak.data.columns import as_column_of, factorize, order_periods, refuse_missing
 from tiebreak.data.messages import TiebreakWarning, warn_user
 
 Fold = tuple[NDArray[np.int64], NDArray[np.int64]]
@@ -53,9 +53,8 @@ class _Splitter(BaseCrossValidator):
         column = groups if column is None else column
         if column is None:
             raise ValueError(
-                f"{kind} needs the column {name}: split(X, y, {name}={name}). In "
-                f"GridSearchCV and cross_val_score pass {name} with metadata routing "
-                "enabled, or as groups without."
+                f"{kind} needs the column {name}: split(X, y, {name}={name}), or, in "
+                "scikit-learn's searches, metadata routing or groups."
             )
         return column
 
@@ -76,10 +75,7 @@ class _KFold(_Splitter):
                 f"n_splits must be an integer of at least 2, got {self.n_splits!r}."
             )
         if not self.shuffle and self.random_state is not None:
-            raise ValueError(
-                "random_state has no effect without shuffle. Leave it None, or set "
-                "shuffle=True."
-            )
+            raise ValueError("random_state has no effect without shuffle=True.")
 
     def _order(self, n: int) -> NDArray[np.int64]:
         """Give 0 to n-1, at random if shuffling."""
@@ -96,19 +92,14 @@ class _GroupedKFold(_KFold):
     def _folds(self, X: Any, column: Any, groups: Any) -> Iterator[Fold]:
         self._check_parameters()
         name = self._column
-        values = as_column(self._choose_column(name, column, groups), name)
         n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
-        if len(values) != n_rows:
-            raise ValueError(
-                f"{name} has {len(values)} values but X has {n_rows} rows."
-            )
+        values = as_column_of(self._choose_column(name, column, groups), name, n_rows)
         refuse_missing(values, name)
         codes, distinct = factorize(values)
         n_groups = len(distinct)
         if n_groups < self.n_splits:
             raise ValueError(
-                f"{type(self).__name__} cannot make {self.n_splits} folds of "
-                f"{n_groups} distinct value(s) of {name}. Lower n_splits."
+                f"cannot make {self.n_splits} folds of {n_groups} distinct {name}."
             )
         fold_of_row = self._assign(np.bincount(codes))[codes]
         for fold in range(self.n_splits):
@@ -182,10 +173,8 @@ class QueryKFold(_GroupedKFold):
         """
         if qid is None and groups is not None and not is_pairs(X):
             warn_user(
-                "QueryKFold got its queries as groups: the folds are right, but "
-                "without metadata routing neither fit nor score sees them, so rows of "
-                "different queries are compared. Try "
-                "sklearn.set_config(enable_metadata_routing=True) and pass qid.",
+                "QueryKFold got its queries as groups: neither fit nor score sees "
+                "them. Pass qid, with enable_metadata_routing=True.",
                 TiebreakWarning,
             )
         return self._folds(X, qid, groups)
@@ -294,8 +283,7 @@ class ItemKFold(_KFold):
         left, right, n_items = _compared_items(X)
         if n_items < 2 * self.n_splits:
             raise ValueError(
-                f"ItemKFold cannot make {self.n_splits} parts, of at least two items "
-                f"each, of {n_items} compared item(s). Lower n_splits."
+                f"{self.n_splits} parts, of at least two items, of {n_items} item(s)."
             )
         part = np.empty(n_items, dtype=np.int64)
         order = self._order(n_items)
@@ -306,12 +294,9 @@ class ItemKFold(_KFold):
         for number in range(self.n_splits):
             test = np.flatnonzero((left == number) & (right == number))
             train = np.flatnonzero((left != number) & (right != number))
-            for name, rows in (("test", test), ("training", train)):
-                if len(rows) == 0:
-                    raise ValueError(
-                        f"Fold {number} of {self.n_splits} would have an empty {name} "
-                        "set. Lower n_splits, or try another random_state."
-                    )
+            if not len(test) or not len(train):
+                name = "training" if len(test) else "test"
+                raise ValueError(f"Fold {number} would have an empty {name} set.")
             folds.append((train, test))
         yield from folds
 
@@ -407,10 +392,8 @@ class PeriodSplit(_Splitter):
         first = max(1, int(np.searchsorted(until, least)))
         if n_periods - first < k:
             raise ValueError(
-                f"PeriodSplit cannot make {k} test block(s): there are {n_periods} "
-                f"distinct period(s), and the first {min(first, n_periods)} of them "
-                f"are needed to train on {least:g} of {n_rows} row(s). Lower n_splits "
-                "or min_train, or use finer periods, such as days instead of years."
+                f"PeriodSplit cannot make {k} test block(s) of {n_periods} period(s) "
+                f"if {min(first, n_periods)} are to train on. Lower n_splits."
             )
         cuts = [first]
         for block in range(1, k):
@@ -431,7 +414,4 @@ class PeriodSplit(_Splitter):
             return int(least)
         if isinstance(least, Real) and 0 < least < 1:
             return float(least) * n_rows
-        raise ValueError(
-            f"min_train must be a whole number of rows, at least 1, or a share between "
-            f"0 and 1, got {least!r}."
-        )
+        raise ValueError(f"min_train must be rows or a share, got {least!r}.")

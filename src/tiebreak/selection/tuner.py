@@ -129,10 +129,7 @@ def _validation_split(
     X_test, y_test, qid = validation if len(validation) == 3 else (*validation, None)
     of_items = not is_pairs(X_test) and not isinstance(X_test, Orders)
     if qid is None and "qid" in extra and of_items:
-        raise ValueError(
-            "the training items have groups and those of validation have none; give "
-            "validation=(X, y, qid)."
-        )
+        raise ValueError("the training items have groups; give validation=(X, y, qid).")
     score = {} if qid is None or "qid" not in scored else {"qid": qid}
     return Split(X, y, extra, X_test, y_test, score, {})
 
@@ -409,10 +406,7 @@ def tune(
             scores[candidate, split], converged[candidate, split] = score, done
     mean = scores.mean(axis=1)
     if np.isnan(mean).all():
-        raise ValueError(
-            f"the scorer {_name_of(scorer)!r} gave NaN for every combination; there is "
-            "no best."
-        )
+        raise ValueError(f"{_name_of(scorer)!r} gave NaN for every combination.")
     best = int(np.nanargmax(mean))
     best_model = None
     if refit:
