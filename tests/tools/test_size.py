@@ -18,8 +18,8 @@ def f():
     """
 '''
 # Who adds to the project says so here.
-MOST_CODE, MOST_TOKENS = 41_400, 255_000
-MOST_CODE_OF_TESTS, MOST_WORDS_OF_DOCS = 39_800, 59_500
+MOST_CODE, MOST_TOKENS = 36_000, 218_000
+MOST_CODE_OF_TESTS, MOST_WORDS_OF_DOCS = 33_700, 59_000
 
 
 def test_every_line_is_of_one_kind():
