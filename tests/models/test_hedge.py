@@ -212,7 +212,7 @@ def test_there_is_no_utility_and_it_says_why(preference):
 
 def test_input_that_does_not_do():
     fit = HedgeOrder().fit
-    words = ["got comparisons", "RankBoost"]
+    words = ["got comparisons", "RankSVM"]
     refused(TypeError, words, fit, Pairs(ITEMS, [0], [1]), [1])
     refused(ValueError, ["no pair to learn from"], fit, Orders(ITEMS, [[0], [[1, 2]]]))
     refused(TypeError, ["no features"], fit, Orders(None, [["a", "b"]]))

@@ -112,6 +112,7 @@ def test_plackett_luce_has_intervals_and_no_counts(tied):
         model.rank_intervals(simultaneous=True)[order],
     )
     assert table["wins"].is_null().all()
+    assert "votes_needed" not in board.versus("a").columns
     assert "95 % interval" in str(board)
     with pytest.raises(TypeError, match="needs strengths from counted"):
         board.matrix()

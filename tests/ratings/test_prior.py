@@ -57,6 +57,17 @@ def test_the_penalty_of_the_mode_is_the_most_probable_one():
     assert_allclose(model.strength_.mean(), 0, atol=1e-12)
 
 
+@pytest.mark.parametrize("mode", [-1.3, -0.1, 0.9])
+def test_the_most_probable_width_is_found_between_the_steps(mode, monkeypatch):
+    def evidence(self, s):
+        return 25.0 * (s - np.exp(s - mode))
+
+    monkeypatch.setattr(module._Search, "evidence", evidence)
+    where, spread = module._Search(None, 2, np.zeros(2), 1e-8, 100).find_mode()
+    assert_allclose(where, mode, atol=0.025)
+    assert_allclose(spread, 0.2, rtol=0.05)
+
+
 def test_variances_of_rows_are_those_of_the_dense_product(rng):
     pairs = Pairs(None, rng.integers(0, 4, 30), rng.integers(4, 9, 30))
     y, home = rng.integers(-1, 2, 30), rng.normal(size=30)

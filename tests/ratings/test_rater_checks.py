@@ -131,6 +131,9 @@ def test_advice_finds_the_careless_and_says_what_changes():
     assert report.change["items"] == 8
     assert report.change["first"] == 7
     assert "Drop eve, rev." in str(report) or "Drop rev, eve." in str(report)
+    file = io.StringIO()
+    Console(file=file, width=100).print(report)
+    assert file.getvalue().index("rev") < file.getvalue().index("ann")
     good = np.isin(rater, ["ann", "bo", "cy"])
     calm = check_judges(pairs[good], y[good], rater[good])
     assert set(calm.table["advice"]) == {""}

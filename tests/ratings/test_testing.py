@@ -103,6 +103,7 @@ def test_versus_is_the_difference_with_its_error(results):
     assert row["p_value"] == pytest.approx(2 * norm.sf(row["difference"] / error))
     assert row["probability"] == pytest.approx(norm.cdf(row["difference"] / error))
     whole = board.versus(5)
+    assert whole["votes_needed"].dtype.is_integer()
     assert len(whole) == 5
     assert (whole["p_adjusted"] >= whole["p_value"]).all()
     with pytest.raises(ValueError, match="with itself"):

@@ -33,6 +33,7 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
 @cache
 def _warn_without_cache() -> None:
     warn_user(
-        "No folder for compiled code can be written, which is slow: NUMBA_CACHE_DIR.",
+        "No folder for compiled code can be written, so every process compiles again. "
+        "Set NUMBA_CACHE_DIR to one that can.",
         TiebreakWarning,
     )
