@@ -66,9 +66,6 @@ EXPECTED = {
     "same = one.items.left is two.left and one.items.right is two.right": "a shortcut; "
     "the general way gives the same matrix",
     "F = F[:r].copy() if r < 0.8 * len(F) else F[:r]": "frees memory",
-    "x[:k][np.abs(x[:k]) <= 1e-11 * max(1.0, np.abs(x[:k]).max(initial=0.0))] = 0.0": (
-        "what rounding leaves of a zero is below both bounds"
-    ),
     "elif fell >= _GOOD * promised and moved_by >= 0.9 * radius:": "decides how the "
     "box grows, so only how many steps it takes",
 }

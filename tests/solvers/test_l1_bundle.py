@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The bundle of linear programs finds the optimum of the whole program."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose
 
 from tests.solvers.absolute_errors import AbsoluteErrors
-from tiebreak.solvers import LPBundle, Plane, SlackRows
+from tiebreak.solvers import LinearProgram, LPBundle, Plane, SlackRows
 from tiebreak.solvers.linear_program import lower_bound
 
 
@@ -85,3 +87,21 @@ def test_a_steep_plane_proves_less():
     assert_allclose([bound, *plane.a], [0.35, 1.0, -1.0, 0.0])
     tilted = Plane(np.array([1.0, -2.0, 0.01]), 0.7)
     assert_allclose(lower_bound(tilted, penalty, none, np.zeros(0), 10.0)[0], 0.6)
+
+
+def test_what_rounding_leaves_of_a_weight_is_zero(rng, monkeypatch):
+    # Weights of some thousands, and a program that is off by a part in 10¹² of them.
+    A = rng.uniform(-1, 1, (80, 4))
+    risk = AbsoluteErrors(A, A @ [5e3, 0.0, 0.0, 2e3] + rng.normal(size=80))
+    solve = LinearProgram.solve
+
+    def rounded(self, *args):
+        solution = solve(self, *args)
+        positive = np.where(solution.x[:4] == 0, 1e-9, solution.x[:4])
+        return replace(solution, x=np.append(positive, solution.x[4:]))
+
+    monkeypatch.setattr(LinearProgram, "solve", rounded)
+    penalty = np.array([0.01, 20.0, 20.0, 0.01])
+    solution = LPBundle(risk, 4, max_rows=1000).minimize(penalty, tol=1e-8)
+    assert solution.x[1] == solution.x[2] == 0.0
+    assert (np.abs(solution.x[[0, 3]]) > 1e3).all()
