@@ -69,8 +69,6 @@ def draw_leaderboard(
 def _columns(
     best: pl.DataFrame, level: float, digits: int, narrow: bool
 ) -> dict[str, tuple[Any, Sequence[Text | str]]]:
-    """Give the columns of a table by their headings: justification and cells."""
-
     def known(name: str) -> bool:
         return not best[name].is_null().all()
 
@@ -119,7 +117,7 @@ def text_table(
 ) -> Table:
     """Make a table for the terminal: columns of names, which may wrap, and of numbers.
 
-    ``names`` are the places of columns of names, ``bold`` those of rows to point out.
+    ``names`` are places of columns, ``bold`` of rows.
     """
     table = Table(header_style="bold", box=box.SIMPLE_HEAD, pad_edge=False, **options)
     for place, head in enumerate(heads):
@@ -157,7 +155,6 @@ def leaderboard_text(board: pl.DataFrame, level: float) -> str:
 
 
 def _bar(row: dict[str, Any], low: float, high: float) -> str:
-    """Draw an interval and its middle on a common axis."""
     span = (high - low) or 1.0
 
     def column(value: float) -> int:
