@@ -143,9 +143,9 @@ class Leaderboard:
         Parameters
         ----------
         X, y
-            Comparisons of items by name (Pairs), and outcomes -1, 0, +1.
+            Pairs of items by name, and outcomes.
         model : estimator, optional
-            Fitted on a copy of it; :class:`~tiebreak.BradleyTerry` by default.
+            A copy is fitted; :class:`~tiebreak.BradleyTerry` by default.
         sample_weight, columns : array-like and dict, optional
             Weights, and other row-aligned arguments of ``fit``, by name.
         **options
@@ -174,7 +174,7 @@ class Leaderboard:
         return list(groups.values())
 
     def by_category(self) -> pl.DataFrame:
-        """Give the leaderboards of all categories in one table.
+        """Leaderboards of all categories in one table.
 
         Returns
         -------
@@ -509,7 +509,7 @@ class ResultsMatrix:
     items : ndarray of shape (k,)
         Names of the items, in the order of rows and columns.
     wins, ties : ndarray of shape (k, k)
-        ``wins[i, j]``: how often i beat j, as summed weights; how often they tied.
+        ``wins[i, j]``: how often i beat j, by weight; and tied.
     """
 
     items: NDArray[Any]

@@ -28,9 +28,9 @@ _LONGEST_GROUP = 12
 def draw_leaderboard(
     board: pl.DataFrame, level: float, width: int = WIDE, most: int = _SHOWN
 ) -> Table:
-    """Make a table for the terminal, of the first items.
+    """Make a table of the first items for the terminal.
 
-    In a narrow one other columns make room until no name needs more than two lines.
+    If it is narrow, columns go until no name needs more than two lines.
     """
     best, narrow = board.head(most), width < WIDE
     columns = _columns(best, level, rating_digits(board), narrow)
@@ -115,10 +115,7 @@ def text_table(
     bold: Collection[int] = (),
     **options: Any,
 ) -> Table:
-    """Make a table for the terminal: columns of names, which may wrap, and of numbers.
-
-    ``names`` are places of columns, ``bold`` of rows.
-    """
+    """Make a table for the terminal; ``names``: columns that wrap, ``bold``: rows."""
     table = Table(header_style="bold", box=box.SIMPLE_HEAD, pad_edge=False, **options)
     for place, head in enumerate(heads):
         named = place in names

@@ -99,7 +99,7 @@ def check_pairs(
     Returns
     -------
     PairsReport
-        ``print`` it; ``ok``, ``findings`` and ``to_dict()`` are for programs.
+        To ``print``; ``ok``, ``findings``, ``to_dict()`` for programs.
 
     Notes
     -----
@@ -296,7 +296,7 @@ def _when(periods: Periods, rows: NDArray[np.int64]) -> PeriodFacts:
 
 
 def find_cycles(graph: ComparisonGraph, names: Named) -> CycleFacts:
-    """Find the cycles of the majority relation; an example is the widest triad."""
+    """Find the cycles of the majority relation, and the widest triad."""
     margin = _margins(graph)
     _, label = connected_components(margin, directed=True, connection="strong")
     items = np.flatnonzero(np.bincount(label)[label] > 1).astype(np.int64)
@@ -421,7 +421,7 @@ def _find_contrary(
 def _count_agreement(
     votes: Comparisons, strength: Floats, n_raters: int
 ) -> tuple[Floats, Floats]:
-    """Sum, by rater, the decided votes with the stronger item, and all decided ones."""
+    """By rater, the decided votes with the stronger item, and all decided ones."""
     side = np.sign(strength[votes.pairs.right] - strength[votes.pairs.left])
     # NaN where an item is unknown to the others; then, as when strengths are equal,
     # there is nothing to agree with.

@@ -179,7 +179,7 @@ def check_judges(
     y, rater : array-like of shape (n,)
         Outcomes -1 (left), 0 (tie), +1 (right), and who judged.
     people : sequence, optional
-        Raters whom the other judges, such as models, are compared with.
+        Raters whom others, such as models, are compared with.
     question : array-like of shape (n,), optional
         What was asked about the two items, such as a prompt; None: one question for
         every two items.

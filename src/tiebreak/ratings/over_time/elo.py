@@ -35,7 +35,7 @@ TERMS = 8
 
 @cache
 def logistic_table() -> Floats:
-    """Tabulate Taylor polynomials of 1 / (1 + exp(-v)), one per row."""
+    """Taylor polynomials of 1 / (1 + exp(-v)), one per row."""
     v = np.arange(-REACH * STEPS, REACH * STEPS + 1) / STEPS
     c = np.zeros((len(v), TERMS))
     c[:, 0] = 1.0 / (1.0 + np.exp(-v))
@@ -67,7 +67,7 @@ def expected_score(steps, table):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def update_elo_by_row(sides, outcome, state, before, rule, table):  # type: ignore[no-untyped-def]
-    """Update both ratings after every game, with one K for all, in place."""
+    """Update both ratings after every game, one K for all, in place."""
     # rule: steps per point, advantage, K of new, usual and top items, NEW_GAMES, TOP.
     steps, advantage, k = rule[0], rule[1], rule[2]
     for i in range(len(outcome)):

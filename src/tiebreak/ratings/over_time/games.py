@@ -48,7 +48,7 @@ class Games(NamedTuple):
     period: NDArray[Any] | None  # (n_updates,)
 
     def filled(self, advantage: float) -> Games:
-        """Put an array in the place of every None, except for the periods."""
+        """Replace every None but the periods by an array."""
         n = len(self.outcome)
         return self._replace(
             weight=np.ones(n) if self.weight is None else self.weight,
@@ -112,7 +112,7 @@ def read_games(
 def _check_period(
     period: ArrayLike, n_rows: int, measured_by: str | None
 ) -> NDArray[Any]:
-    """Check periods that do not decrease; where time is measured they are numbers."""
+    """Check periods that do not decrease; measured time is numbers."""
     column = check_row_periods(period, n_rows)
     if measured_by is not None and column.dtype.kind not in "iuf":
         raise TypeError(
@@ -164,7 +164,7 @@ class TieObjective(ComparisonObjective):
         return slope - math.log(slope) if slope > 0.0 else math.inf
 
     def expand(self, x: Floats) -> tuple[float, Floats]:
-        """Give the value and the gradient at x, and keep x for the Hessian."""
+        """Value and gradient at x, kept for the Hessian."""
         value, gradient = super().expand(x)
         self.slope = float(x[0])
         gradient[0] += 1.0 - 1.0 / self.slope

@@ -51,7 +51,7 @@ def discount(deviation):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def grown_deviation(state, item, time, rule):  # type: ignore[no-untyped-def]
-    """Deviation at the start of an update; rule is (c, max_deviation, τ or 0)."""
+    """Deviation at the start of an update; rule: (c, max_deviation, τ or 0)."""
     deviation = state[item, DEVIATION]
     # False also for NaN: nothing passes before the first game, or without periods.
     if not time > state[item, LAST]:
@@ -132,7 +132,7 @@ def add_game(state, item, difference, deviation, score, weight):  # type: ignore
 def update_glicko(  # type: ignore[no-untyped-def]
     sides, outcome, weight, advantage, starts, times, state, before, after, rule
 ):
-    """Update ratings, deviations and volatilities once per run of rows, in place."""
+    """Update all state once per run of rows, in place."""
     for u in range(len(starts) - 1):
         for i in range(starts[u], starts[u + 1]):
             for side in range(2):

@@ -9,13 +9,9 @@ ties come from playing the log again.
 Boundary conventions: row order is time; a row of weight 0 is absent, but has its place
 in ``before_``; a difference exactly at the threshold is a tie.
 
-With ``advantage="auto"`` the points a of one unit of advantage minimize the log loss of
-the expected scores E of left, with scores s (a tie is ½), ::
-
-    -Σᵢ wᵢ (sᵢ ln Eᵢ(a) + (1 - sᵢ) ln(1 - Eᵢ(a))),
-
-a sum over the games of one pass, each predicted from the ratings before it, which
-depend on a too. No unit is worth more than odds of a hundred to one.
+With ``advantage="auto"`` the points of one unit minimize the log loss of the expected
+scores, see docs/methods/ratings.md. No unit is worth more than odds of a hundred to
+one.
 """
 
 from __future__ import annotations

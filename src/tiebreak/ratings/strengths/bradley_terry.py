@@ -143,7 +143,7 @@ class BradleyTerry(CovariateMixin, StrengthModel):
     rater_counts_ : csr_array of shape (n_raters, 3 m)
         The same counts by rater, if fitted with raters.
     prior_alphas_, prior_weights_, prior_coefs_ : ndarray of shape (K,), (K,), (K, n)
-        With a learned penalty: penalties, their probabilities and all coefficients.
+        Of a learned penalty: nodes, their probabilities and all coefficients.
 
     Examples
     --------
@@ -207,7 +207,7 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         Parameters
         ----------
         X : Pairs
-            Comparisons of items known by name, ``Pairs(None, left, right)``.
+            Comparisons of items by name, ``Pairs(None, left, right)``.
         y : array-like of shape (n,)
             Outcomes -1 (left), 0 (tie), +1 (right).
         period : array-like of shape (n,), optional
@@ -384,9 +384,8 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         Returns
         -------
         polars.DataFrame
-            ``coefficient``, ``estimate``, ``standard_error``, ``z``, ``p_value`` (of no
-            effect), and the interval ``lower`` to ``upper``. The tie parameter is ln ν,
-            or ln κ for Rao and Kupper.
+            ``coefficient``, ``estimate``, ``standard_error``, ``z``, ``p_value``,
+            ``lower`` and ``upper``. The tie parameter is ln ν, or ln κ.
         """
         check_level(level)
         known, tail = self._coefficient_distribution(None), 0.5 - 0.5 * level
@@ -399,12 +398,11 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         )
 
     def goodness_of_fit(self) -> GoodnessOfFit:
-        """Compare how often every pair won and tied with what the model expects.
+        """Compare the results of every pair with what the model expects.
 
         Returns
         -------
         GoodnessOfFit
-            A test, and a table of pairs with the worst first.
         """
         self._refuse_half("a test of how well it fits")
         objective = self._problem.objective(self.alpha_)

@@ -40,7 +40,7 @@ class CorrectedStrengths:
     Attributes
     ----------
     items, strength : ndarray of shape (N,)
-        Names, and people's strengths θ, natural logarithms, mean 0.
+        Names, and people's strengths θ, mean 0.
     covariance : ndarray of shape (N, N)
         Of the strengths.
     trust : float

@@ -2,15 +2,11 @@
 """The distribution of strengths, and what follows from it: intervals, ranks and groups.
 
 Items i and j differ significantly when |θ_i - θ_j| exceeds q se(θ_i - θ_j), with q the
-quantile of the largest such ratio over *all* pairs, by draws from the distribution, or
-Bonferroni's bound where items are many. With the confidence of q the rank of every i (1
-is best) then lies between ::
-
-    1 + #{j : j significantly better}   and   N - #{j : j significantly worse}.
-
-Items that never meet, not even through others, never differ significantly. An interval
-of one rank by itself takes the maximum over the pairs of its item only (Mogstad,
-Romano, Shaikh and Wilhelm, 2024).
+quantile of the largest such ratio over *all* pairs, by draws, or Bonferroni's bound
+where items are many; docs/methods/ratings.md says what follows. Items that never meet,
+not even through others, never differ significantly. An interval of one rank by itself
+takes the maximum over the pairs of its item only (Mogstad, Romano, Shaikh and Wilhelm,
+2024).
 """
 
 from __future__ import annotations

@@ -110,7 +110,7 @@ class StrengthModel(UtilityMixin, ClassifierMixin, BaseEstimator):
     def _coefficient_distribution(
         self, kind: str | None, whole: bool = False
     ) -> StrengthDistribution:
-        """Distribution of all coefficients, strengths first; `whole`: a matrix."""
+        """Of all coefficients, strengths first; `whole`: a matrix."""
         raise NotImplementedError
 
     def _components(self) -> NDArray[np.int64]:

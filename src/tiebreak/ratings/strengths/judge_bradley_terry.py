@@ -110,8 +110,8 @@ class JudgeBradleyTerry(StrengthModel):
     judge_covariance_ : ndarray of shape (R, 3, 3)
         Of a_j, ln ν_j and b_j.
     tie_, side_ : float
-        exp of the mean of ln ν (with Rao and Kupper's ties exp of that, as in
-        :class:`BradleyTerry`), and the mean of b.
+        exp of the mean of ln ν (for Rao and Kupper's ties exp of that again), and the
+        mean of b.
     spread_ : ndarray of shape (3,)
         Standard deviations of a, ln ν and b between judges.
     equal_ : float
@@ -681,7 +681,7 @@ def _strength_covariance(objective: JudgeObjective, x: Floats) -> tuple[Floats, 
 
 
 def _most_probable(objective: JudgeObjective, x: Floats) -> float:
-    """The penalty under which strengths as far from 0 as these are are expected."""
+    """The penalty under which strengths of this size are expected."""
     n = objective.n_coef
     objective.expand(x)
     unsure = np.diag(np.linalg.inv(objective.hessian()))[:n].sum()
@@ -689,7 +689,7 @@ def _most_probable(objective: JudgeObjective, x: Floats) -> float:
 
 
 def _exact_hessian(objective: JudgeObjective, x: Floats) -> Floats:
-    """Differences of gradients; the objective is expanded at x again afterwards."""
+    """Differences of gradients; x is expanded again afterwards."""
     step, out = 1e-5, np.empty((len(x), len(x)))
     for k in range(len(x)):
         moved = x.copy()
@@ -700,7 +700,7 @@ def _exact_hessian(objective: JudgeObjective, x: Floats) -> Floats:
 
 
 def _excess(objective: JudgeObjective) -> float:
-    """How much judges differ more than the model says, on average; at least 1."""
+    """How much more judges differ than the model says; at least 1."""
     scores = objective.judge_scores()
     n_judges, n = scores.shape
     if n_judges < FEWEST_RATERS:

@@ -50,7 +50,7 @@ _MOST_PRODUCTS = 2000
 
 
 class SparseHessian:
-    """The Hessian of a penalized objective of items at its last expanded point."""
+    """The Hessian at the last expanded point."""
 
     def __init__(self, objective: ComparisonObjective) -> None:
         design = objective.design

@@ -57,7 +57,7 @@ def recency_weights(
 
 
 def read_half_life(value: Any) -> tuple[float | None, bool]:
-    """Give a half-life as a number, None for "auto", and whether it is in days."""
+    """A half-life as a number, None for "auto", and whether it is in days."""
     if isinstance(value, str) and value == "auto":
         return None, False
     if isinstance(value, str):

@@ -117,9 +117,9 @@ class GoodnessOfFit:
     small_cells : float
         Share of cells with an expected count below 5.
     table : polars.DataFrame
-        One row per pair, the worst first: ``left``, ``right``, wins of left, ties and
-        wins of right, what was expected of each, and ``residual``, the root of the
-        pair's part of the statistic, negative where left won less than expected.
+        One row per pair, the worst first: ``left``, ``right``, counts of left, tie and
+        right, what was expected, and ``residual``, the root of the pair's part of the
+        statistic, negative where left won less than expected.
     """
 
     statistic: float
@@ -220,7 +220,7 @@ def votes_needed(
 def count_votes(
     difference: Floats, information: Floats, level: float = 0.95, power: float = 0.8
 ) -> Floats:
-    """Votes to separate items of these differences; infinite for a difference of 0."""
+    """Votes that separate these differences; infinite for 0."""
     z = ndtri(0.5 + 0.5 * level) + ndtri(power)
     with np.errstate(divide="ignore"):
         return np.ceil(z**2 / (information * difference**2))
