@@ -255,11 +255,11 @@ class Study:
 
     @property
     def progress(self) -> Progress:
-        """How far the study is, as of the last fit but for the answers."""
+        """How far the study was at the last fit, with the present number of answers."""
         return replace(self._progress, answers=len(self.chooser))
 
     def board(self, most: int | None = None) -> list[dict[str, Any]]:
-        """Items best first, with 95 % intervals, as of the last fit."""
+        """Items best first, with points and 95 % intervals."""
         with self._lock:
             beliefs = self.chooser.beliefs
             mean, variance = beliefs.mean - beliefs.mean.mean(), beliefs.variance

@@ -111,7 +111,7 @@ class OtherChoice:
     def pairs_with_votes(self, pairs: Pairing) -> Pairing:
         """Pairs (better, worse) without worse items that have no votes.
 
-        Without votes on a better item there is no pair.
+        Where a better item has none, no pair is left.
         """
         if not all(self._present[above] for above, _ in pairs):
             return []
