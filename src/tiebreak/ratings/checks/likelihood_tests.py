@@ -35,8 +35,7 @@ Floats = NDArray[np.float64]
 
 # The log-likelihood comes within 0.05 of its supremum, where no maximum exists.
 _NEARLY_NONE = 1e-4
-# Strengths of few games without a penalty make an effect of chance: at four games per
-# item 13 % of tests at level 0.01 rejected, with this penalty 1 to 3 %.
+# Without a penalty strengths of few games turn chance into an effect.
 _LIGHT = 0.05
 _ENOUGH_GAMES = 24  # of a quarter of the items, for the chi-square distribution
 _MOST_RESAMPLES, _FEWEST_RESAMPLES = 399, 20
@@ -216,8 +215,7 @@ def _by_rows(columns: NDArray[np.int64], values: Floats, width: int) -> sp.csr_a
 
 def _smallest_losses(design: sp.csr_array, counts: Floats) -> Floats:
     """Nearly unpenalized minima for counts (B, m, 3), by Newton's method."""
-    # All draws in one: `minimize_newton` for one after the other took 1.0 instead of
-    # 0.1 s for 399 World Cups, which every check of a small file would wait for.
+    # All draws in one, as every check of a small file waits for them.
     link, q, products = LINKS["davidson"], design.shape[1], _products(design)
     out, active = np.empty(len(counts)), np.arange(len(counts))
     share = (counts[:, :, 1].sum(axis=1) + 0.5) / (counts.sum(axis=(1, 2)) + 1.0)
