@@ -264,8 +264,8 @@ class Glicko(DeviatingRating):
 
     Notes
     -----
-    ``expected_score`` is 1 / (1 + 10^(-g d / 400)), with the difference d in favor of
-    left and g(√(D²left + D²right)).
+    ``expected_score`` is 1 / (1 + 10^(-g d / 400)), with d the difference in favor of
+    left and g of √(D²left + D²right).
 
     References
     ----------
