@@ -1,21 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
-r"""What the answers say about the utilities θ: a normal distribution N(m, V).
+"""What the answers say about the utilities θ: a normal distribution N(m, V).
 
 An answer about d = θ_right - θ_left has Davidson's probabilities, P(left), P(tie),
 P(right) ∝ exp(-d/2), exp(t), exp(d/2), and θ ~ N(0, τ² K) before any answer: K is the
 identity, or half of it comes from features of the items. `Beliefs.learn` adds one
-answer in O(N²): the mean and the variance of d given the answer, by quadrature, and
-with c = e_right - e_left
+answer in O(N²): with c = e_right - e_left, and the mean μ' and variance s'² of d given
+the answer by quadrature,
 
     m += V c (μ' - μ) / s²,    V -= V c cᵀ V (s² - s'²) / s⁴.
 
-`Beliefs.refit` uses all answers at once: m is the maximum of the posterior by Newton's
-method together with t, V the inverse of its Hessian, and τ² is updated by an EM step.
-The prior of t is one imagined answer of each kind between two equal items, that of τ²
-two imagined items with τ = 1.
+`Beliefs.refit` uses all answers: m and t maximize the posterior, V is the inverse of
+its Hessian, and τ² takes an EM step. The prior of t is one imagined answer of each kind
+between two equal items, that of τ² two imagined items with τ = 1.
 
-Above `MOST_DENSE` items only the diagonal of V is kept, as if the errors of the items
-were independent.
+Above `MOST_DENSE` items only the diagonal of V is kept.
 """
 
 from __future__ import annotations
@@ -57,7 +55,7 @@ def _nodes() -> tuple[Floats, Floats]:
 
 
 def expected_information(mean: Floats, deviation: Floats, t: float) -> Floats:
-    """Mutual information, in nats, of an answer and d ~ N(mean, deviation²)."""
+    """Mutual information, in nats, of an answer and d."""
     x, w = _nodes()
     d = mean[..., None] + deviation[..., None] * x
     log_p = _LINK.log_probabilities(d.ravel(), t).reshape(*d.shape, 3)
@@ -71,8 +69,8 @@ def expected_information(mean: Floats, deviation: Floats, t: float) -> Floats:
 class Beliefs:
     """The distribution of the utilities; `learn` changes it, `refit` makes a new one.
 
-    ``cov`` has shape (N, N), or (N,) above `MOST_DENSE` items. ``root`` is Cholesky's
-    factor of K, or None for the identity; ``width`` is τ².
+    ``cov`` has shape (N, N), or (N,). ``root`` is Cholesky's factor of K, or None for
+    the identity; ``width`` is τ².
     """
 
     mean: Floats
@@ -83,7 +81,7 @@ class Beliefs:
 
     @classmethod
     def prior(cls, n_items: int, features: Floats | None = None) -> Beliefs:
-        """Beliefs before any answer; `features` have shape (N, p)."""
+        """Before any answer; `features` have shape (N, p)."""
         if n_items > MOST_DENSE:
             return cls(np.zeros(n_items), np.ones(n_items))
         if features is None:
@@ -142,9 +140,9 @@ class Beliefs:
         return column, less
 
     def refit(self, answers: Ints) -> Beliefs:
-        """Beliefs from all answers, the Newton steps starting here.
+        """Beliefs from all answers, by Newton steps from here.
 
-        Answers (n, 3) are rows of left, right and y: -1 (left is better), 0 or 1.
+        Answers (n, 3) are rows of left, right and y.
         """
         n, (left, right, y) = self.n_items, answers.T
         cells = count_comparisons(left, right, y, np.ones(len(y)), n)
@@ -178,7 +176,7 @@ class Beliefs:
 
 
 def _variances(objective: ComparisonObjective, x: Floats) -> Floats:
-    """Variances as if the errors of the items were independent, but for that of t."""
+    """Variances as if errors of items were independent, but for that of t."""
     objective.expand(x)
     diagonal = objective.hessian_diagonal()
     unit = np.zeros(len(x))

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-r"""Which pair to ask about next, how certain the goal is, and when to stop.
+"""Which pair to ask about next, how certain the goal is, and when to stop.
 
-A goal has weights w_kl of the differences θ_l - θ_k that it wants to know, and a
-certainty between 0 and 1; docs/ask.md has a table of both. The value of a pair is the
-decrease of Σ w_kl Var(θ_l - θ_k) that is expected from its answer. With
-c = e_right - e_left, s² = cᵀVc, the Laplacian L of the weights and the mutual
-information I of the answer and d = cᵀθ it is
+A goal has weights w_kl of the differences θ_l - θ_k, and a certainty between 0 and 1
+(table in docs/ask.md). The value of a pair is the decrease of the weighted sum of
+Var(θ_l - θ_k) that is expected from its answer. With c = e_right - e_left, s² = cᵀVc,
+the Laplacian L of the weights and the mutual information I of the answer and d = cᵀθ it
+is
 
     (1 - exp(-2 I)) cᵀVLVc / s².
 
-Two items within the tie threshold of the model are in the right order either way.
+Two items within the tie threshold are in the right order either way.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Goal(NamedTuple):
         return self._measure(beliefs)(1.0)
 
     def _measure(self, beliefs: Beliefs) -> Callable[[float], float]:
-        """How certain the goal is, if all variances were divided by a factor."""
+        """Certainty, if all variances were divided by a factor."""
         mean, variance = beliefs.mean, beliefs.variance
         rng = np.random.default_rng(0)
         if self.name == "scale":
@@ -108,7 +108,7 @@ class Goal(NamedTuple):
         return measure
 
     def remaining(self, beliefs: Beliefs, n_answers: int, level: float) -> int | None:
-        """About how many answers are missing; None if that cannot be said."""
+        """About how many answers are missing, or None."""
         certainty = self._measure(beliefs)
         if certainty(1.0) >= level:
             return 0
@@ -159,7 +159,7 @@ class Settings:
 
 
 class Chooser:
-    """Choose pairs, learn from answers; ``allowed`` says which items can be paired."""
+    """Choose pairs, learn from answers; ``allowed``: which items can be paired."""
 
     def __init__(
         self,
@@ -190,7 +190,7 @@ class Chooser:
     # Questions and answers -----------------------------------------------------------
 
     def ask(self, rater: Hashable) -> Pair | None:
-        """Choose a pair for a rater, sides at random; None if there is none left."""
+        """Choose a pair for a rater, sides at random; None if none is left."""
         pair = self._repeated(rater) or self._chosen(rater)
         if pair is None:
             return None
@@ -200,11 +200,11 @@ class Chooser:
         return pair
 
     def warm_up(self) -> None:
-        """Compile what a choice needs, before anybody waits for it."""
+        """Compile what a choice needs."""
         self._chosen(None)
 
     def note(self, rater: Hashable, left: int, right: int) -> None:
-        """Remember that a rater was asked, also before this program was started."""
+        """Remember that a rater was asked."""
         key = _key(left, right)
         self._asked[rater].append(key)
         self._open[key] += 1
@@ -215,7 +215,7 @@ class Chooser:
     ) -> None:
         """Close a question that was answered, or skipped if `y` is None.
 
-        Without an update the answer counts from the next `refit` on.
+        Without an update it counts from the next `refit` on.
         """
         key = _key(left, right)
         self._values = None
@@ -252,7 +252,7 @@ class Chooser:
         return Fit(beliefs, aim(self.goal, beliefs), len(answers), epoch)
 
     def adopt(self, fit: Fit) -> bool:
-        """Take the beliefs of a fit, and add the answers that came since."""
+        """Take the beliefs of a fit, and add later answers."""
         if fit.epoch != self._epoch:
             return False
         for answer in self._answers[fit.n_answers :]:
@@ -315,7 +315,7 @@ class Chooser:
         return Pair(*chosen, self.settings.strategy)
 
     def _valued(self) -> tuple[Ints, Ints, Floats]:
-        """Items, items, and the values of the pairs of the first and the second."""
+        """Items, items, and the values of their pairs."""
         items = self._candidates()
         value = np.empty((min(_ROWS, len(items)), len(items)))
         rows = getattr(self, f"_value_{self.settings.strategy}")(items, value)
@@ -327,7 +327,7 @@ class Chooser:
         return items[rows], items, value
 
     def _candidates(self) -> Ints:
-        """Items to choose from; of many, those with few games among a sample."""
+        """Items to choose from; of many, a sample with few games."""
         n = len(self.games)
         if self.beliefs.is_dense:
             return np.arange(n)
@@ -337,7 +337,7 @@ class Chooser:
         return np.union1d(some, others)
 
     def _rows(self, items: Ints, need: Floats) -> Ints:
-        """Rows of the items with few games, then of those with the largest need."""
+        """Items with few games, then those with the largest need."""
         few = np.maximum(self.settings.min_each - self.games[items], 0)
         return np.lexsort((-need, -few))[:_ROWS]
 
@@ -346,7 +346,7 @@ class Chooser:
         return self._rows(items, self._rng.random(len(items)))
 
     def _value_swiss(self, items: Ints, value: Floats) -> Ints:
-        """Prefer items with the fewest games, and among them neighbors."""
+        """Prefer few games, and among these neighbors."""
         games, mean = self.games[items], self.beliefs.mean[items]
         rows = self._rows(items, self._rng.random(len(items)) - games)
         played = games[rows][:, None] + games - 2 * games.min()
@@ -356,7 +356,7 @@ class Chooser:
         return rows
 
     def _value_information(self, items: Ints, value: Floats) -> Ints:
-        """Fill in the expected decrease of what the goal wants to know."""
+        """Fill in the expected decrease."""
         mean, cov, reach = self._aim.among(self.beliefs, items)
         variance = np.ascontiguousarray(np.diagonal(cov))
         # Chance decides between equal values, and items that somebody else is asked
@@ -374,7 +374,7 @@ class Chooser:
 
 @dataclass(eq=False)
 class Aim:
-    """What a goal wants to know: L, and VLV (empty above `MOST_DENSE` items)."""
+    """L of a goal, and VLV (empty above `MOST_DENSE` items)."""
 
     goal: Goal
     weights: Floats
@@ -382,7 +382,7 @@ class Aim:
     changes: list[tuple[Floats, Floats]] = field(default_factory=list)
 
     def among(self, beliefs: Beliefs, items: Ints) -> tuple[Floats, Floats, Floats]:
-        """Mean, V and VLV of some items; of all, if covariances are kept."""
+        """Mean, V and VLV of some items, or all."""
         if not beliefs.is_dense:
             beliefs = Beliefs(beliefs.mean[items], np.diag(beliefs.cov[items]))
             return beliefs.mean, beliefs.cov, aim(self.goal, beliefs).reach
@@ -393,9 +393,9 @@ class Aim:
         return beliefs.mean, beliefs.cov, self.reach
 
     def learn(self, beliefs: Beliefs, a: Floats, k: float) -> None:
-        """Follow an answer that made V less by k a aᵀ; VLV changes when it is needed.
+        """Follow an answer that made V less by k a aᵀ.
 
-        It becomes less by a bᵀ + b aᵀ, b = k VLa - ½k² (aᵀLa) a with the V of before.
+        VLV becomes less by a bᵀ + b aᵀ, b = k VLa - ½k² (aᵀLa) a with the V of before.
         """
         if beliefs.is_dense:
             pulled = self.weights @ a

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The items to ask about: a folder of files, a table, or a list of texts.
 
-An item has a name and one or more views: what a person sees of it, such as an image or
-a text. With a column of prompts an item (a model, say) has one view for each prompt,
-and two items are shown with views of the same prompt.
+An item has a name and one or more views, such as an image or a text. With a column of
+prompts it has a view for each prompt, and two items are shown with views of the same
+one.
 
-Files are found here once, and later asked for by number. A table can name files in its
-own folder only.
+Files are found once, then asked for by number. A table can name files in its own folder
+only.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class Items:
 
 
 def read_items(source: Path) -> Items:
-    """Read the items of a folder, a table or a text file of one item per line."""
+    """Read a folder, a table, or a text file of one item per line."""
     if source.is_dir():
         items = _read_folder(source)
     elif source.suffix.lower() in (".txt", ".text") and source.is_file():
@@ -118,7 +118,7 @@ def _digest(parts: Sequence[str | bytes]) -> str:
 
 
 def _item(name: str, views: Sequence[View]) -> Item:
-    """Make an item; of a file, its size and both ends are hashed."""
+    """Make an item; of a file, size and both ends are hashed."""
     parts: list[str | bytes] = []
     for view in views:
         parts += [view.kind, view.prompt or ""]
@@ -143,7 +143,7 @@ def _say_same(items: Sequence[Item]) -> list[str]:
 
 
 def _file_view(root: Path, path: Path, prompt: str | None = None) -> View | str:
-    """Make a view of a file below a folder; if it cannot be shown, say why."""
+    """View of a file below a folder; if it cannot be shown, why."""
     ending = path.suffix.lower()
     if not path.resolve().is_relative_to(root):
         return "outside the folder"
@@ -221,7 +221,7 @@ def _read_lines(path: Path) -> Items:
 
 
 def _find_column(columns: Sequence[str], words: Sequence[str]) -> str | None:
-    """Give the first column that is spelled as one of some words."""
+    """First column spelled as one of some words."""
     spelled = {spelling(column): column for column in reversed(columns)}
     return next((spelled[w] for w in map(spelling, words) if w in spelled), None)
 
@@ -276,7 +276,7 @@ def _read_table(path: Path) -> Items:
 
 
 def _cell_view(root: Path, kind: str, value: str, prompt: str | None) -> View | str:
-    """Make a view of a cell of a table; if it cannot be shown, say why."""
+    """View of a cell of a table; if it cannot be shown, why."""
     if kind == "link" or (kind == "file" and "://" in value):
         fine = value.startswith(("https://", "http://"))
         return View("link", value, prompt) if fine else "not an http address"

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The page that asks, on this machine: what it serves, and to whom.
 
-Every request passes `guard` first: the Host must be an address of this server, so that
-a foreign name that points here (DNS rebinding) is refused; a POST must come from the
-page itself (Origin) with its CSRF token, and is small.
-Everything but the style and the script needs the secret of a rater or of the organizer,
-which comes once in the address and from then on in a cookie that no other site can use.
-Files are served by their number in the list of items.
+Every request passes `guard` first: the Host must be an address of this server, against
+DNS rebinding; a POST must come from the page itself (Origin) with its CSRF token, and
+is small. All but style and script needs the secret of a rater or the organizer, which
+comes once in the address and then in a cookie that no other site can use. Files are
+served by their number in the list of items.
 """
 
 from __future__ import annotations
@@ -64,7 +63,7 @@ _HEADERS = {
 def _refuse_request(
     request: Request, hosts: Callable[[str], bool]
 ) -> tuple[int, str] | None:
-    """Status and reason for a request that the page itself would not send."""
+    """Status and reason, if the page would not send this."""
     host = request.headers.get("host", "")
     if not hosts(host):
         return 421, "This server does not answer under that name."
@@ -87,7 +86,7 @@ def _refuse_request(
 
 
 def allowed_hosts(host: str, port: int) -> Callable[[str], bool]:
-    """Say which values of the header Host mean this server."""
+    """Values of the header Host that mean this server."""
     names = {"localhost"}
     if host not in ("127.0.0.1", "::1", "localhost"):
         names |= {host.lower(), socket.gethostname().lower()}
@@ -228,7 +227,7 @@ class Site:
         )  # fmt: skip
 
     async def _join(self, request: Request) -> Response:
-        """Take a name, and give its owner a page of their own."""
+        """Take a name, and give it a page."""
         form = dict(parse_qsl((await request.body()).decode("utf-8", "replace")))
         name = " ".join(form.get("name", "").split())[:60]
         key, csrf = form.get("key", ""), form.get("csrf", "")
@@ -329,7 +328,7 @@ class Site:
         return await self._reply(rater)
 
     async def _save(self) -> None:
-        """Save what waits in one commit; meanwhile the next answers gather."""
+        """Save what waits in one commit."""
         while self._waiting:
             batch, self._waiting = self._waiting, []
             try:
@@ -363,7 +362,7 @@ async def _http_error(request: Request, error: HTTPException) -> Response:
 
 
 def open_socket(host: str, port: int) -> socket.socket:
-    """Listen at an address; a port in use is an error that says what to try."""
+    """Listen at an address; refuse a port in use."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family, backlog=1024)

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The file of answers: SQLite in WAL mode, every answer committed before the reply.
 
-A question is one row: who was asked about which items, in which order on the page, and
-later the outcome. An answer fills its row, so it can be neither lost after it was
-acknowledged nor counted twice, whatever a browser sends again. What is taken back is
-kept in the table ``undone``.
+A question is one row, and its answer fills that row: no acknowledged answer is lost,
+and none counts twice, whatever a browser sends again. What is taken back is kept in the
+table ``undone``.
 
-`tiebreak.io` reads these tables too (`tiebreak.io.answers`).
+`tiebreak.io.answers` reads these tables too.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ CREATE TABLE IF NOT EXISTS undone (
 
 
 class Refused(ValueError):  # noqa: N818 - it is an answer to a request
-    """A request that cannot be done; the message is for the person at the page."""
+    """A request that cannot be done, with a message for the person."""
 
     def __init__(self, message: str, status: int = 409) -> None:
         super().__init__(message)
@@ -64,7 +63,7 @@ class Rater(NamedTuple):
 
 @dataclass(frozen=True)
 class Question:
-    """A question that was asked; ``outcome`` is None as long as it is open."""
+    """A question; ``outcome`` is None while it is open."""
 
     number: int
     rater: int
@@ -124,7 +123,7 @@ class Store:
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
-        """Commit all changes of a block together, or none; blocks may be nested."""
+        """Commit all changes of a block or none; blocks may be nested."""
         with self._lock:
             if self._db.in_transaction:
                 yield self._db
@@ -144,14 +143,14 @@ class Store:
                 raise
 
     def _about(self, name: str, default: str) -> str:
-        """A value that is kept with the answers, the default from the first time on."""
+        """A value kept with the answers, the default at first."""
         with self.writing() as db:
             db.execute("INSERT OR IGNORE INTO about VALUES (?, ?)", (name, default))
         find = "SELECT value FROM about WHERE name = ?"
         return str(self._db.execute(find, (name,)).fetchone()[0])
 
     def secret(self, name: str) -> str:
-        """A random secret, made when it is first asked for."""
+        """A random secret, made at first use."""
         return self._about(name, secrets.token_urlsafe(18))
 
     # Items ---------------------------------------------------------------------------
@@ -159,7 +158,7 @@ class Store:
     def enter(
         self, hashes: Mapping[str, str], *, accept_changes: bool = False
     ) -> list[str]:
-        """Enter items by name and hash; say what changed since the last run."""
+        """Enter items by name and hash; say what changed."""
         rows = self._db.execute("SELECT name, hash, present FROM items").fetchall()
         known = {name: digest for name, digest, _ in rows}
         changed = [n for n in hashes if known.get(n, hashes[n]) != hashes[n]]
@@ -187,13 +186,13 @@ class Store:
         ]
 
     def item_numbers(self) -> dict[str, int]:
-        """Numbers of all items, also of those that were removed, by name."""
+        """Numbers of all items by name, also of removed ones."""
         return dict(self._db.execute("SELECT name, number FROM items"))
 
     # Raters --------------------------------------------------------------------------
 
     def rater(self, name: str) -> Rater:
-        """Find a rater by name, or add one with a new secret."""
+        """Find a rater by name, or add one."""
         with self.writing() as db:
             db.execute(
                 "INSERT OR IGNORE INTO raters (name, token) VALUES (?, ?)",
@@ -202,7 +201,7 @@ class Store:
         return next(rater for rater in self.raters() if rater.name == name)
 
     def raters(self) -> list[Rater]:
-        """All raters, in the order in which they were added."""
+        """All raters, in order."""
         rows = self._db.execute(
             "SELECT number, name, token FROM raters ORDER BY number"
         )
@@ -211,7 +210,7 @@ class Store:
     # Questions and answers -----------------------------------------------------------
 
     def questions(self) -> list[Question]:
-        """Questions in the order in which they were asked."""
+        """Questions as they were asked."""
         rows = self._db.execute(f"SELECT {_FIELDS} FROM questions ORDER BY number")
         return [Question(*row) for row in rows]
 
@@ -266,7 +265,7 @@ class Store:
         return after, before.outcome is None
 
     def undo(self, number: int, rater: int) -> Question | None:
-        """Take back the last answer of a rater; None if it was taken back before."""
+        """Take back the last answer; None if that was done before."""
         last = self._db.execute(
             "SELECT number FROM questions WHERE rater = ? AND outcome IS NOT NULL "
             "ORDER BY answered DESC, number DESC LIMIT 1",

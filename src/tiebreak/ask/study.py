@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A study: names of items, the file of answers, and what was learned from them.
 
-Every rater has two open questions, the one on the page and the next, which the page
-loads in advance. Answers that arrive together are committed together, with the next
-questions of the same people, and then change the beliefs. All answers are fitted from
-time to time in a thread.
+Every rater has two open questions, that on the page and the next, loaded in advance.
+Answers that arrive together are committed with the next questions of the same people,
+and then change the beliefs. A thread fits all answers from time to time.
 """
 
 from __future__ import annotations
@@ -52,8 +51,8 @@ class Progress:
 class Study:
     """Ask, answer, undo; safe to call from several threads.
 
-    The file knows the items already (`Store.enter`). With `prompts` of each item, two
-    items are compared under a prompt that both have.
+    The file knows the items already (`Store.enter`). With `prompts`, two items are
+    compared under one that both have.
     """
 
     def __init__(
@@ -117,7 +116,7 @@ class Study:
         return [p for p in self._prompts[left] if p in self._prompts[right]]
 
     def open_questions(self, rater: Rater) -> list[Question]:
-        """What to show now, and next; fewer if all pairs were asked."""
+        """What to show now, and next."""
         queue = self._open[rater.number]
         if len(queue) < AHEAD:
             with self._lock:
@@ -129,7 +128,7 @@ class Study:
 
     @contextmanager
     def _asking(self) -> Iterator[Callable[[int, int], list[Question]]]:
-        """A function that asks a rater; one commit at the end, or nothing was asked."""
+        """A function that asks a rater, in one commit at the end."""
         chosen: list[Pair] = []
 
         def ask(rater: int, n_questions: int) -> list[Question]:
@@ -156,10 +155,7 @@ class Study:
             raise
 
     def answer(self, answers: Sequence[Answer]) -> list[bool | Refused]:
-        """Save answers in one commit; False for one that was saved before.
-
-        The next questions of the same people are chosen before and saved with them.
-        """
+        """Save answers and next questions in one commit; False: saved before."""
         results: list[bool | Refused] = []
         new: list[Question] = []
         with self._lock:
@@ -195,7 +191,7 @@ class Study:
         raise Refused("An item of this pair was removed. Reload the page.")
 
     def _learn(self, question: Question, *, update: bool = True) -> bool:
-        """Count an answer; return whether it says which item is better."""
+        """Count an answer; whether it says which item is better."""
         self._last[question.rater] = question.number
         self._done[question.rater] += 1
         left, right = self._rows(question)
@@ -204,7 +200,7 @@ class Study:
         return sign is not None
 
     def undo(self, rater: Rater, number: int) -> bool:
-        """Take back the last answer and ask again; False if that was done before."""
+        """Take back the last answer and ask again; False: done before."""
         with self._lock:
             self._check(self.store.question(number, rater.number))
             taken = self.store.undo(number, rater.number)
@@ -263,7 +259,7 @@ class Study:
         return replace(self._progress, answers=len(self.chooser))
 
     def board(self, most: int | None = None) -> list[dict[str, Any]]:
-        """Items best first, with points and 95 % intervals, as of the last fit."""
+        """Items best first, with points and 95 % intervals."""
         with self._lock:
             beliefs = self.chooser.beliefs
             mean, variance = beliefs.mean - beliefs.mean.mean(), beliefs.variance
@@ -290,7 +286,7 @@ class Study:
 def _share_prompts(
     prompts: Sequence[Sequence[str | None]],
 ) -> NDArray[np.bool_] | None:
-    """Which items share a prompt, shape (N, N); None if all have the same ones."""
+    """Which items share a prompt, (N, N); None if all do."""
     number = {prompt: k for k, prompt in enumerate(dict.fromkeys(chain(*prompts)))}
     has = np.zeros((len(prompts), len(number)), dtype=np.float32)
     for row, some in enumerate(prompts):

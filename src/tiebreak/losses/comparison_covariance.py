@@ -1,18 +1,21 @@
 # SPDX-License-Identifier: BSD-3-Clause
-r"""How certain the coefficients of a comparison model are.
+"""How certain the coefficients of a comparison model are.
 
 H is the Hessian of the objective at its minimum, I that of the log-likelihood alone,
-and M = Σ n s sᵀ, a sum over comparisons of squared scores s (gradients of one
-comparison's loss); with R raters M = R/(R-1) Σ_r s_r s_rᵀ, s_r the sum over the
-comparisons of rater r. Weights are counts: weight 2 is two comparisons.
+and M = Σ n s sᵀ, a sum over comparisons with s the gradient of the loss of one; weights
+are counts. With R raters and s_r the sum over the comparisons of rater r, M is ::
 
-* Without a penalty H = I, and the covariance is the sandwich H⁻¹ M H⁻¹, right also
-  when probabilities are not quite those of the model, or (with raters) when votes of
-  one rater depend on each other.
-* With a penalty it is that of the posterior, H⁻¹, and what M has in excess of I comes
-  on top: H⁻¹ + H⁻¹ (M - I)₊ H⁻¹, with (·)₊ the positive part in the metric of H. The
-  sandwich alone would measure how surprised the model was: an item with nothing but
-  expected results would seem to be known exactly.
+    R/(R-1) Σ_r s_r s_rᵀ.
+
+* Without a penalty H = I, and the covariance is the sandwich H⁻¹ M H⁻¹, right also when
+  probabilities are not quite those of the model, or (with raters) when votes of one
+  rater depend on each other.
+* With a penalty it is that of the posterior and what M has in excess of I, ::
+
+    H⁻¹ + H⁻¹ (M - I)₊ H⁻¹,
+
+  with (·)₊ the positive part in the metric of H. By the sandwich alone an item with
+  nothing but expected results would seem to be known exactly.
 """
 
 from __future__ import annotations
@@ -36,13 +39,12 @@ _LARGEST_EIGEN = 1000
 _SPARSE = 0.1
 _BLOCK = 256
 _RATERS = 4096  # at a time
-# More coefficients get a sparse factor where items met few others each: for 7,301 chess
-# players it takes 1 s instead of 8, and 40 MB instead of 430.
+# More coefficients get a sparse factor where items met few others each.
 _LARGEST_FULL, _FEW_MET = 1500, 16
 
 
 def cholesky(hessian: Array) -> Array:
-    """Give the factor below the diagonal, or refuse numbers that rounding left none."""
+    """Give the lower factor, or refuse a matrix that rounding left none."""
     try:
         if np.isfinite(hessian).all():
             return la.cholesky(hessian, lower=True, check_finite=False)
@@ -97,7 +99,7 @@ def _few_met(objective: Any) -> bool:
 
 
 def factor_fits(objective: Any) -> bool:
-    """Say whether a factor takes bounded memory: it is small, or most is zero."""
+    """Whether a factor takes bounded memory: it is small, or most is zero."""
     return objective.n_variables <= LARGEST_COVARIANCE or _few_met(objective)
 
 
@@ -130,7 +132,7 @@ def score_covariance(
 
 
 def excess_covariance(hessian: Array, penalty: Array, meat: Array) -> Array:
-    """H⁻¹ (M - I)₊ H⁻¹ with I = H - diag(penalty), (·)₊ in the metric of H."""
+    """H⁻¹ (M - I)₊ H⁻¹, with I = H - diag(penalty)."""
     with one_blas_thread():
         factor = cholesky(hessian)
         surplus = meat - hessian
@@ -151,7 +153,7 @@ def excess_covariance(hessian: Array, penalty: Array, meat: Array) -> Array:
 
 
 def posterior_covariance(objective: ComparisonObjective, x: Array) -> Array:
-    """H⁻¹ + H⁻¹ (M - I)₊ H⁻¹ at the minimum x, the tie parameter (if free) last."""
+    """H⁻¹ + H⁻¹ (M - I)₊ H⁻¹ at the minimum x."""
     inverse = coefficient_covariance(objective, x, "model")
     meat = score_covariance(objective, x, None)
     return inverse + excess_covariance(objective.hessian(), objective.penalty, meat)
@@ -165,7 +167,7 @@ def _inverse(factor: Array) -> Array:
 
 
 def _symmetric(a: Array, b: Array) -> Array:
-    """Multiply two matrices whose product is symmetric, by half of the work."""
+    """Multiply two matrices whose product is symmetric."""
     n = len(a)
     out = np.empty((n, n))
 
@@ -214,10 +216,7 @@ def _clustered(
 def vote_scores(
     rows: sp.csr_array, scores: tuple[Array, Array], outcome: Any, has_tie: bool
 ) -> sp.csr_array:
-    """Gradients of -ln p of single votes in (β, t), from `scores` of their link.
-
-    `rows` (n, q) is the matrix of their design, outcomes are -1, 0, +1.
-    """
+    """Gradients of -ln p of single votes in (β, t); `rows` (n, q) are their design."""
     at = np.arange(rows.shape[0]), np.asarray(outcome, dtype=np.int64) + 1
     out = sp.diags_array(scores[0][at]) @ rows
     if not has_tie:
@@ -226,7 +225,7 @@ def vote_scores(
 
 
 def _by_outcome(in_d: Array) -> sp.csr_array:
-    """Give the matrix of shape (3 m, m) that sums outcomes of a cell with scores."""
+    """Matrix of shape (3 m, m) that sums the outcomes of a cell."""
     m = len(in_d)
     places = np.repeat(np.arange(m), 3), np.arange(3 * m + 1)
     return sp.csr_array((in_d.ravel(), *places), shape=(3 * m, m))

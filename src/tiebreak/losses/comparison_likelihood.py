@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
 r"""The likelihood of comparisons with three outcomes: links, designs, objective.
 
-A *link* turns the difference d = r(right) - r(left) and one tie parameter t, shared by
-all comparisons, into three probabilities. Both links here give a negative
-log-likelihood that is jointly convex in (d, t):
+A *link* turns the difference d = r(right) - r(left) and a common tie parameter t into
+three probabilities. Both links give a negative log-likelihood that is jointly convex in
+(d, t):
 
 * Davidson (1970): P(left), P(tie), P(right) ∝ exp(-d/2), exp(t), exp(d/2), with
   ν = exp(t). No ties at all is t = -∞.
 * cumulative logit, which is the model of Rao and Kupper (1967):
   P(right) = σ(d - t), P(left) = σ(-d - t), t ≥ 0, and θ = exp(t). No ties is t = 0.
 
-Without ties both are the Bradley-Terry model P(right) = σ(d). A tie is the most
-probable outcome when |d| ≤ ``threshold(t)``, the boundary included.
+Without ties both are P(right) = σ(d). A tie is the most probable outcome when |d| ≤
+``threshold(t)``, the boundary included.
 
-A *design* is the matrix D of shape (m, q) in d = D β. It is known by its products, D β
-and Dᵀ g, and by Dᵀ diag(h) D, and never stored. The *objective* joins both:
+A *design* is the matrix D of shape (m, q) in d = D β, known by its products and never
+stored. The *objective* joins both:
 
 .. math::
 
@@ -22,11 +22,10 @@ and Dᵀ g, and by Dᵀ diag(h) D, and never stored. The *objective* joins both:
               + \sum_j α_j β_j^2 + \frac{κ}{2}\,(\mathbf 1_S^\top β)^2,
     \qquad d = D β
 
-a **sum** over comparisons. The counts n (shape (m, 3), columns left, tie, right) are
-weights of equal comparisons and need not be whole; a count of zero contributes zero,
-whatever its probability is. The last term exists only where the likelihood does not
-change when the coefficients of a set S (the strengths of items) all move by the same
-amount: it is zero at the solution, whose strengths sum to zero.
+a **sum** over comparisons. The counts n (shape (m, 3), columns left, tie, right) need
+not be whole; a count of zero contributes zero, whatever its probability is. The last
+term is for a set S of coefficients (strengths) whose common shift does not change the
+likelihood; it is zero at the solution.
 """
 
 from __future__ import annotations
@@ -68,7 +67,7 @@ class Expansion(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def _log1p(x):  # type: ignore[no-untyped-def]
-    """As accurate as that of the C library, and twice as fast."""
+    """As accurate as the C library, and faster."""
     above = 1.0 + x
     return x if above == 1.0 else math.log(above) * (x / (above - 1.0))
 
@@ -87,7 +86,7 @@ def _davidson_loss(d, t, square, tied, left, tie, right):  # type: ignore[no-unt
 
 @njit(cache=True, nogil=True)
 def _davidson_slopes(d, square, tied, left, tie, right):  # type: ignore[no-untyped-def]
-    """Slopes in d and t; ½ (p_right - p_left); and what odds are to be divided by."""
+    """Slopes in d and t; ½ (p_right - p_left); and the divisor of the odds."""
     share = 1.0 / (1.0 + square + tied)
     half = math.copysign(0.5 * (1.0 - square) * share, d)
     # ½ + |half| and ½ - |half|: the slopes of a loss and of a win of the better.
@@ -215,17 +214,17 @@ def _fill_slopes(cumulative, d, t, counts, in_d, in_t):  # type: ignore[no-untyp
 
 
 class OutcomeLink:
-    """A link: probabilities of the three outcomes, and derivatives of -ln of them."""
+    """Probabilities of the three outcomes, and derivatives of -ln of them."""
 
     name: ClassVar[str]
     cumulative: ClassVar[bool] = False
 
     def probabilities(self, d: Vector, t: float | Vector) -> Vector:
-        """Give P(left), P(tie), P(right) as columns, shape (m, 3); t one, or (m,)."""
+        """Columns P(left), P(tie), P(right), shape (m, 3); t one, or (m,)."""
         raise NotImplementedError
 
     def log_probabilities(self, d: Vector, t: float) -> Vector:
-        """Give ln P(left), ln P(tie), ln P(right) as columns, shape (m, 3)."""
+        """Columns ln P(left), ln P(tie), ln P(right), shape (m, 3)."""
         raise NotImplementedError
 
     def threshold(self, t: float) -> float:
@@ -249,7 +248,7 @@ class OutcomeLink:
         return Expansion(value, gradient, in_t, curvature, cross, in_tt)
 
     def gradient(self, d: Vector, t: float, counts: Vector) -> tuple[Vector, float]:
-        """Give the first derivatives only, in d and in t, which is faster."""
+        """Give the first derivatives only, in d and in t."""
         in_d, in_t = self._slopes(d, t, counts)
         return in_d, float(in_t.sum())
 
@@ -279,7 +278,7 @@ class OutcomeLink:
 
 
 def _by_blocks(method: Callable[..., Vector]) -> Callable[..., Vector]:
-    """Let a link give three columns block by block: memory for the result only."""
+    """Let a link give three columns block by block, which bounds memory."""
 
     @wraps(method)
     def columns(self: OutcomeLink, d: Vector, t: float | Vector) -> Vector:
@@ -300,13 +299,13 @@ class Davidson(OutcomeLink):
 
     @_by_blocks
     def probabilities(self, d: Vector, t: float | Vector) -> Vector:
-        """Give P(left), P(tie), P(right) as columns, shape (m, 3)."""
+        """Columns P(left), P(tie), P(right)."""
         odds = np.exp(self._logits(d, t))
         return odds / odds.sum(axis=1, keepdims=True)
 
     @_by_blocks
     def log_probabilities(self, d: Vector, t: float) -> Vector:
-        """Give ln P(left), ln P(tie), ln P(right) as columns, shape (m, 3)."""
+        """Columns ln P(left), ln P(tie), ln P(right)."""
         logits = self._logits(d, t)
         return logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))
 
@@ -319,11 +318,11 @@ class Davidson(OutcomeLink):
         return logits - logits.max(axis=1, keepdims=True)
 
     def threshold(self, t: float) -> float:
-        """Give the largest ``|d|`` for which a tie is the most probable outcome."""
+        """Largest ``|d|`` of a tie."""
         return max(0.0, 2.0 * t)
 
     def start(self, tie_share: float) -> float:
-        """Give the t at which equal items tie with this probability."""
+        """The t of this share of ties."""
         return math.log(2.0 * _tie_odds(tie_share)) if tie_share else -math.inf
 
 
@@ -335,40 +334,40 @@ class Cumulative(OutcomeLink):
 
     @_by_blocks
     def probabilities(self, d: Vector, t: float | Vector) -> Vector:
-        """Give P(left), P(tie), P(right) as columns, shape (m, 3)."""
+        """Columns P(left), P(tie), P(right)."""
         # σ(d + t) - σ(d - t) as a product, which does not cancel.
         tie = _sigmoid(d + t) * _sigmoid(t - d) * -np.expm1(-2.0 * t)
         return np.stack([_sigmoid(-d - t), tie, _sigmoid(d - t)], axis=1)
 
     @_by_blocks
     def log_probabilities(self, d: Vector, t: float) -> Vector:
-        """Give ln P(left), ln P(tie), ln P(right) as columns, shape (m, 3)."""
+        """Columns ln P(left), ln P(tie), ln P(right)."""
         tie = -np.logaddexp(0.0, -d - t) - np.logaddexp(0.0, d - t)
         tie += math.log(-math.expm1(-2.0 * t)) if t else -math.inf
         left, right = -np.logaddexp(0.0, d + t), -np.logaddexp(0.0, t - d)
         return np.stack([left, tie, right], axis=1)
 
     def value(self, d: Vector, t: float, counts: Vector) -> float:
-        """Give -Σ n ln p; infinite if t < 0, or if t = 0 and there are ties."""
+        """Infinite if t < 0, or if t = 0 and there are ties."""
         if t < 0.0 or (t == 0.0 and counts[:, 1].any()):
             return math.inf
         return super().value(d, t, counts)
 
     def threshold(self, t: float) -> float:
-        """Give the largest ``|d|`` for which a tie is the most probable outcome."""
+        """Largest ``|d|`` of a tie."""
         # P(tie) ≥ P(right) at d ≥ 0 means θ exp(d) + 1 ≤ θ² - 1.
         return max(0.0, t + math.log1p(-2.0 * math.exp(-2.0 * t))) if t > 0.5 else 0.0
 
     def start(self, tie_share: float) -> float:
-        """Give the t at which equal items tie with this probability."""
+        """The t of this share of ties."""
         return math.log1p(2.0 * _tie_odds(tie_share)) if tie_share else 0.0
 
 
 class HalfWins(Davidson):
     """P(right) = σ(d), P(left) = σ(-d), and a tie as half a win for each side.
 
-    So -ln p of a tie is the mean of those of left and right, and t plays no part; a tie
-    has no probability. These are Davidson's formulas with ν = 0, but for the value.
+    -ln p of a tie is the mean of those of left and right; t plays no part. These are
+    Davidson's formulas with ν = 0, but for the value.
     """
 
     name = "half"
@@ -378,11 +377,11 @@ class HalfWins(Davidson):
         return super().value(d, -math.inf, _halved(counts))
 
     def expand(self, d: Vector, t: float, counts: Vector) -> Expansion:
-        """Give the value and its first and second derivatives."""
+        """Value and derivatives."""
         return super().expand(d, -math.inf, _halved(counts))
 
     def gradient(self, d: Vector, t: float, counts: Vector) -> tuple[Vector, float]:
-        """Give the first derivatives only, in d and in t."""
+        """First derivatives, in d and in t."""
         return super().gradient(d, -math.inf, _halved(counts))
 
 
@@ -395,7 +394,7 @@ LINKS: dict[str, OutcomeLink] = {"davidson": Davidson(), "cumulative": Cumulativ
 
 
 def _tie_odds(share: float) -> float:
-    """Give the odds of a tie, of a share that leaves room for it and for a winner."""
+    """Odds of a tie, of a share that leaves room for a winner."""
     share = min(max(share, 1e-12), 1.0 - 1e-12)
     return share / (1.0 - share)
 
@@ -429,13 +428,13 @@ class ItemDesign:
         return out
 
     def gram(self, h: Vector) -> Vector:
-        """Give Dᵀ diag(h) D, the Laplacian of the graph with weights h."""
+        """Give Dᵀ diag(h) D, a Laplacian with weights h."""
         out = np.zeros((self.n_coef, self.n_coef))
         _scatter_laplacian(self.left, self.right, h, out)
         return out
 
     def diagonal(self, h: Vector) -> Vector:
-        """Give the diagonal of Dᵀ diag(h) D."""
+        """Diagonal of Dᵀ diag(h) D."""
         # An item compared with itself has d = 0, whatever its coefficient.
         h = np.where(self.left == self.right, 0.0, h)
         out = np.bincount(self.left, h, self.n_coef)
@@ -452,7 +451,7 @@ class ItemDesign:
         return sp.csr_array((values, (rows, columns)), shape=shape)
 
     def matrix(self) -> sp.csr_array:
-        """Give D as a sparse matrix of shape (m, n_coef)."""
+        """D as a sparse matrix."""
         m = len(self.left)
         places = np.tile(np.arange(m), 2), np.concatenate([self.right, self.left])
         signs = np.repeat([1.0, -1.0], m)
@@ -460,7 +459,7 @@ class ItemDesign:
 
 
 class CovariateDesign:
-    """Covariates of the comparisons themselves, in favor of left: d = -Z β."""
+    """Covariates of comparisons, in favor of left: d = -Z β."""
 
     def __init__(self, covariates: Any) -> None:
         self.covariates = covariates  # dense or sparse
@@ -481,7 +480,7 @@ class CovariateDesign:
         return self.covariates.T @ (h[:, None] * self.covariates)
 
     def diagonal(self, h: Vector) -> Vector:
-        """Give the diagonal of Dᵀ diag(h) D."""
+        """Diagonal of Dᵀ diag(h) D."""
         if sp.issparse(self.covariates):
             return np.asarray(self.covariates.power(2).T @ h)
         out = np.zeros(self.n_coef)
@@ -492,12 +491,12 @@ class CovariateDesign:
         return out
 
     def matrix(self) -> sp.csr_array:
-        """Give D as a sparse matrix of shape (m, n_coef)."""
+        """D as a sparse matrix."""
         return -sp.csr_array(self.covariates)
 
 
 class FeatureDesign:
-    """A linear utility of the items' features: d = (X β)[right] - (X β)[left]."""
+    """A linear utility of features: d = (X β)[right] - (X β)[left]."""
 
     def __init__(self, features: Any, left: Codes, right: Codes) -> None:
         self.features = features
@@ -513,19 +512,19 @@ class FeatureDesign:
         return back_product(self.features, self.items.back(g))
 
     def gram(self, h: Vector) -> Vector:
-        """Give Dᵀ diag(h) D = Xᵀ L X, where L is the Laplacian with weights h."""
+        """Give Dᵀ diag(h) D = Xᵀ L X."""
         out = self.features.T @ (self._laplacian(h) @ self.features)
         return out.toarray() if sp.issparse(out) else np.asarray(out)
 
     def diagonal(self, h: Vector) -> Vector:
-        """Give the diagonal of Dᵀ diag(h) D."""
+        """Diagonal of Dᵀ diag(h) D."""
         product = self._laplacian(h) @ self.features
         if sp.issparse(self.features):
             return np.asarray(self.features.multiply(product).sum(axis=0)).ravel()
         return np.einsum("ij,ij->j", self.features, product)
 
     def matrix(self) -> sp.csr_array:
-        """Give D as a sparse matrix of shape (m, n_coef)."""
+        """D as a sparse matrix."""
         X = self.features
         return sp.csr_array(X[self.items.right] - X[self.items.left])
 
@@ -538,7 +537,7 @@ class FeatureDesign:
 
 
 class JointDesign:
-    """Several designs side by side, d = D₁ β₁ + D₂ β₂ and so on."""
+    """Several designs side by side, d = D₁ β₁ + D₂ β₂ + …."""
 
     def __init__(self, *parts: Design) -> None:
         self.parts = parts
@@ -569,11 +568,11 @@ class JointDesign:
         return out
 
     def diagonal(self, h: Vector) -> Vector:
-        """Give the diagonal of Dᵀ diag(h) D."""
+        """Diagonal of Dᵀ diag(h) D."""
         return np.concatenate([part.diagonal(h) for part in self.parts])
 
     def matrix(self) -> sp.csr_array:
-        """Give D as a sparse matrix of shape (m, n_coef)."""
+        """D as a sparse matrix."""
         return sp.hstack([part.matrix() for part in self.parts], format="csr")
 
 
@@ -582,7 +581,7 @@ Design = ItemDesign | CovariateDesign | FeatureDesign | JointDesign
 
 
 def _cross_gram(one: Design, two: Design, h: Vector) -> Vector:
-    """Give Oneᵀ diag(h) Two, column by column of the one with fewer columns."""
+    """Oneᵀ diag(h) Two, column by column of the narrower one."""
     if isinstance(one, FeatureDesign) and isinstance(two, ItemDesign):
         same = one.items.left is two.left and one.items.right is two.right
         if same and one.items.n_coef == two.n_coef:
@@ -613,7 +612,7 @@ def _scatter_laplacian(left, right, h, out):  # type: ignore[no-untyped-def]
 
 
 class ComparisonObjective:
-    """Value, gradient and Hessian of f at a point x = (β, t), or x = β."""
+    """Value, gradient and Hessian of f at x = (β, t), or β."""
 
     def __init__(
         self,
@@ -651,7 +650,7 @@ class ComparisonObjective:
         return self.local.value + self._penalty(beta), gradient
 
     def gradient(self, x: Vector) -> Vector:
-        """Give the gradient at x only, which is cheaper; the Hessian stays."""
+        """Give the gradient at x only; the Hessian stays."""
         beta, t = self.split(x)
         loss = self.link.gradient(self.design.apply(beta), t, self.counts)
         return self._gradient(beta, *loss)
@@ -663,7 +662,7 @@ class ComparisonObjective:
         return gradient if self.tie is not None else np.append(gradient, in_t)
 
     def hessian(self) -> Vector:
-        """Give the Hessian at the last expanded point, as a dense matrix."""
+        """The Hessian at the last expanded point, dense."""
         q, local = self.n_coef, self.local
         out = gram = self.design.gram(local.curvature)
         if self.tie is None:
@@ -679,11 +678,11 @@ class ComparisonObjective:
 
     @property
     def penalty(self) -> Vector:
-        """What the penalty adds to the diagonal of the Hessian."""
+        """Diagonal that the penalty adds to the Hessian."""
         return np.append(2.0 * self.alpha, np.zeros(self.n_variables - self.n_coef))
 
     def hessian_product(self, v: Vector) -> Vector:
-        """Give the Hessian at the last expanded point times v."""
+        """H v at the last expanded point."""
         beta, t = (v[:-1], float(v[-1])) if self.tie is None else (v, 0.0)
         local = self.local
         change = self.design.apply(beta)
@@ -696,7 +695,7 @@ class ComparisonObjective:
         return out
 
     def hessian_diagonal(self) -> Vector:
-        """Give the diagonal of the Hessian at the last expanded point."""
+        """Diagonal of H at the last expanded point."""
         out = self.design.diagonal(self.local.curvature) + 2.0 * self.alpha
         if self.free is not None:
             out[self.free] += self.level

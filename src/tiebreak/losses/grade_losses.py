@@ -8,17 +8,15 @@ group's factor c_g (1, or one over the weight of its pairs),
 
     L(u) = \sum_{(i,j)} c_g\, w_i w_j\; \ell(1 - (u_i - u_j)),
 
-sums over pairs and not means, for the hinge ℓ(z) = z₊ and its square ℓ(z) = z₊². A pair
-counts when u_i < u_j + 1; at equality the hinge has the subgradient 0. With p_i the
-weight of the worse items from which i keeps no margin, q_i that of the better ones, and
-b_i the sum of w_j u_j over both,
+a **sum** over pairs, for the hinge ℓ(z) = z₊ and its square ℓ(z) = z₊². A pair counts
+when u_i < u_j + 1; at equality the hinge has the subgradient 0. With p_i the weight of
+the worse items from which i keeps no margin, q_i that of the better ones, and b_i the
+sum of w_j u_j over both,
 
     Σ w w z₊   = Σ_i w_i (p_i - u_i (p_i - q_i)),
     ∂/∂u_i     = -w_i (p_i - q_i),
     ½ ∂/∂u_i Σ w w z₊²  = w_i ((p_i + q_i) u_i - b_i - (p_i - q_i)),
     Σ w w z₊²  = Σ w w z₊ + ½ u·∂/∂u Σ w w z₊².
-
-Pairs that are written down have the squared hinge too.
 """
 
 from __future__ import annotations
@@ -43,7 +41,7 @@ class GradeHinge:
         self.tree, self.slope = tree, slope
 
     def value(self, u: Floats) -> float:
-        """Give the loss of the utilities of all rows."""
+        """Give the loss."""
         return self.expand(u)[0]
 
     def expand(self, u: Floats) -> tuple[float, Floats]:
@@ -67,11 +65,11 @@ class GradeSquaredHinge:
         self._sample: tuple[NDArray[np.int64], GradeTree] | None = None
 
     def value(self, u: Floats) -> float:
-        """Give the loss of the utilities of all rows; the Hessian moves to u too."""
+        """Give the loss; the Hessian moves to u too."""
         return self.expand(u)[0]
 
     def expand(self, u: Floats) -> tuple[float, Floats]:
-        """Give the loss and its gradient; the Hessian then speaks of u."""
+        """Loss and gradient; H then speaks of u."""
         tree, self._u = self.tree, u
         s = tree.gather(u)
         tree.arrange(s)
@@ -91,7 +89,7 @@ class GradeSquaredHinge:
         return value, tree.scatter(pull)
 
     def hessian_product(self, v: Floats) -> Floats:
-        """Give the Hessian at the last expanded point times v."""
+        """H v at the last expanded point."""
         # (Hv)_i = 2 c w_i Σ_j w_j (v_i - v_j) over the partners j of i.
         tree = self.tree
         t = tree.center(tree.gather(v))
@@ -101,12 +99,12 @@ class GradeSquaredHinge:
         return tree.scatter(out)
 
     def hessian_diagonal(self) -> Floats:
-        """Give the diagonal of the Hessian at the last expanded point."""
+        """Diagonal of H at the last expanded point."""
         tree = self.tree
         return tree.scatter(2.0 * tree.weight * tree.scale * self._degree)
 
     def sketch(self, A: Any, n_rows: int) -> Floats:
-        """Estimate AᵀHA at the last expanded point from some of the rows."""
+        """Estimate AᵀHA from some of the rows."""
         tree, loss, rows = self.tree, self, self.tree.rows
         if n_rows < len(rows):
             if self._sample is None or len(self._sample[0]) > 2 * n_rows:
@@ -130,9 +128,9 @@ class GradeSquaredHinge:
 class SmoothedHinge:
     """Σ c w_i w_j ℓ(1 - s (u_i - u_j)), ℓ the hinge, rounded off between ±ε/2.
 
-    ℓ(z) = ((z + ε/2)₊² - (z - ε/2)₊²) / 2ε: twice the squared hinge, with the margins
-    1 ± ε/2. Its slope is the share of a pair's weight that is a feasible dual variable
-    of the hinge, so that every point gives a lower bound for the hinge itself.
+    ℓ(z) = ((z + ε/2)₊² - (z - ε/2)₊²) / 2ε: squared hinges with the margins 1 ± ε/2.
+    Its slopes are feasible dual variables of the hinge, so every point gives a lower
+    bound.
     """
 
     def __init__(self, hinge: GradeHinge, width: float) -> None:
@@ -143,7 +141,7 @@ class SmoothedHinge:
         )
 
     def expand(self, u: Floats) -> tuple[float, Floats]:
-        """Give the loss and its gradient; the Hessian then speaks of u."""
+        """Loss and gradient; H then speaks of u."""
         value, gradient, self.dual_sum = 0.0, np.zeros(len(u)), 0.0
         for loss, margin, sign in self._parts:
             # (m - d)₊² = m² (1 - d/m)₊²
@@ -154,15 +152,15 @@ class SmoothedHinge:
         return value, gradient
 
     def hessian_product(self, v: Floats) -> Floats:
-        """Give the Hessian at the last expanded point times v."""
+        """H v at the last expanded point."""
         return self._curvature(lambda loss: loss.hessian_product(v))
 
     def hessian_diagonal(self) -> Floats:
-        """Give the diagonal of the Hessian at the last expanded point."""
+        """Diagonal of H at the last expanded point."""
         return self._curvature(lambda loss: loss.hessian_diagonal())
 
     def sketch(self, A: Any, n_rows: int) -> Floats:
-        """Give AᵀHA at the last expanded point; of some rows it would be indefinite."""
+        """Give AᵀHA; of some rows it would be indefinite."""
         return self._curvature(lambda loss: loss.sketch(A, len(A)))
 
     def _curvature(self, of: Callable[[GradeSquaredHinge], Floats]) -> Floats:
@@ -185,23 +183,23 @@ class ListedSquaredHinge:
         self._shuffled = np.random.default_rng(0).permutation(len(better))
 
     def expand(self, u: Floats) -> tuple[float, Floats]:
-        """Give the loss and its gradient; the Hessian then speaks of u."""
+        """Loss and gradient; H then speaks of u."""
         short = np.maximum(0.0, 1.0 - (u[self.better] - u[self.worse]))
         self._curvature = 2.0 * self.weight * (short > 0.0)
         push = self.weight * short
         return float(push @ short), self._gather(-2.0 * push)
 
     def hessian_product(self, v: Floats) -> Floats:
-        """Give the Hessian at the last expanded point times v."""
+        """H v at the last expanded point."""
         return self._gather(self._curvature * (v[self.better] - v[self.worse]))
 
     def hessian_diagonal(self) -> Floats:
-        """Give the diagonal of the Hessian at the last expanded point."""
+        """Diagonal of H at the last expanded point."""
         worse = self._sum(self.worse, self._curvature)
         return self._sum(self.better, self._curvature) + worse
 
     def sketch(self, A: Any, n_rows: int) -> Floats:
-        """Estimate AᵀHA at the last expanded point from some of the pairs."""
+        """Estimate AᵀHA from some of the pairs."""
         chosen = self._shuffled[:n_rows]
         difference = A[self.better[chosen]] - A[self.worse[chosen]]
         if sp.issparse(difference):

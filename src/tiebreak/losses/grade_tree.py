@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """All pairs of different grades within groups, without writing one of them down.
 
-The grades of a group are halved again and again, so that every pair of items of
-different grades is separated exactly once: log₂ k levels for k grades.
+The grades of a group are halved again and again, log₂ k levels for k grades: every pair
+of items of different grades is separated exactly once.
 
 Rows of a group stand in *slots*, ascending in grade. A node (lo, mid, hi, level) is a
 range of slots, cut between two grades: every item in [mid, hi) is better than every
-item in [lo, mid). Item i is a *partner* of item j, i better than j, when
-u_i < u_j + 1: when the pair does not keep a margin of one.
+item in [lo, mid). A better item i and a worse j are *partners* when u_i < u_j + 1: they
+keep no margin of one.
 
-Inside a node the items stand in ascending order of utility, so the partners of one
-item are a range: from the first item on, for an item of the lower half; up to the last
-one, for an item of the upper half. ``bound`` holds the other end, found by walking two
-sorted lists per node, in O(n log k) after a sort of the utilities.
+Inside a node items ascend in utility, so the partners of one item are a range: from the
+first item on for the lower half, up to the last for the upper half. ``bound`` holds the
+other end, found by walking two sorted lists per node, in O(n log k) after a sort of the
+utilities.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ def split_nodes(
     u: Floats,
     spare: Floats,
 ) -> None:
-    """Order the halves of every node by utility and find the ranges of partners."""
+    """Order the halves of every node by utility; find ranges of partners."""
     for t in range(first, last):
         lo, mid, hi, level = nodes[t, 0], nodes[t, 1], nodes[t, 2], nodes[t, 3]
         here, halves, ends = order[level], order[level + 1], bound[level]
@@ -194,7 +194,7 @@ def add_partner_sums(
 def add_partner_rows(
     nodes: Ints, order: Ints, bound: Ints, X: Floats, spare: Floats, out: Floats
 ) -> None:
-    """Add to the row of every item the sum of the rows of its partners, in place."""
+    """Add to every row the sum of the rows of its partners, in place."""
     # It is ``add_partner_sums`` for many columns at once, of all nodes.
     q = X.shape[1]
     for t in range(len(nodes)):
@@ -227,7 +227,7 @@ _LEAST_TASK = 50_000
 def run_tasks(
     work: Callable[[tuple[int, int]], None], tasks: list[tuple[int, int]]
 ) -> None:
-    """Run tasks at the same time; a single one right here, which is cheaper."""
+    """Run tasks at the same time, a single one right here."""
     if len(tasks) == 1:
         work(tasks[0])
     else:
@@ -237,7 +237,7 @@ def run_tasks(
 def _even_parts(
     starts: NDArray[np.int64], first: int, last: int
 ) -> list[tuple[int, int]]:
-    """Divide groups `first` to `last` so that every thread gets as many slots."""
+    """Divide groups so that every thread gets as many slots."""
     if first >= last:
         return []
     n = int(starts[last] - starts[first])
@@ -263,7 +263,7 @@ def parts_around(
 def plan_stages(
     nodes: NDArray[np.int32], roots: NDArray[np.int64], starts: NDArray[np.int64]
 ) -> list[list[tuple[int, int]]]:
-    """Divide the work so that a node comes before those within it, in even parts."""
+    """Divide the work in even parts, a node before those within it."""
     share = max(_LEAST_TASK, -(-int(starts[-1]) // n_threads()))
     large = np.flatnonzero(np.diff(starts) > share)
     small = [(int(roots[a]), int(roots[b])) for a, b in parts_around(large, starts)]
@@ -336,7 +336,7 @@ class GradeTree:
         self._stages = plan_stages(self.nodes, self._roots, self.starts)
 
     def twin(self) -> GradeTree:
-        """Return a tree of the same pairs that is arranged by itself."""
+        """Return a tree of the same pairs, arranged by itself."""
         other = copy(self)
         other._order, other._bound = self._order.copy(), self._bound.copy()
         other._spare = np.empty_like(self._spare)
@@ -354,7 +354,7 @@ class GradeTree:
         self.n_levels = int(self.nodes[:, 3].max(initial=-1)) + 1
 
     def sample(self, n_rows: int) -> tuple[NDArray[np.int64], GradeTree]:
-        """Choose some rows at random, of few groups rather than few of each."""
+        """Choose rows at random, of few groups rather than few of each."""
         rng = np.random.default_rng(0)
         n_groups = len(self.starts) - 1
         typical = max(1, min(n_rows, len(self.rows) // n_groups))
@@ -415,19 +415,19 @@ class GradeTree:
         self._each_stage(lambda a, b: split_nodes(self.nodes, a, b, *arrays))
 
     def partner_sums(self, x: Floats) -> tuple[Floats, Floats]:
-        """Sum over the partners of each slot, as last arranged."""
+        """Sum over the partners of each slot."""
         over_worse, over_better = np.zeros((2, len(x)))
         self._add_sums(x, over_worse, over_better)
         return over_worse, over_better
 
     def partner_sum(self, x: Floats) -> Floats:
-        """Sum over all partners of each slot, better or worse, as last arranged."""
+        """Sum over all partners of each slot, better or worse."""
         out = np.zeros(len(x))
         self._add_sums(x, out, out)
         return out
 
     def partner_rows(self, X: Floats) -> Floats:
-        """Sum the rows of all partners of each slot, as last arranged."""
+        """Sum the rows of all partners of each slot."""
         out, spare = np.zeros(X.shape), np.empty((len(X) + 1, X.shape[1]))
         add_partner_rows(self.nodes, self._order, self._bound, X, spare, out)
         return out
@@ -453,7 +453,7 @@ class GradeTree:
 
 
 def _by_group_and_grade(group: NDArray[np.int64], y: Floats) -> NDArray[np.int64]:
-    """Sort rows by group, then ascending grade; faster than sorting by two keys."""
+    """Sort rows by group, then ascending grade."""
     if len(y) == 0:
         return np.empty(0, dtype=np.int64)
     order = np.argsort(y)

@@ -16,11 +16,10 @@ there. The objective is Laplace's approximation of the marginal likelihood,
           + α\|β\|^2 + ω s^2 + \tfrac{κ}{2} (ā - 1)^2,
 
 a **sum** over votes, with ā the mean of the discriminations 1 + ê_1. The last term
-keeps the scale in β: a penalty on strengths alone would make them small and
-discriminations large. A standard deviation of 0 fixes a deviation at 0, and without any
-G is the objective of Bradley-Terry. As Hessian serves that of the penalties and the
-Schur complement A - Σ B_j D_j⁻¹ B_jᵀ of the expected joint Hessian, which is positive
-semidefinite.
+keeps the scale in β, as a penalty on strengths alone would make discriminations large.
+A standard deviation of 0 fixes a deviation at 0. The Hessian is that of the penalties
+and the Schur complement A - Σ B_j D_j⁻¹ B_jᵀ of the expected joint Hessian, which is
+positive semidefinite.
 """
 
 from __future__ import annotations
@@ -54,7 +53,7 @@ _STIFF = 100.0  # κ per item and judge: ā is 1 up to a percent
 
 @dataclass(frozen=True, eq=False)
 class JudgeCells:
-    """Votes summed by judge, left and right item; judges are in blocks."""
+    """Votes summed by judge, left and right; judges in blocks."""
 
     start: Ints  # (R + 1,), where the cells of each judge begin
     left: Ints  # (m,)
@@ -76,7 +75,7 @@ class JudgeCells:
         return cls(start, left[first], right[first], counts, n_items)
 
     def every(self, step: int) -> JudgeCells:
-        """Give the cells of every so-many-th judge."""
+        """Cells of every so-many-th judge."""
         kept = np.arange(self.n_judges) % step == 0
         rows, size = kept[self.judge], np.diff(self.start)[kept]
         start = np.append(0, np.cumsum(size))
@@ -97,8 +96,7 @@ class JudgeCells:
 class JudgeObjective:
     """G, its gradient and its approximate Hessian at x = (β, s, t).
 
-    s and t are variables where `sided` and `tied` say so. Deviations start where the
-    last evaluation left them.
+    `sided` and `tied`: s and t are variables. Deviations start where they were last.
     """
 
     def __init__(
@@ -210,18 +208,15 @@ class JudgeObjective:
 
     @property
     def mean_scale(self) -> float:
-        """The mean discrimination, from means instead of modes of the judges.
-
-        Modes are too small: large discriminations are hard to tell from larger ones.
-        """
+        """The mean discrimination, from means of the judges: modes are too small."""
         return 1.0 + float(self.mean[:, 0].mean())
 
     def hessian_product(self, v: Array) -> Array:
-        """Give the Hessian at the last expanded point times v."""
+        """H v at the last expanded point."""
         return self.hessian() @ v
 
     def hessian_diagonal(self) -> Array:
-        """Give the diagonal of the Hessian at the last expanded point."""
+        """Diagonal of H at the last expanded point."""
         return np.diag(self.hessian())
 
     def hessian(self) -> Array:
@@ -260,7 +255,7 @@ class JudgeObjective:
         return out
 
     def _curvature(self) -> tuple[Array, Array]:
-        """Expected second derivatives in dd, dt and tt, (m, 3), and the D of these."""
+        """Expected second derivatives in dd, dt and tt, (m, 3), and their D."""
         cells, out = self.cells, np.empty((len(self.gap), 3))
         inner = np.empty_like(self.inner)
 
@@ -318,7 +313,7 @@ class JudgeObjective:
 
 @njit(cache=True, nogil=True)
 def _expand(cumulative, d, t, w, left, tie, right):  # type: ignore[no-untyped-def]
-    """Loss of a cell, slopes in d and t, and second derivatives dd, dt, tt."""
+    """Loss of a cell, slopes in d and t, and dd, dt, tt."""
     if not cumulative:
         return davidson_cell(d, t, w, left, tie, right)
     value, in_d, in_w, dd, dw, ww = cumulative_cell(d, w, left, tie, right)
@@ -370,7 +365,7 @@ def _add_judge(gap, counts, common, precision, e, slope, inner):  # type: ignore
 
 @njit(cache=True, nogil=True)
 def _add_outer(gap, dd, dt, tt, inner):  # type: ignore[no-untyped-def]
-    """Add what a cell's second derivatives are in e; the upper half."""
+    """Add a cell's second derivatives in e; the upper half."""
     inner[0, 0] += dd * gap * gap
     inner[0, 1] += dt * gap
     inner[0, 2] -= dd * gap
@@ -381,7 +376,7 @@ def _add_outer(gap, dd, dt, tt, inner):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _add_prior(precision, inner):  # type: ignore[no-untyped-def]
-    """Add the prior of e, fix what does not vary, and fill the lower half."""
+    """Add the prior of e, fix what does not vary, mirror."""
     for i in range(3):
         if precision[i] == math.inf:
             for j in range(3):
@@ -423,7 +418,7 @@ def _solve(root, vector):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _find_modes(start, gap, counts, common, precision, effect, inner, value):  # type: ignore[no-untyped-def]
-    """Update the deviations of judges to their modes; fill D and f + ½ ln|D|."""
+    """Update deviations to their modes; fill D and f + ½ ln|D|."""
     slope, step, trial = np.empty(3), np.empty(3), np.empty(3)
     root = np.zeros((3, 3))
     for j in range(len(value)):
@@ -466,8 +461,7 @@ def _find_modes(start, gap, counts, common, precision, effect, inner, value):  #
 def _differentiate(start, gap, counts, common, precision, effect, inner, in_gap, out):  # type: ignore[no-untyped-def]
     """Fill the derivatives in δ of each cell, and in t, s, ln σ of each judge.
 
-    The mean of e is its mode minus D⁻¹ (half the third derivatives times D⁻¹), to the
-    order of Laplace's approximation.
+    The mean of e is its mode minus D⁻¹ (half the third derivatives times D⁻¹).
     """
     root, inverse = np.zeros((3, 3)), np.empty((3, 3))
     pull, follow = np.empty(3), np.empty(3)
@@ -523,7 +517,7 @@ def _differentiate(start, gap, counts, common, precision, effect, inner, in_gap,
 
 @njit(cache=True, nogil=True)
 def _bend(cumulative, gap, d, w, counts, inverse):  # type: ignore[no-untyped-def]
-    """Half the third derivatives of a cell, times the covariance of its (d, t)."""
+    """Half the third derivatives of a cell, times its covariance."""
     left, tie, right = counts
     var_d = gap * gap * inverse[0, 0] - 2.0 * gap * inverse[0, 2] + inverse[2, 2]
     both, var_t = gap * inverse[0, 1] - inverse[1, 2], inverse[1, 1]
@@ -557,7 +551,7 @@ def _bend(cumulative, gap, d, w, counts, inverse):  # type: ignore[no-untyped-de
 
 @njit(cache=True, nogil=True)
 def _fill_curvature(start, gap, counts, common, precision, effect, out, inner):  # type: ignore[no-untyped-def]
-    """Fill expected second derivatives in dd, dt and tt of each cell, and their D."""
+    """Fill expected second derivatives of each cell, and their D."""
     for j in range(len(effect)):
         a, side = 1.0 + effect[j, 0], common[1] + effect[j, 2]
         t = common[0] + effect[j, 1]
@@ -573,7 +567,7 @@ def _fill_curvature(start, gap, counts, common, precision, effect, out, inner): 
 
 @njit(cache=True, nogil=True)
 def _fill_mixed(start, left, right, gap, curvature, effect, free, place, out):  # type: ignore[no-untyped-def]
-    """Add the mixed second derivatives in deviations and x; place: of s, and t last."""
+    """Add the mixed second derivatives in deviations and x."""
     row = np.empty(3)
     for j in range(len(out)):
         a = 1.0 + effect[j, 0]

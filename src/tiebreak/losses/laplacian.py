@@ -3,10 +3,9 @@ r"""Laplacians: the sum of squared differences over pairs, as a quadratic form.
 
 .. math:: v^⊤ L v = \sum_{(i,j)} w_{ij} (v_i - v_j)^2,
 
-a sum over pairs, each counted once, and not a mean. L is positive semidefinite and
-takes constants to zero: inside a group (or a connected part of a graph of pairs) only
-differences count. It is L = BᵀB for a root B, with which a penalized sum of squared
-differences becomes a least-squares problem: dᵀLd = ‖Bd‖².
+a **sum** over pairs, each counted once. L is positive semidefinite and takes constants
+to zero. It is L = BᵀB for a root B, with which a penalized sum of squared differences
+becomes a least-squares problem: dᵀLd = ‖Bd‖².
 
 The Laplacian of groups, in which every two rows of a group are a pair of weight
 w_i w_j, is never stored. With W the weight of a group and v̄ = Σ w_i v_i / W its mean,
@@ -98,7 +97,7 @@ class GroupLaplacian:
         return self.form(V, np.zeros(self.n))[0]
 
     def form(self, V: Any, c: Floats) -> tuple[Any, Floats, Floats]:
-        """Give VᵀLV, Vᵀc, and the diagonal without what centering takes from it."""
+        """VᵀLV, Vᵀc, and the diagonal before centering."""
         total = np.bincount(self.group, self._scale, len(self.size)).astype(float)
         if sp.issparse(V):
             mean = self._means(V).toarray()
@@ -113,7 +112,7 @@ class GroupLaplacian:
         return form, back_product(V, c), form.diagonal() + total @ mean**2
 
     def _plain(self, V: Floats, c: Floats, total: Floats) -> Any:
-        """Give `form` in one pass, where means may be taken off at last."""
+        """Give `form` in one pass, means taken off at last."""
         same = self.n > 0 and (self._scale == self._scale[0]).all()
         if not same or len(self.size) > 1:
             return None
@@ -165,7 +164,7 @@ class GroupLaplacian:
         return _scale(self.center(V), self._root_scale)
 
     def sandwich(self, K: Floats) -> Floats:
-        """Give B K Bᵀ of a symmetric K, in its memory, from its upper triangle."""
+        """Give B K Bᵀ of a symmetric K, in its memory, from its upper half."""
         if len(self.size) == 1:
             means = dsymv(1.0, K.T, self._share, lower=1)[:, None]
         else:
@@ -176,7 +175,7 @@ class GroupLaplacian:
         return K
 
     def root_of(self, V: Floats, rows: Codes) -> Floats:
-        """Give the rows of B V that belong to one group, from these rows of V."""
+        """Rows of B V of one group, from these rows of V."""
         return _scale(V - self._share[rows] @ V, self._root_scale[rows])
 
     def root_transpose(self, R: Floats) -> Floats:
@@ -225,7 +224,7 @@ class PairLaplacian:
         return np.asarray(self._L.diagonal())
 
     def root(self, V: Floats) -> Floats:
-        """Give B V, with L = BᵀB: √w times the difference right - left of each pair."""
+        """Give B V: √w times the difference right - left of each pair."""
         return np.asarray(self._B @ V)
 
     def root_transpose(self, R: Floats) -> Floats:
@@ -233,7 +232,7 @@ class PairLaplacian:
         return np.asarray(self._B.T @ R)
 
     def sandwich(self, K: Floats) -> Floats:
-        """Give B K Bᵀ of a symmetric K, from its upper triangle."""
+        """Give B K Bᵀ of a symmetric K, from its upper half."""
         mirror(K)
         return self.root(np.ascontiguousarray(self.root(K).T))
 
@@ -243,7 +242,7 @@ Laplacian = GroupLaplacian | PairLaplacian
 
 @njit(cache=True, nogil=True)
 def _center_both_sides(K, group, means, center, scale):  # type: ignore[no-untyped-def]
-    """Write scaled K - 1 mᵀ - m 1ᵀ + center, m the ``means`` over groups, into K."""
+    """Write scaled K - 1 mᵀ - m 1ᵀ + center into K, m the ``means``."""
     n = len(K)
     for first in range(0, n, _TILE):
         for start in range(first, n, _TILE):
@@ -272,7 +271,7 @@ def mirror(K):  # type: ignore[no-untyped-def]
 
 
 def weigh_squares(A: Any, weight: Floats) -> Floats:
-    """Give the sum of squares of every column, rows weighted, shape (q,)."""
+    """Weighted sum of squares of every column, shape (q,)."""
     if sp.issparse(A):
         return np.asarray(A.multiply(A).T @ weight)
     return np.einsum("ij,ij,i->j", A, A, weight)

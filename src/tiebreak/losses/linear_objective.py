@@ -40,13 +40,13 @@ class UtilityLoss(Protocol):
         """Give the loss and its gradient; the Hessian then speaks of u."""
 
     def hessian_product(self, v: Floats) -> Floats:
-        """Give the Hessian at the last expanded point times v."""
+        """H v at the last expanded point."""
 
     def hessian_diagonal(self) -> Floats:
-        """Give the diagonal of the Hessian at the last expanded point."""
+        """Diagonal of H at the last expanded point."""
 
     def sketch(self, A: Any, n_rows: int) -> Floats:
-        """Estimate AᵀHA at the last expanded point from about `n_rows` rows."""
+        """Estimate AᵀHA from about `n_rows` rows."""
 
 
 class LinearObjective:
@@ -63,18 +63,18 @@ class LinearObjective:
             self.max_products = _PATIENCE
 
     def expand(self, x: Floats) -> tuple[float, Floats]:
-        """Give f and its gradient at x; the Hessian then speaks of x."""
+        """Give f and its gradient; the Hessian then speaks of x."""
         value, self.in_utility = self.loss.expand(forward_product(self.A, x))
         gradient = x + self.C * back_product(self.A, self.in_utility)
         return 0.5 * float(x @ x) + self.C * value, gradient
 
     def hessian_product(self, v: Floats) -> Floats:
-        """Give the Hessian at the last expanded point times v."""
+        """H v at the last expanded point."""
         curved = self.loss.hessian_product(forward_product(self.A, v))
         return v + self.C * back_product(self.A, curved)
 
     def preconditioner(self, n_products: int) -> Callable[[Floats], Floats]:
-        """Give r to M⁻¹ r for an M near the Hessian at the last expanded point."""
+        """Give r to M⁻¹ r for an M near the Hessian."""
         if self.n_variables <= _SKETCH_COLUMNS:
             share = int(_SKETCH_SHARE * self.A.shape[0])
             n_rows = min(max(share, _FEWEST_ROWS), _MOST_ROWS)
@@ -96,7 +96,7 @@ class LinearObjective:
 
 
 def solve_near(M: Floats, least: float) -> Callable[[Floats], Floats]:
-    """Give r to M⁻¹ r; by the diagonal, at least `least`, where M is indefinite."""
+    """Give r to M⁻¹ r; by the diagonal, at least `least`, if indefinite."""
     # Rounding does that to entries of very different sizes, or M is of few rows.
     diagonal = np.maximum(M.diagonal(), least)
     try:
@@ -128,7 +128,7 @@ def back_product(A: Any, g: Floats) -> Floats:
 
 
 def inner_products(A: Floats, B: Floats) -> Floats:
-    """Give Aᵀ B of two tall matrices, columns of a large product divided by threads."""
+    """Give Aᵀ B of two tall matrices, columns divided among threads."""
     if A.shape[1] <= _SKETCH_COLUMNS:
         return np.asarray(A.T @ B)
     out = np.empty((A.shape[1], B.shape[1]))

@@ -3,23 +3,21 @@ r"""The penalized likelihood of ranked lists of items without features.
 
 .. math:: f(θ, η) = -\sum_l w_l \ln P(\text{list } l) + α \sum_i θ_i^2,
 
-a sum over lists, with η = ln δ. A list is read as choices: from the items that remain,
-the block C in the next place is chosen. A set S of k items is chosen with probability
-proportional to
+a **sum** over lists, with η = ln δ. From the items that remain, the set S of k items in
+the next place is chosen with probability proportional to
 
 .. math:: f(S) = \delta_k \exp\Bigl(\frac1k \sum_{i ∈ S} θ_i\Bigr),   δ_1 = 1,
 
-over all sets S of the remaining items whose size k is allowed. The sum over all sets of
-size k is the elementary symmetric polynomial e_k of exp(θ/k). What remains is always
-the rest of the list, so one recursion from its end gives the sums of all stages,
+over all sets of an allowed size. The sum over those of size k is the elementary
+symmetric polynomial e_k of exp(θ/k). One recursion from the end of the list gives the
+sums of all stages,
 
     e_s(i and after) = e_s(after i) + x_i e_{s-1}(after i),
 
 and one from its start their derivatives: O(k) per entry and allowed size, all terms
-positive. The Hessian of a list of m takes O(m² Σ k), and sums of 1/z and 1/z² alone
-where nothing is tied. The objective is convex. Adding a constant to θ changes no
-probability; without a penalty the Hessian gets a term that keeps the mean of θ where
-it is.
+positive. The Hessian of a list of m takes O(m² Σ k). The objective is convex. Adding a
+constant to θ changes no probability; without a penalty the Hessian gets a term that
+holds the mean of θ.
 """
 
 from __future__ import annotations
@@ -141,7 +139,7 @@ def _add_plain_choices(
     gradient: Floats,
     curved: Floats,
 ) -> float:
-    """Do what add_choices does for lists without ties, where a sum is all it takes."""
+    """Do what add_choices does for lists without ties."""
     longest, total, lost = 0, 0.0, 0.0
     for row in range(len(indptr) - 1):
         longest = max(longest, indptr[row + 1] - indptr[row])
@@ -173,7 +171,7 @@ def _add_plain_choices(
 
 @njit(cache=True, nogil=True)
 def _add_exactly(total: float, lost: float, term: float) -> tuple[float, float]:
-    """Add a term and keep what rounding loses; a line search sees f change by 1e-14."""
+    """Add a term and keep what rounding loses, which a line search needs."""
     new = total + term
     if abs(total) >= abs(term):
         return new, lost + ((total - new) + term)
@@ -192,7 +190,7 @@ def add_list_matrices(
     diagonal: Floats,
     squares: Floats,
 ) -> None:
-    """Add up Hessians of -ln P and outer products of its gradients, list by list."""
+    """Add up Hessians of -ln P and outer products of gradients."""
     n_items, longest = len(x) - len(sizes) + 1, 0
     for row in range(len(indptr) - 1):
         longest = max(longest, indptr[row + 1] - indptr[row])
@@ -264,8 +262,7 @@ def _fill_tied(
     """Gradient and upper Hessian of a list with ties: O(m² Σ k), k the sizes.
 
     Slot (j, s) of a vector stands for a set of sizes[j] items of which s are chosen.
-    Passing an item moves a share of every slot to the next; all terms are positive up
-    to the difference of E[gradient gradientᵀ] and its square that a Hessian is.
+    Passing an item moves a share of every slot to the next.
     """
     n_sizes, m = len(sizes), len(x) - len(sizes) + 1
     offset, top = np.zeros(n_sizes + 1, dtype=np.int64), x[0]
@@ -377,7 +374,7 @@ class Choices:
     def of_positions(
         cls, flat: Ints, position: Ints, indptr: Ints, weight: Floats, n_items: int
     ) -> Choices:
-        """Read lists whose tied entries share the position of the first of them."""
+        """Read lists whose tied entries share a position."""
         first = position + np.repeat(indptr[:-1], np.diff(indptr))
         starts = np.flatnonzero(first == np.arange(len(flat)))
         ends = np.zeros(len(flat), dtype=np.int64)
@@ -386,7 +383,7 @@ class Choices:
 
     @property
     def block_sizes(self) -> Ints:
-        """Size of the block that every entry begins, 0 where none begins."""
+        """Size of the block that every entry begins, or 0."""
         return np.where(self.ends > 0, self.ends - np.arange(len(self.ends)), 0)
 
 
@@ -408,20 +405,20 @@ class OrderLikelihood:
         return self._sums(x, np.zeros(len(x)))[0]
 
     def expand(self, x: Floats) -> tuple[float, Floats]:
-        """Give f and its gradient at x; the Hessian methods then speak of x."""
+        """Give f and its gradient; the Hessian then speaks of x."""
         self._x = np.array(x, dtype=np.float64)
         value, gradient, _ = self._sums(x, np.zeros(len(x)))
         return value, gradient
 
     def hessian_product(self, v: Floats) -> Floats:
-        """Give the Hessian at the last expanded point times v."""
+        """H v at the last expanded point."""
         curved, theta = self._sums(self._x, v)[2], v[: self.choices.n_items]
         if self.alpha == 0.0:
             curved[: len(theta)] += self._hold * theta.mean()
         return curved
 
     def hessian(self) -> Floats:
-        """Give the Hessian at the last expanded point."""
+        """H at the last expanded point."""
         hessian = self._matrices(True, False)[0]
         n = self.choices.n_items
         hessian[np.arange(n), np.arange(n)] += 2.0 * self.alpha
@@ -430,7 +427,7 @@ class OrderLikelihood:
         return hessian
 
     def hessian_diagonal(self) -> Floats:
-        """Give the diagonal of the Hessian at the last expanded point."""
+        """Diagonal of H at the last expanded point."""
         diagonal = self._matrices(False, False)[2]
         n = self.choices.n_items
         diagonal[:n] += 2.0 * self.alpha if self.alpha else self._hold / n
@@ -438,7 +435,7 @@ class OrderLikelihood:
 
     @property
     def penalty(self) -> Floats:
-        """What the penalty adds to the diagonal of the Hessian."""
+        """Diagonal that the penalty adds to the Hessian."""
         own = np.full(self.choices.n_items, 2.0 * self.alpha)
         return np.append(own, np.zeros(self.n_variables - len(own)))
 
@@ -448,7 +445,7 @@ class OrderLikelihood:
 
     @property
     def _hold(self) -> float:
-        """The curvature given to the mean of θ: about that of one item."""
+        """Curvature given to the mean of θ."""
         return float(self.choices.weight.sum()) / self.choices.n_items
 
     def _sums(self, x: Floats, v: Floats) -> tuple[float, Floats, Floats]:
@@ -470,7 +467,7 @@ class OrderLikelihood:
         return value, gradient, curved
 
     def _matrices(self, with_hessian: bool, with_squares: bool) -> list[Floats]:
-        """Sums over lists: Hessian and squares (empty if not asked), and diagonal."""
+        """Sums over lists: Hessian and squares (if asked), and diagonal."""
         lists, n = self.choices, self.n_variables
 
         def part(rows: slice) -> list[Floats]:

@@ -5,14 +5,13 @@ A pair of a better item b and a worse item c with weight w has the share
 
 .. math:: D(b, c) = \frac{w\, e^{-(u_b - u_c)}}{\sum w'\, e^{-(u_{b'} - u_{c'})}}
 
-of the loss. The *potential* of an item is its share as the better item minus its
-share as the worse one, so that Σ D (h(b) - h(c)) = Σ_i potential_i h_i for any h.
+of the loss. The *potential* of an item is its share as the better item minus its share
+as the worse one, so Σ D (h(b) - h(c)) = Σ_i potential_i h_i for any h.
 
 Where the pairs are all pairs of different grades in a group, running sums over slots
 (sorted by group, then by grade; a run is slots of equal grade) give all potentials in
-O(n). For pairs that are written down they cost O(pairs). Utilities of any size neither
-overflow nor vanish: where exponentials of all utilities fit into floating-point numbers
-they are multiplied, and otherwise sums are kept relative to their largest term.
+O(n). For listed pairs they cost O(pairs). Where exponentials of utilities overflow or
+vanish, sums are kept relative to their largest term.
 """
 
 from __future__ import annotations
@@ -77,7 +76,7 @@ def add_shares(
 def split_pairs(
     up: Floats, down: Floats, h: Floats, item: Codes, step: NDArray[np.int8]
 ) -> tuple[float, float]:
-    """Sum down_b up_c over the pairs with h 1 and 0, and over those with 0 and 1."""
+    """Sum down_b up_c over pairs with h 1 and 0, and with 0 and 1."""
     in_order, turned = 0.0, 0.0
     zeros, ones, zeros_below, ones_below = 0.0, 0.0, 0.0, 0.0
     for i in range(len(item)):
@@ -98,7 +97,7 @@ def split_pairs(
 def largest_power(
     u: Floats, log_weight: Floats, runs: Codes, first_run: Codes
 ) -> float:
-    """Find the largest log w_b + log w_c - (u_b - u_c) over all pairs."""
+    """Largest log w_b + log w_c - (u_b - u_c) of all pairs."""
     largest = -np.inf
     for group in range(len(first_run) - 1):
         below = -np.inf
@@ -157,7 +156,7 @@ class GradePotentials:
         return log_loss, as_better - as_worse
 
     def shares(self, u: Floats) -> tuple[float, Floats, Floats]:
-        """Give the logarithm of the loss, and what share each item has on each side."""
+        """Give ln of the loss, and the share of each item on each side."""
         low, high = fill_utilities(self._s, u, self._item)
         if 0.5 * (high - low) + self._largest_log > SAFE_POWER:
             return self._relative_shares()
@@ -170,7 +169,7 @@ class GradePotentials:
         return math.log(self._total), sides[0], sides[1]
 
     def split(self, h: Floats) -> tuple[float, float]:
-        """Give the shares of pairs that h puts in order, and of those it reverses."""
+        """Give the shares of pairs that h puts in order and reverses."""
         if self._powers is not None:
             in_order, turned = split_pairs(*self._powers, h, self._item, self._step)
         else:
@@ -181,7 +180,7 @@ class GradePotentials:
         return in_order / self._total, turned / self._total
 
     def separates(self, h: Floats) -> bool:
-        """Say whether h is 1 and 0, or 0 and 1, in the two items of every pair."""
+        """Whether h is 1 and 0, or 0 and 1, in every pair."""
         if np.any(np.diff(self._first_run) != 2):
             return False  # of three grades two have the same h
         upper = np.repeat(np.arange(len(self._runs) - 1) % 2, np.diff(self._runs))
@@ -189,7 +188,7 @@ class GradePotentials:
         return np.array_equal(own, upper) or np.array_equal(own, 1 - upper)
 
     def _relative_shares(self) -> tuple[float, Floats, Floats]:
-        """Do what ``shares`` does by sums relative to their largest terms."""
+        """Do what ``shares`` does relative to largest terms."""
         self._powers = None
         m, last = len(self._s), len(self._runs) - 1
         shift = largest_power(self._s, self._log_weight, self._runs, self._first_run)
@@ -214,7 +213,7 @@ class GradePotentials:
         )
 
     def _sums_below(self, x: Floats) -> Floats:
-        """Sum the terms of each slot with the worse ones, times x of these."""
+        """Sum the terms of each slot with worse ones, times their x."""
         out = np.zeros(len(x))
         add_exponential_sums(
             out, self._s, self._shifted, x, self._runs, self._first_run
@@ -232,7 +231,7 @@ class ListedPotentials:
         self._log_weight = np.log(weight)
 
     def expand(self, u: Floats) -> tuple[float, Floats]:
-        """Give the logarithm of the loss and the potentials, as ``GradePotentials``."""
+        """Give the logarithm of the loss and the potentials."""
         power = self._log_weight - (u[self.better] - u[self.worse])
         shift = float(power.max())
         term = np.exp(power - shift)
@@ -243,13 +242,13 @@ class ListedPotentials:
         return math.log(total) + shift, potential
 
     def split(self, h: Floats) -> tuple[float, float]:
-        """Give the shares of pairs in order and reversed, as ``GradePotentials``."""
+        """Give the shares of pairs in order and reversed."""
         better, worse = h[self.better], h[self.worse]
         in_order = self._share[better > worse].sum()
         return float(in_order), float(self._share[better < worse].sum())
 
     def separates(self, h: Floats) -> bool:
-        """Say whether h is 1 and 0, or 0 and 1, in the two items of every pair."""
+        """Whether h is 1 and 0, or 0 and 1, in every pair."""
         apart = h[self.better] - h[self.worse]
         return bool(np.all(apart == 1.0) or np.all(apart == -1.0))
 

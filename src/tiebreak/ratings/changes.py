@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What changed between two leaderboards, and which changes are more than noise.
 
-Ratings are known up to a common zero. The change of an item is therefore measured from
-the mean of the items that both leaderboards have, or from one item: with A the matrix
-of these contrasts, ::
+Ratings have a common zero that is arbitrary, so changes are measured from the mean of
+the items that both leaderboards have, or from one item. With A the matrix of these
+contrasts, ::
 
     change = A θ_new - A θ_old,
     V = A (V_new + V_old - C - Cᵀ) Aᵀ,
@@ -35,10 +35,7 @@ _NOTHING = 1e-4  # rating points; less is rounding
 
 @dataclass(frozen=True, eq=False)
 class Rated:
-    """One of two leaderboards: ratings, up to a common zero, and how certain they are.
-
-    All numbers are rating points.
-    """
+    """One of two leaderboards: ratings in points, and how certain they are."""
 
     names: list[Any]  # (N,), best first
     rank: NDArray[np.int64]  # (N,)
@@ -83,7 +80,6 @@ def _places(names: Sequence[Any], known: Sequence[Any]) -> NDArray[np.int64]:
 
 
 def _table_order(board: Leaderboard) -> NDArray[np.int64]:
-    """Give the numbers of a model's items, best first."""
     return _places(board.table["item"].to_list(), board.model.items_.tolist())
 
 
@@ -158,7 +154,7 @@ def shared_covariance(
 ) -> Floats:
     """Return C of two fits of strengths, in rating points, as `Rated.of` orders items.
 
-    ``rows`` are the scores of what both share, one row for each: `weighted_scores`.
+    ``rows`` are the `weighted_scores` of what both share.
     """
     meat = np.asarray((rows[0].T @ rows[1]).todense())
     inverse = [_inverse_hessian(board.model) for board in (old, new)]

@@ -1,9 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Leaderboards: ratings, how certain they are, what they rest on, what to compare next.
-
-The public class comes first; then the scale of ratings, intervals and ranks,
-categories, the matrix of results, and pairs to compare next.
-"""
+"""Leaderboards: ratings, how certain they are, and what to compare next."""
 
 from __future__ import annotations
 
@@ -45,19 +41,17 @@ Floats = NDArray[np.float64]
 class Leaderboard:
     """Items by rating, with intervals of ratings and of ranks.
 
-    A strength θ (natural logarithm) is shown as the rating
-    anchor + scale / ln(base) · (θ - θ of the reference). ``print`` a leaderboard, or
-    take its `table`.
+    The rating of a strength θ is anchor + scale / ln(base) · (θ - θ of the reference).
 
     Parameters
     ----------
     model : BradleyTerry, PlackettLuce, Elo, Glicko or another model with ``items_``
         Fitted, on items without features.
     level : float, default=0.95
-        Confidence of the interval of each rating by itself, and of all statements
-        about ranks and groups together.
+        Confidence of each rating by itself, and of all statements about ranks and
+        groups together.
     interval : {"sandwich", "cluster", "model"}, optional
-        Where the intervals come from: the `kind` of :meth:`BradleyTerry.covariance`.
+        The `kind` of :meth:`BradleyTerry.covariance`.
     scale, base : float, default=400.0 and 10.0
         At a difference of `scale` the odds of winning are `base` to one, ties left
         aside; ``scale=1, base=math.e`` gives strengths. Elo and Glicko ignore both.
@@ -70,20 +64,20 @@ class Leaderboard:
     ----------
     table : polars.DataFrame
         One row per item, best first: ``rank``, ``item``, ``rating``, ``lower`` and
-        ``upper`` (interval of this rating), ``rank_best`` and ``rank_worst`` (interval
-        of the rank; an item could be best if it contains 1), ``group`` (letters; two
-        items without a common one are different), ``provisional``, ``wins``, ``ties``,
-        ``losses``. What a model cannot say is null: Elo has no intervals, PlackettLuce
-        no wins, more than 1,000 strengths no groups. A provisional item has fewer than
-        three games, or fewer than 30 and a standard error twice that of the median
-        item; it is placed by the lower end of its interval. If items fall into sets
-        that never meet, a column ``set`` numbers these, and ``rank`` counts within.
+        ``upper`` (its interval), ``rank_best`` and ``rank_worst`` (interval of the
+        rank), ``group`` (letters; two items without a common one are different),
+        ``provisional``, ``wins``, ``ties``, ``losses``. What a model cannot say is
+        null: Elo has no intervals, PlackettLuce no wins, more than 1,000 strengths no
+        groups. A provisional item has fewer than three games, or fewer than 30 and a
+        standard error twice that of the median item; it is placed by the lower end of
+        its interval. Sets of items that never meet are numbered in a column ``set``,
+        and ranked by themselves.
     notes : list of str
         What the intervals rest on: the prior, few raters, items that never meet.
     model, level : object, float
         As given.
     categories : dict of str to Leaderboard
-        Leaderboards of parts of the results, when :func:`rank` got `by`.
+        Of parts of the results, when :func:`rank` got `by`.
 
     Examples
     --------
@@ -149,9 +143,9 @@ class Leaderboard:
         Parameters
         ----------
         X, y
-            Comparisons of items by name (Pairs), and outcomes -1, 0, +1.
+            Pairs of items by name, and outcomes.
         model : estimator, optional
-            Fitted on a copy of it; :class:`~tiebreak.BradleyTerry` by default.
+            A copy is fitted; :class:`~tiebreak.BradleyTerry` by default.
         sample_weight, columns : array-like and dict, optional
             Weights, and other row-aligned arguments of ``fit``, by name.
         **options
@@ -169,7 +163,7 @@ class Leaderboard:
 
     @property
     def groups(self) -> list[list[Any]]:
-        """Maximal groups of items without a significant difference, best first."""
+        """Groups without a significant difference, best first."""
         letters = self.table["group"]
         if letters.is_null().any():
             return []
@@ -180,7 +174,7 @@ class Leaderboard:
         return list(groups.values())
 
     def by_category(self) -> pl.DataFrame:
-        """Give the leaderboards of all categories in one table.
+        """Leaderboards of all categories in one table.
 
         Returns
         -------
@@ -212,24 +206,22 @@ class Leaderboard:
         return ResultsMatrix.of(self.model, best_first[:top])
 
     def versus(self, item: Any, *others: Any) -> pl.DataFrame:
-        """Compare an item with others, and say how sure the difference is.
+        """Compare an item with others.
 
         Parameters
         ----------
         item, *others : item names
-            One item, and those to compare it with; none: with all others.
+            The item, and those to compare it with (none: all), best first.
 
         Returns
         -------
         polars.DataFrame
             One row per comparison: ``item``, ``other``, ``difference`` (rating points,
             positive if `item` is better) with its interval ``lower`` to ``upper``,
-            ``probability`` (that `item` is better), ``p_value`` (two-sided, of no
-            difference; with a prior twice the smaller tail of the posterior),
-            ``p_adjusted`` (by Holm's method for so many comparisons), and
-            ``votes_needed``: direct comparisons that would separate two items of this
-            difference with a power of 80 %. Null between items that never meet. Others
-            stand best first.
+            ``probability`` (that `item` is better), ``p_value`` (two-sided; with a
+            prior twice the smaller tail of the posterior), ``p_adjusted`` (Holm's
+            method), and ``votes_needed``: direct comparisons that separate such a
+            difference with a power of 80 %. Null between items that never meet.
         """
         model, known = self.model, self._strengths
         if known is None:
@@ -279,13 +271,13 @@ class Leaderboard:
         Parameters
         ----------
         n_pairs : int, default=10
-            How many to name; fewer if there are not so many pairs.
+            How many to name.
 
         Returns
         -------
         polars.DataFrame
             Columns ``left``, ``right`` and ``gain``, the expected information in nats
-            when those above it were compared before.
+            once those above were compared.
         """
         positive_integer(n_pairs, "n_pairs")
         self._need_counts("The choice of pairs to compare next")
@@ -310,7 +302,7 @@ class Leaderboard:
         yield draw_leaderboard(self.table, self.level, options.max_width)
 
     def _repr_html_(self) -> str:
-        """Show the table and its notes in a notebook, without the picture."""
+        """Show table and notes in a notebook."""
         return results_html(
             draw_leaderboard(self.table, self.level, WIDE - 1), *self.notes
         )
@@ -325,7 +317,7 @@ class Leaderboard:
 
 @dataclass(frozen=True)
 class RatingScale:
-    """Rating = anchor + scale / ln(base) · (θ - θ of the reference)."""
+    """The scale of ratings, see `Leaderboard`."""
 
     scale: float = 400.0
     base: float = 10.0
@@ -338,20 +330,20 @@ class RatingScale:
         return self.scale / math.log(self.base)
 
     def place(self, items: NDArray[Any]) -> int | None:
-        """Give the number of the reference item among `items`, or None."""
+        """Number of the reference among `items`, or None."""
         if self.reference is None:
             return None
         return find_item(items, self.reference, "The reference ")
 
     def apply(self, strength: Floats, place: int | None) -> Floats:
-        """Give ratings of strengths; the last axis is of items."""
+        """Ratings of strengths; the last axis is of items."""
         mean = strength.mean(axis=-1, keepdims=True)
         zero = mean if place is None else strength[..., [place]]
         return self.anchor + self.unit * (strength - zero)
 
 
 def find_strengths(model: Any, interval: str | None) -> StrengthDistribution | None:
-    """Give the distribution of a model's strengths or ratings; None: it has none."""
+    """Distribution of a model's strengths or ratings; None: it has none."""
     if not hasattr(model, "strength_"):
         if not hasattr(model, "deviation_"):
             return None
@@ -375,7 +367,7 @@ def find_strengths(model: Any, interval: str | None) -> StrengthDistribution | N
 
 
 def component_of(model: Any) -> NDArray[np.int64]:
-    """Label items that met, if only through others; all 0 for ratings over time."""
+    """Label items that met, if only through others; all 0 over time."""
     if hasattr(model, "_components"):
         return model._components()
     return np.zeros(len(model.items_), dtype=np.int64)
@@ -433,7 +425,7 @@ _UNCERTAIN = 2.0  # times the median standard error: a quarter of its informatio
 
 
 def sort_board(table: pl.DataFrame) -> pl.DataFrame:
-    """Sort and rank items, provisional ones by the lower end of their interval."""
+    """Sort and rank items, provisional ones by the lower end."""
     sure = pl.coalesce("lower", "rating")
     place = pl.when("provisional").then(sure).otherwise("rating")
     table = table.with_columns(place.alias("place"))
@@ -494,7 +486,7 @@ def describe_basis(model: Any, scale: RatingScale) -> list[str]:
 
 
 def _letters(groups: list[NDArray[np.int64]] | None, n: int) -> list[str | None]:
-    """Write the groups of each item as letters; None where they would be too many."""
+    """Groups of each item as letters; None where they would be too many."""
     if groups is None:
         return [None] * n
     letters: list[list[str]] = [[] for _ in range(n)]
@@ -517,7 +509,7 @@ class ResultsMatrix:
     items : ndarray of shape (k,)
         Names of the items, in the order of rows and columns.
     wins, ties : ndarray of shape (k, k)
-        ``wins[i, j]``: how often i beat j, as summed weights; how often they tied.
+        ``wins[i, j]``: how often i beat j, by weight; and tied.
     """
 
     items: NDArray[Any]
@@ -526,7 +518,7 @@ class ResultsMatrix:
 
     @classmethod
     def of(cls, model: BradleyTerry, chosen: NDArray[np.int64]) -> ResultsMatrix:
-        """Build the matrix of chosen items, by number, from the counts of a model."""
+        """Build the matrix of items, by number, from the counts of a model."""
         names = model.items_
         place = np.full(len(names), -1, dtype=np.int64)
         place[chosen] = np.arange(len(chosen))
@@ -562,9 +554,8 @@ def choose_next_pairs(
 ) -> tuple[NDArray[np.int64], Floats]:
     """Choose comparisons (k, 2) greedily by expected information, in nats (k,).
 
-    One more comparison of i and j adds h = E[(∂ ln P/∂d)²], its Fisher information, to
-    the Hessian in the direction of their difference d, whose variance is v: it gains
-    ½ ln(1 + h v). Each pair is chosen as if those before it had been compared.
+    A comparison of Fisher information h = E[(∂ ln P/∂d)²] gains ½ ln(1 + h v), v the
+    variance of d given those chosen before.
     """
     n = len(strength)
     upper = np.triu_indices(n, 1)

@@ -28,9 +28,9 @@ _LONGEST_GROUP = 12
 def draw_leaderboard(
     board: pl.DataFrame, level: float, width: int = WIDE, most: int = _SHOWN
 ) -> Table:
-    """Make a table for the terminal, of the first items.
+    """Make a table of the first items for the terminal.
 
-    In a narrow one other columns make room until no name needs more than two lines.
+    If it is narrow, columns go until no name needs more than two lines.
     """
     best, narrow = board.head(most), width < WIDE
     columns = _columns(best, level, rating_digits(board), narrow)
@@ -69,8 +69,6 @@ def draw_leaderboard(
 def _columns(
     best: pl.DataFrame, level: float, digits: int, narrow: bool
 ) -> dict[str, tuple[Any, Sequence[Text | str]]]:
-    """Give the columns of a table by their headings: justification and cells."""
-
     def known(name: str) -> bool:
         return not best[name].is_null().all()
 
@@ -117,10 +115,7 @@ def text_table(
     bold: Collection[int] = (),
     **options: Any,
 ) -> Table:
-    """Make a table for the terminal: columns of names, which may wrap, and of numbers.
-
-    ``names`` are the places of columns of names, ``bold`` those of rows to point out.
-    """
+    """Make a table for the terminal; ``names``: columns that wrap, ``bold``: rows."""
     table = Table(header_style="bold", box=box.SIMPLE_HEAD, pad_edge=False, **options)
     for place, head in enumerate(heads):
         named = place in names
@@ -157,7 +152,6 @@ def leaderboard_text(board: pl.DataFrame, level: float) -> str:
 
 
 def _bar(row: dict[str, Any], low: float, high: float) -> str:
-    """Draw an interval and its middle on a common axis."""
     span = (high - low) or 1.0
 
     def column(value: float) -> int:

@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Check what models of items by name receive: results and row-aligned columns.
-
-Rows of weight 0 are absent.
-"""
+"""Check what models of items by name receive: results and row-aligned columns."""
 
 from __future__ import annotations
 
@@ -39,7 +36,7 @@ class Results:
     n_rows: int  # n
 
     def take(self, column: NDArray[Any]) -> NDArray[Any]:
-        """Take the rows of a row-aligned array that have a positive weight."""
+        """Take the rows of positive weight."""
         return column if self.kept is None else column[self.kept]
 
 
@@ -61,7 +58,7 @@ def named_pairs(X: Any, model: str) -> Pairs:
 def refuse_self_comparisons(
     left: NDArray[np.int64], right: NDArray[np.int64], names: NDArray[Any]
 ) -> None:
-    """Refuse comparisons of an item with itself, which no rating can follow from."""
+    """Refuse comparisons of an item with itself."""
     same = np.flatnonzero(left == right)
     if len(same):
         shown = plain_values(names[left[same[:5]]])
@@ -89,7 +86,7 @@ def check_results(
 
 
 def check_row_periods(period: ArrayLike, n_rows: int) -> NDArray[Any]:
-    """Check a period per row: finite numbers, text or dates, in any order."""
+    """Check a period per row: numbers, text or dates, in any order."""
     column = _sortable(check_row_column(period, "period", n_rows))
     if column.dtype.kind == "f" and not np.isfinite(column).all():
         rows = np.flatnonzero(~np.isfinite(column))
@@ -121,7 +118,7 @@ def _sortable(column: NDArray[Any]) -> NDArray[Any]:
 
 
 def find_item(items: NDArray[Any], name: Any, what: str = "") -> int:
-    """Give the number of an item; an unknown one is an error that lists them."""
+    """Give the number of an item; refuse an unknown one."""
     places = np.flatnonzero(items == name)
     if len(places) != 1:
         known = list_items(np.arange(len(items)), items)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The same claims under other choices that an analyst could have made.
 
-One choice is changed at a time. A choice that concerns all votes (how ties are counted,
-the penalty, covariates, weights of raters) breaks a claim when its strengths say
-otherwise. A choice that takes a part of the votes (half of the time, one category)
-would often say otherwise by chance; it breaks a claim only when that part contradicts
-it with the confidence asked for. Choices that the data do not allow are not counted.
+One choice is changed at a time. A choice about all votes (ties, penalty, covariates,
+weights of raters) breaks a claim when its strengths say otherwise. A part of the votes
+(half of the time, one category) would often say otherwise by chance; it must contradict
+a claim with the confidence asked for. Choices that the data do not allow are not
+counted.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Analysis:
     alpha: float
 
     def take(self, rows: NDArray[Any]) -> Analysis:
-        """The same choices for some of the votes; all items stay."""
+        """The same for some of the votes; all items stay."""
         return replace(
             self,
             left=self.left[rows],
@@ -59,7 +59,7 @@ class Analysis:
         )
 
     def fit(self, near: StrengthFit | None = None) -> StrengthFit:
-        """Find the strengths, from those of another analysis of the same items."""
+        """Find the strengths, starting from another analysis."""
         n_items = len(self.names)
         cells = number_comparisons(
             self.left, self.right, self.outcome, n_items, self.covariates
@@ -94,7 +94,7 @@ class VoteColumns:
 
 @dataclass(frozen=True, eq=False)
 class OtherChoice:
-    """Another analysis, what it is called, and what the answer then depends on."""
+    """Another analysis, its name, and what the answer depends on."""
 
     name: str
     depends: str
@@ -111,14 +111,14 @@ class OtherChoice:
     def pairs_with_votes(self, pairs: Pairing) -> Pairing:
         """Pairs (better, worse) without worse items that have no votes.
 
-        Those cannot overtake anybody; without votes on a better item there is no pair.
+        Where a better item has none, no pair is left.
         """
         if not all(self._present[above] for above, _ in pairs):
             return []
         return [pair for pair in pairs if self._present[pair[1]]]
 
     def keeps(self, fit: StrengthFit, pairs: Pairing, critical: float) -> bool:
-        """Whether all pairs stay (better, worse), as far as this choice can tell."""
+        """Whether all pairs stay, as far as this choice can tell."""
         fallen = [pair for pair in pairs if fit.claim(*pair) <= EQUAL]
         if not self.is_part:
             return not fallen
@@ -128,7 +128,7 @@ class OtherChoice:
 def other_choices(
     base: Analysis, columns: VoteColumns, has_advantage: bool, learned: float | None
 ) -> list[OtherChoice]:
-    """List the choices that the data allow; `learned`: another penalty."""
+    """List the choices that the data allow."""
     return [
         *_tie_choices(base),
         *_both_bad_choices(base, columns),

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Audit the claims of a leaderboard: which of them survive.
 
-Three questions of every claim: how few votes (raters, items, days) overturn it, which
-other choices of analysis do, and could it be luck? Votes are rows; strengths are those
-of `BradleyTerry`, whose tie model and penalty stay as they were found on all votes.
+How few votes (raters, items, days) overturn a claim, which other choices of analysis
+do, and could it be luck? Strengths are those of `BradleyTerry`, whose tie model and
+penalty stay as found on all votes.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ _LARGE = (
 
 @dataclass(frozen=True, eq=False)
 class FewestChanges:
-    """Changes after which a claim no longer holds, verified by fitting without them."""
+    """Changes after which a claim does not hold, verified by a fit."""
 
     number: int
     members: list[Any]  # row numbers of votes, or names of raters, items or days
@@ -103,8 +103,7 @@ def _plain(names: Iterable[Any]) -> list[Any]:
 class UnderChoice:
     """A claim under one choice of analysis.
 
-    The difference is that of the two strengths that are closest to overturning the
-    claim, better minus worse, with an interval of the level of the audit.
+    The difference is that of the two strengths closest to overturning the claim.
     """
 
     choice: str
@@ -122,18 +121,16 @@ class ClaimAudit:
     ----------
     claim : Claim
     removal, reversal, raters, items, days : FewestChanges or None
-        The fewest that were found; None where nothing was, or nothing is known of them.
+        The fewest that were found, or None.
     not_found : dict of str to int
         Of ``"removal"`` and ``"reversal"``: so many votes are not expected to overturn
-        it. Their effects, one by one, sum to less than two thirds of the margin; it is
-        no proof.
+        it, as their effects sum to less than two thirds of the margin. No proof.
     chosen : UnderChoice or None
-        Under the choices that were asked for.
+        Under the choices asked for.
     others : list of UnderChoice
         Under each other choice that can tell.
     confidence : float or None
-        Two-sided confidence that it is no luck, 2 P(claim) - 1; None of "cannot be told
-        apart".
+        2 P(claim) - 1, that it is no luck; None of "cannot be told apart".
     verdict : str
     """
 
@@ -161,11 +158,11 @@ class ClaimAudit:
 
     @property
     def broken_by(self) -> list[str]:
-        """Names of the choices under which it does not hold."""
+        """Names of the choices that break it."""
         return [one.choice for one in self.others if not one.holds]
 
     def to_dict(self) -> dict[str, Any]:
-        """Give what can be written as JSON."""
+        """Plain values, for JSON."""
 
         def votes(name: str) -> dict[str, Any]:
             changes = _changes_dict(getattr(self, name), "votes")
@@ -203,9 +200,9 @@ class Audit:
     level : float
         Confidence that a claim needs to be more than luck.
     choices : list of str
-        The other choices of analysis that the data allow.
+        Other choices that the data allow.
     complete : bool
-        False if it was interrupted; the claims there are were finished.
+        False if it was interrupted.
     notes : list of str
     """
 
@@ -219,7 +216,7 @@ class Audit:
 
     @property
     def table(self) -> pl.DataFrame:
-        """One row per claim: verdict, votes, raters, choices and confidence."""
+        """One row per claim."""
         rows = [
             {
                 "claim": str(claim.claim),
@@ -237,7 +234,7 @@ class Audit:
         return pl.DataFrame(rows, schema_overrides=types)
 
     def renumber(self, rows: NDArray[np.int64]) -> Audit:
-        """Name votes by other row numbers, ascending, shape (n,)."""
+        """Name votes by other row numbers, shape (n,)."""
 
         def moved(votes: FewestChanges | None) -> FewestChanges | None:
             return votes and replace(votes, members=rows[votes.members].tolist())
@@ -249,7 +246,7 @@ class Audit:
         return replace(self, claims=claims)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give what can be written as JSON."""
+        """Plain values, for JSON."""
         return {
             "version": VERSION,
             "votes": self.n_votes,
@@ -305,9 +302,8 @@ def audit_pairs(
 ) -> Audit:
     """Audit the claims of a leaderboard of named `Pairs`; see `tiebreak.audit`.
 
-    Rows have an `advantage`, `context`, `rater`, `period` and weight as in
-    `BradleyTerry.fit`, categories `by` as labels or as columns of 0 and 1 by
-    name, and `both_bad` says which of the ties called both items bad.
+    Other arguments are as in `BradleyTerry.fit`; categories `by` are labels, or columns
+    of 0 and 1 by name; `both_bad` says which ties called both items bad.
     """
     check_level(level)
     for name, number in (("top", top), ("neighbors", neighbors)):
@@ -412,7 +408,7 @@ class _Job:
         choices: list[OtherChoice],
         progress: Callable[[str], None],
     ) -> Audit:
-        """Look at one claim after the other; interrupted, keep what is finished."""
+        """Look at one claim after the other, until interrupted."""
         done: list[ClaimAudit] = []
         complete = True
         try:
@@ -439,14 +435,14 @@ class _Job:
         return self.model.distribution()
 
     def _distribution(self, items: list[int]) -> StrengthDistribution:
-        """Distribution of the strengths of some items."""
+        """Distribution of some strengths."""
         if len(self.names) <= DENSE_LIMIT:
             return self._all_strengths.take(items)
         covariance = np.stack([self.start.solve(k)[items] for k in items])
         return StrengthDistribution.normal(self.start.beta[items], covariance)
 
     def _confidence(self, pairs: Pairing) -> float:
-        """2 P - 1, with P the probability that all pairs are (better, worse)."""
+        """2 P - 1, P that all pairs are (better, worse)."""
         if len(pairs) == 1:
             two = self._distribution(list(pairs[0]))
             apart = two.differences(np.array([1]), np.array([0]))
@@ -536,7 +532,7 @@ class _Job:
     def _fewest(
         self, equal: bool, pairs: Pairing, changes: Changes
     ) -> FewestChanges | None:
-        """Find what overturns a claim; of equal items, what makes one surely better."""
+        """Find what overturns a claim, or makes one of equal items surely better."""
         if equal:
             overturn = fewest_apart(self.start, changes, pairs[0], self.critical)
         else:

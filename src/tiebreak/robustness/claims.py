@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a reader takes away from a leaderboard, as statements that can be tested."""
+"""The claims of a leaderboard, as statements that can be tested."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Claim:
         return f"the first {len(names)} are {', '.join(names[:-1])} and {names[-1]}"
 
     def pairs(self, names: NDArray[Any]) -> list[tuple[int, int]]:
-        """Item numbers (better, worse) of all that must be so for the claim to hold."""
+        """Item numbers (better, worse) of all that the claim needs."""
         chosen = [find_item(names, name) for name in self.items]
         if self.kind in ("above", "equal"):
             return [(chosen[0], chosen[1])]
@@ -67,7 +67,7 @@ def usual_claims(
 def read_claim(text: str, names: Sequence[Any]) -> Claim:
     """Read ``A > B``, ``A = B``, ``A first`` or ``A, B, C first``; names are as given.
 
-    Spaces around the signs are free, and names may contain the signs themselves.
+    Names may contain the signs themselves.
     """
     known = {str(name): name for name in names}
     stripped = text.strip()

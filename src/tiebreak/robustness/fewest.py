@@ -1,18 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 r"""The fewest votes (raters, items, days) whose removal or reversal overturns a claim.
 
-A claim here is c(θ) = θ_a - θ_b > 0; it is overturned when a is no longer above b, so
-also when both are equal. Votes enter as counts n of cells and outcomes. With H the
-Hessian of the objective at its minimum x and s_j the gradient of the loss of one vote
-of kind j, one vote more of that kind moves the claim, to first order, by
+A claim is c(θ) = θ_a - θ_b > 0; equal strengths overturn it too. With H the Hessian of
+the objective at its minimum x and s_j the gradient of the loss of one vote of kind j,
+one vote more of that kind moves the claim, to first order, by
 
 .. math:: e_j = -c^\top H^{-1} s_j,
 
-so one solve gives the effects of all votes. The set of m votes that lowers c most takes
-the most negative effects. Effects grow as votes go, so they are computed anew at each
-minimum that was reached, the m best votes are chosen again, and m is found by
-bisection. **What is returned was verified by a minimum without exactly these votes**:
-it is an upper bound on the fewest. Where the sets of fewer votes are few, all of them
+so one solve gives the effects of all votes, and the m most negative ones lower c most.
+Effects grow as votes go, so at each minimum they are computed and chosen anew; m is
+found by bisection. **What is returned was verified by a minimum without exactly these
+votes**: it is an upper bound on the fewest. Where the sets of fewer votes are few, all
 are tried, and the number is exact.
 """
 
@@ -80,7 +78,7 @@ class VoteCounts:
 
 
 class Strengths:
-    """Penalized strengths for any counts of the cells, from the last minimum on."""
+    """Penalized strengths for any counts of the cells."""
 
     def __init__(
         self, votes: VoteCounts, link: OutcomeLink, alpha: float, weak: Floats
@@ -98,7 +96,7 @@ class Strengths:
         near: StrengthFit | None = None,
         start: Floats | None = None,
     ) -> StrengthFit:
-        """Minimize for counts (3 m,), from a minimum for others or from a point."""
+        """Minimize for counts (3 m,), from another minimum or a point."""
         table = counts.reshape(-1, 3)
         total, ties = float(table.sum()), float(table[:, 1].sum())
         share = ties / total if total else 0.0
@@ -169,7 +167,7 @@ class StrengthFit:
         return math.sqrt(max(0.0, float(z[above] - z[below])))
 
     def factor_for(self, objective: ComparisonObjective) -> HessianFactor | None:
-        """A factor that nearly fits another objective, where that saves work."""
+        """A factor near another objective, where that saves work."""
         same = objective.n_variables == self.objective.n_variables
         return (self.near or self._factor) if same else None
 
@@ -203,7 +201,7 @@ class StrengthFit:
         return self._columns[item]
 
     def effects(self, above: int, below: int) -> Floats:
-        """How much one more vote of each cell and outcome moves the claim, (3 m,)."""
+        """How much one more vote of each kind moves the claim, (3 m,)."""
         if not hasattr(self.objective, "local"):
             return np.zeros(len(self.counts))
         objective = self.objective
@@ -224,7 +222,7 @@ class StrengthFit:
 
 @dataclass(frozen=True, eq=False)
 class Changes:
-    """What can be changed, in units: votes of one kind, a rater, an item or a day."""
+    """What can be changed: votes of one kind, a rater, an item or a day."""
 
     change: sp.csr_array  # (U, 3 m): what one of the unit adds to the counts
     limit: Ints  # (U,) how often it can be done
@@ -234,7 +232,7 @@ class Changes:
 
     @property
     def n_tried(self) -> int:
-        """How many sets may be tried one by one: many only where votes are few."""
+        """How many sets may be tried one by one."""
         if not self.of_votes:
             return _MOST_GROUPS
         return _MOST_SETS if self.limit.sum() <= _FEW_VOTES else 0
@@ -245,7 +243,7 @@ class Changes:
         return np.maximum(counts + self.change.T @ chosen.astype(float), 0.0)
 
     def list_members(self, chosen: Ints) -> list[Any]:
-        """List the rows of votes that are changed, ascending, or names of units."""
+        """Rows of changed votes, ascending, or names of units."""
         units = np.flatnonzero(chosen)
         if not self.of_votes:
             return [self.members[u] for u in units]
@@ -273,14 +271,14 @@ def vote_changes(votes: VoteCounts, *, reverse: bool = False) -> Changes:
 
 
 def group_changes(votes: VoteCounts, group: Ints, names: list[Any]) -> Changes:
-    """Removal of all votes of a group: (n,) numbers of named raters or days."""
+    """Removal of all votes of raters or days, numbered (n,)."""
     shape = len(names), 3 * len(votes.left)
     entries = sp.coo_array((-votes.weight, (group, votes.column)), shape=shape)
     return Changes(entries.tocsr(), np.ones(shape[0], dtype=np.int64), names)
 
 
 def item_changes(votes: VoteCounts, kept: list[int], names: list[Any]) -> Changes:
-    """Removal of items with all their votes, but for those that the claim is about."""
+    """Removal of items that the claim is not about, with all their votes."""
     m = len(votes.left)
     columns = np.arange(3 * m)
     entries = np.tile(-votes.counts, 2)
@@ -295,7 +293,7 @@ def item_changes(votes: VoteCounts, kept: list[int], names: list[Any]) -> Change
 
 @dataclass(frozen=True, eq=False)
 class Overturn:
-    """Changes after which a claim no longer holds, verified by a minimum."""
+    """Changes that overturn a claim, verified by a minimum."""
 
     chosen: Ints  # (U,)
     fit: StrengthFit
@@ -308,7 +306,7 @@ class Overturn:
 
 
 def predicted_number(effect: Floats, limit: Ints, margin: float) -> float:
-    """How many of the strongest changes cover a margin to first order; or infinity."""
+    """How many of the strongest changes cover a margin, or infinity."""
     order = np.argsort(effect)
     order = order[(effect[order] < 0.0) & (limit[order] > 0)]
     covered = np.cumsum(-effect[order] * limit[order])
@@ -324,7 +322,7 @@ def predicted_number(effect: Floats, limit: Ints, margin: float) -> float:
 class OverturnSearch:
     """Looks for the fewest changes that overturn one claim.
 
-    With a `critical` number of standard errors the first item must be surely below.
+    With `critical`, the first item must be below by so many standard errors.
     """
 
     start: StrengthFit
@@ -344,7 +342,7 @@ class OverturnSearch:
         return near.refit(self.changes.apply(self.start.counts, chosen))
 
     def _margin(self, fit: StrengthFit) -> float:
-        """What the changes must cover; not positive when the claim is overturned."""
+        """What the changes must cover; ≤ 0 once overturned."""
         claim = fit.claim(*self.items)
         if self.critical is None:
             return claim - EQUAL
@@ -354,7 +352,7 @@ class OverturnSearch:
         return self._margin(fit) <= 0.0
 
     def _grow(self) -> Overturn | None:
-        """Add the strongest changes, as many as seem needed, until the claim falls."""
+        """Add the strongest changes until the claim falls."""
         limit, fit = self.changes.limit, self.start
         chosen = np.zeros(len(limit), dtype=np.int64)
         for _ in range(_MOST_ROUNDS):
@@ -394,7 +392,7 @@ class OverturnSearch:
         return best
 
     def _drop(self, best: Overturn) -> Overturn:
-        """Take back changes one by one, weakest first, while the claim stays down."""
+        """Take back the weakest changes while the claim stays down."""
         if best.number > _DROPPED:
             return best
         order = np.argsort(-self._effects(best.fit), kind="stable")
@@ -407,7 +405,7 @@ class OverturnSearch:
         return best
 
     def _best_of_size(self, number: int, near: StrengthFit) -> Overturn | None:
-        """Choose the best changes at a minimum, go to theirs, and so on."""
+        """Choose the best changes at a minimum, go to theirs, repeat."""
         before: Ints | None = None
         for fit in (near, self.start):
             for _ in range(_CHOSEN_AGAIN):
@@ -422,7 +420,7 @@ class OverturnSearch:
 
 
 def _strongest(effect: Floats, room: Ints, number: int) -> Ints:
-    """Take so many changes, those with the most negative effects."""
+    """Changes with the most negative effects."""
     order = np.argsort(effect, kind="stable")
     order = order[room[order] > 0]
     upto = np.cumsum(room[order])
@@ -435,7 +433,7 @@ def _strongest(effect: Floats, room: Ints, number: int) -> Ints:
 def not_found_up_to(
     start: StrengthFit, changes: Changes, pairs: list[tuple[int, int]]
 ) -> int:
-    """So many changes do not cover a margin to first order, with a safety factor."""
+    """So many changes do not cover a margin, with a safety factor."""
     least = math.inf
     for pair in sorted(pairs, key=lambda pair: start.claim(*pair))[:_RIVALS]:
         effect = _SAFETY * (changes.change @ start.effects(*pair))
@@ -446,7 +444,7 @@ def not_found_up_to(
 
 
 def _sets_of(limit: Ints, number: int, most: int) -> list[Ints] | None:
-    """All choices of so many changes; None if there are more than `most`."""
+    """All sets of so many changes; None: more than `most`."""
     units = np.flatnonzero(limit)
     ways = np.zeros(number + 1)
     ways[0] = 1.0
@@ -467,7 +465,7 @@ def fewest(
     changes: Changes,
     pairs: list[tuple[int, int]],
 ) -> Overturn | None:
-    """Give the fewest changes that overturn one of several claims; None: none found."""
+    """Fewest changes that overturn one of several claims; None: none found."""
     if any(start.claim(*pair) <= EQUAL for pair in pairs):
         return Overturn(np.zeros(len(changes.limit), dtype=np.int64), start, exact=True)
     needs = []
@@ -494,7 +492,7 @@ def fewest_apart(
     pair: tuple[int, int],
     critical: float,
 ) -> Overturn | None:
-    """Give the fewest changes after which one of two items is surely better."""
+    """Fewest changes after which one of two items is surely better."""
     results = [
         OverturnSearch(start, changes, items, critical).run()
         for items in (pair[::-1], pair)
@@ -508,7 +506,7 @@ def _try_all(
     pairs: list[tuple[int, int]],
     best: Overturn | None,
 ) -> Overturn | None:
-    """Try every set that is smaller than the best one, while they are few."""
+    """Try every set smaller than the best, while they are few."""
     budget = changes.n_tried
     most = int(changes.limit.sum()) + 1 if best is None else best.number
     for number in range(1, most):

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Look at comparisons before fitting: what can be learned, and what misleads.
+"""What can be learned from comparisons, and what misleads.
 
-`check_pairs` counts and tests; which facts are worth a word, and the words, are in
-:mod:`tiebreak.ratings.checks.pairs_report`.
+The findings and their sentences are in :mod:`tiebreak.ratings.checks.pairs_report`.
 
 Boundary conventions: a weight counts as that many comparisons, so a row of weight 0 is
-absent; a comparison of an item with itself is reported and counted nowhere. An item is
-over another when it won strictly more of their comparisons. Sums of weights need not be
-whole numbers: tails of the binomial distribution are incomplete beta functions.
+absent. An item is over another when it won strictly more of their comparisons. Sums of
+weights need not be whole: tails of the binomial distribution are incomplete beta
+functions.
 """
 
 from __future__ import annotations
@@ -86,30 +85,30 @@ def check_pairs(
     Parameters
     ----------
     X, y : Pairs or array of shape (n, 2, n_features), array-like of shape (n,)
-        Comparisons (in an array, rows of equal features are the same item) and
-        outcomes: -1 left is better, 0 tie, +1 right is better.
+        Comparisons (in an array, rows of equal features are the same item) and outcomes
+        -1 (left), 0 (tie), +1 (right).
     rater, advantage : array-like of shape (n,), optional
-        Who judged; and the advantage of the left side, such as 1 at home: the effect of
-        position is then that of the side with the advantage.
+        Who judged; and the advantage of left, such as 1 at home. The effect of position
+        is then that of the advantage.
     period, sample_weight : array-like of shape (n,), optional
-        When, anything that can be sorted; and weights, each so many comparisons.
+        When, in any type that can be sorted; and weights.
     sided : bool, default=True
-        Whether it means something which item is on the left. False, for comparisons
-        made of grades or ranked lists: no effect of position is looked for.
+        Whether the side of an item means anything. False for comparisons made of grades
+        or ranked lists: no effect of position is tested.
 
     Returns
     -------
     PairsReport
-        ``print`` it; ``ok``, ``findings`` and ``to_dict()`` are for programs.
+        To ``print``; ``ok``, ``findings``, ``to_dict()`` for programs.
 
     Notes
     -----
-    *Is any item better?* A likelihood-ratio test of equal strengths, 2 (ℓ̂ - ℓ₀) on
-    N - 1 degrees of freedom (less one per further set of items that never meets the
-    others), tie parameter and advantage fitted in both models. Where a quarter of the
-    items has fewer than 24 games, its distribution is that of up to 399 draws from
-    equal items. *Does the side matter?* A likelihood-ratio test of an effect γ in favor
-    of left beside strengths (penalty 0.05). Both assume independent comparisons.
+    Equal strengths are tested by 2 (ℓ̂ - ℓ₀), with tie parameter and advantage in both
+    models, on N - 1 degrees of freedom, less one per further set of items that never
+    meets the others; where a quarter of the items has fewer than 24 games, by up to 399
+    draws from equal items. Position is tested by the likelihood ratio of an effect γ in
+    favor of left beside strengths (penalty 0.05). Both tests assume independent
+    comparisons.
 
     Examples
     --------
@@ -189,7 +188,7 @@ def check_pairs(
 
 
 def _merge_items(X: Any) -> Pairs:
-    """Give comparisons of items with names; row numbers, where there are none."""
+    """Comparisons of items with names; row numbers, where there are none."""
     pairs = as_pairs(X)
     if len(pairs) == 0:
         raise ValueError("There are no comparisons to check: X has 0 rows.")
@@ -207,7 +206,7 @@ def _distinct_raters(rater: ArrayLike, counted: NDArray[np.bool_]) -> Distinct:
 def _count_repeated(
     votes: Comparisons, periods: Periods | None, counted: NDArray[np.bool_]
 ) -> int:
-    """Count the rows that equal an earlier one in everything but the weight."""
+    """Count the rows that equal an earlier one, weights aside."""
     columns = {"left": votes.pairs.left, "right": votes.pairs.right, "outcome": votes.y}
     if "rater" in votes.columns:
         columns["rater"] = votes.columns["rater"]
@@ -230,7 +229,7 @@ def _members(label: NDArray[np.int64]) -> list[NDArray[np.int64]]:
 
 
 def _count_cells(votes: Comparisons) -> ComparisonCounts:
-    """Count comparisons by pair and advantage, which is 1 for left if none is given."""
+    """Count comparisons by pair and advantage, 1 for left if none is given."""
     pairs, n, columns = votes.pairs, votes.pairs.n_items, (votes.y, votes.weight)
     if "advantage" in votes.columns:
         favor = votes.columns["advantage"][:, None]
@@ -256,7 +255,7 @@ def _strengths(
 
 
 def _separated(cells: ComparisonCounts, n_items: int) -> Level | None:
-    """Say whether the effect of the advantage has no finite estimate, and how bad."""
+    """Whether the effect of the advantage has no finite estimate, and how bad."""
     if not cells.covariates.any():
         return None
     if covariate_separation(cells, n_items, penalized=True):
@@ -285,7 +284,6 @@ def _position(
 
 
 def _when(periods: Periods, rows: NDArray[np.int64]) -> PeriodFacts:
-    """Describe the periods of some rows."""
     when = periods.place[rows]
     backwards = np.flatnonzero(np.diff(when) < 0)
     return PeriodFacts(
@@ -298,7 +296,7 @@ def _when(periods: Periods, rows: NDArray[np.int64]) -> PeriodFacts:
 
 
 def find_cycles(graph: ComparisonGraph, names: Named) -> CycleFacts:
-    """Find the cycles of the majority relation; an example is the widest triad."""
+    """Find the cycles of the majority relation, and the widest triad."""
     margin = _margins(graph)
     _, label = connected_components(margin, directed=True, connection="strong")
     items = np.flatnonzero(np.bincount(label)[label] > 1).astype(np.int64)
@@ -352,7 +350,7 @@ def _widest_triad(margin: Floats) -> tuple[int, int, int]:
 
 
 def _short_cycle(margin: csr_array) -> list[int]:
-    """Give the shortest cycle through one of the first items, all of which have one."""
+    """Give the shortest cycle through one of the first items."""
     shortest: list[int] = []
     into = csr_array(margin.T)
     for start in range(min(_STARTS, margin.shape[0])):
@@ -384,7 +382,7 @@ def check_raters(votes: Comparisons, names: list[Any]) -> RaterFacts:
 def _find_constant(
     votes: Comparisons, total: Floats, names: list[Any]
 ) -> tuple[tuple[Any, int, float], ...]:
-    """Give rater, outcome and votes of those who always say the same."""
+    """Rater, outcome and votes of those who always say the same."""
     cells = 3 * votes.columns["rater"] + votes.y + 1
     voted = np.bincount(cells, minlength=3 * len(names)).reshape(-1, 3) > 0
     constant = (voted.sum(axis=1) == 1) & (total >= CONSTANT_VOTES)
@@ -397,7 +395,7 @@ def _find_constant(
 def _find_contrary(
     votes: Comparisons, total: Floats, names: list[Any]
 ) -> tuple[tuple[Any, float, float], ...]:
-    """Give rater, share of agreement and decided votes of those against all others."""
+    """Rater, share of agreement and decided votes of those against all others."""
     # Strengths of all votes stand for those of the others, but for a rater with many.
     if (total > 0).sum() < 2 or not votes.y.any():
         return ()
@@ -423,7 +421,7 @@ def _find_contrary(
 def _count_agreement(
     votes: Comparisons, strength: Floats, n_raters: int
 ) -> tuple[Floats, Floats]:
-    """Sum, by rater, the decided votes with the stronger item, and all decided ones."""
+    """By rater, the decided votes with the stronger item, and all decided ones."""
     side = np.sign(strength[votes.pairs.right] - strength[votes.pairs.left])
     # NaN where an item is unknown to the others; then, as when strengths are equal,
     # there is nothing to agree with.
@@ -439,7 +437,6 @@ def _sum_by(codes: NDArray[np.int64], weight: Floats, n: int) -> Floats:
 
 
 def _fit_strengths(votes: Comparisons) -> Floats:
-    """Give the strength of each item, NaN for those that are not compared."""
     n_items = votes.pairs.n_items
     pairs = Pairs._of(None, votes.pairs.left, votes.pairs.right, np.arange(n_items))
     tied = (votes.y == 0).any()
@@ -466,7 +463,7 @@ def wilson_interval(wins: Any, total: Any, level: float = 0.95) -> tuple[Any, An
 
 
 def binomial_at_most(wins: ArrayLike, total: ArrayLike, share: Any = 0.5) -> Any:
-    """Probability of at most so many wins when each is won with this probability."""
+    """P(at most so many wins)."""
     lost = np.subtract(total, wins)
     # Older SciPy has no value where nothing was lost.
     tail = betainc(np.maximum(lost, 1e-300), np.add(wins, 1.0), 1.0 - share)

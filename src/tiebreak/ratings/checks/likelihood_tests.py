@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests in the model of strengths, of equal items and of an effect of the side.
+"""Likelihood-ratio tests of equal items and of an effect of the side.
 
-Both are likelihood-ratio tests in Davidson's model, its tie parameter fitted. With few
-games per item the chi-square distribution does not hold (4 games each, 32 equal items:
-48 % of tests at level 0.05 rejected); the distribution is then that of data drawn from
-the model of equal items.
+Both are in Davidson's model, its tie parameter fitted. With few games per item the
+statistic is not chi-square; its distribution is then that of data drawn from equal
+items.
 """
 
 from __future__ import annotations
@@ -36,8 +35,7 @@ Floats = NDArray[np.float64]
 
 # The log-likelihood comes within 0.05 of its supremum, where no maximum exists.
 _NEARLY_NONE = 1e-4
-# Strengths of few games without a penalty make an effect of chance: at four games per
-# item 13 % of tests at level 0.01 rejected, with this penalty 1 to 3 %.
+# Without a penalty strengths of few games turn chance into an effect.
 _LIGHT = 0.05
 _ENOUGH_GAMES = 24  # of a quarter of the items, for the chi-square distribution
 _MOST_RESAMPLES, _FEWEST_RESAMPLES = 399, 20
@@ -50,9 +48,9 @@ _IDENTIFIED = 1e-6
 def check_strengths(
     cells: ComparisonCounts, n_items: int, n_components: int
 ) -> StrengthFacts | None:
-    """Test whether any item is better; None if nothing is decided, or too many items.
+    """Test whether any item is better, covariates having an effect in both models.
 
-    Covariates of the cells have an effect in both models.
+    None if nothing is decided, or items are too many.
     """
     if n_items > MOST_ITEMS or not cells.counts[:, ::2].any():
         return None
@@ -91,7 +89,7 @@ def check_position(
 ) -> tuple[float, float, float] | None:
     """Test the effect of the only covariate, strengths being lightly penalized.
 
-    Gives estimate, standard error and p-value; None: strengths can explain all of it.
+    Estimate, standard error and p-value; None if strengths can explain all of it.
     """
     if n_items > MOST_ITEMS_FOR_POSITION or not is_identified(cells, n_items):
         return None
@@ -122,9 +120,8 @@ def check_position(
 def _usual_advantage(cells: ComparisonCounts, n_items: int) -> Floats:
     """Give left's mean advantage over all its games minus right's, shape (m,).
 
-    The penalty would shrink strengths and leave the rest of them to the effect, where
-    favorites are listed first. With this column it shrinks them only towards what
-    listing says (Mundlak, 1978).
+    With this column the penalty shrinks strengths towards what listing says (Mundlak,
+    1978); without it, what it takes from favorites listed first would go to the effect.
     """
     games = cells.counts.sum(axis=1)
     favor = games * cells.covariates[:, 0]
@@ -180,7 +177,7 @@ def _loss(objective: ComparisonObjective, x: Floats) -> float:
 def _draw_statistics(
     cells: ComparisonCounts, n_items: int, probability: Floats, n_resamples: int
 ) -> Floats:
-    """Statistics of data drawn from the model of equal items, always the same ones."""
+    """Statistics of draws from equal items, always the same ones."""
     rng = np.random.default_rng(0)
     games = cells.counts.sum(axis=1).astype(np.int64)
     draws = rng.multinomial(games, probability, (n_resamples, len(games)))
@@ -190,7 +187,7 @@ def _draw_statistics(
 
 
 def _sparse_design(cells: ComparisonCounts, n_items: int) -> sp.csr_array:
-    """Give the design of strengths (of none, if n_items is 0) and covariates."""
+    """Design of strengths (of none, if n_items is 0) and covariates."""
     m, q = cells.covariates.shape
     columns = np.tile(np.arange(n_items, n_items + q), (m, 1))
     values = -cells.covariates
@@ -202,7 +199,7 @@ def _sparse_design(cells: ComparisonCounts, n_items: int) -> sp.csr_array:
 
 
 def _products(design: sp.csr_array) -> sp.csr_array:
-    """Give the products of any two columns of a design (m, n), shape (m, n²)."""
+    """Products of any two columns of a design (m, n), shape (m, n²)."""
     m, n = design.shape
     columns, values = design.indices.reshape(m, -1), design.data.reshape(m, -1)
     places = columns[:, :, None].astype(np.int64) * n + columns[:, None, :]
@@ -211,16 +208,14 @@ def _products(design: sp.csr_array) -> sp.csr_array:
 
 
 def _by_rows(columns: NDArray[np.int64], values: Floats, width: int) -> sp.csr_array:
-    """Give a matrix with equally many entries in each row."""
     m, k = columns.shape
     entries = values.ravel(), columns.ravel(), k * np.arange(m + 1)
     return sp.csr_array(entries, shape=(m, width))
 
 
 def _smallest_losses(design: sp.csr_array, counts: Floats) -> Floats:
-    """Nearly unpenalized minima for counts (B, m, 3), by Newton's method for all."""
-    # All draws in one: `minimize_newton` for one after the other took 1.0 instead of
-    # 0.1 s for 399 World Cups, which every check of a small file would wait for.
+    """Nearly unpenalized minima for counts (B, m, 3), by Newton's method."""
+    # All draws in one, as every check of a small file waits for them.
     link, q, products = LINKS["davidson"], design.shape[1], _products(design)
     out, active = np.empty(len(counts)), np.arange(len(counts))
     share = (counts[:, :, 1].sum(axis=1) + 0.5) / (counts.sum(axis=(1, 2)) + 1.0)
@@ -228,7 +223,7 @@ def _smallest_losses(design: sp.csr_array, counts: Floats) -> Floats:
     x[:, q] = [link.start(one) for one in share]
 
     def expand(x: Floats) -> tuple[Floats, list[Expansion]]:
-        """Penalized losses of the active draws, and the derivatives in d and t."""
+        """Losses of the active draws, and derivatives in d and t."""
         d = np.ascontiguousarray((design @ x[:, :q].T).T)
         local = [
             link.expand(*one) for one in zip(d, x[:, q], counts[active], strict=True)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The report of `check_pairs`: its facts, its findings, and how they are written.
 
-A problem is what cannot be learned with the default prior (alpha="auto") either, a
-warning what may mislead, a note what is good to know. The table `FINDINGS` has the
-level and the sentence of each; `find_all` says which hold.
+A problem is what the default prior (alpha="auto") cannot learn either, a warning what
+may mislead, a note what is good to know. `FINDINGS` has the level and the sentence of
+each; `find_all` says which hold.
 """
 
 from __future__ import annotations
@@ -108,7 +108,6 @@ def count_text(count: float) -> str:
 
 
 def _percent(share: float) -> str:
-    """Write a share in percent, with one decimal."""
     return f"{100 * share:.1f}%"
 
 
@@ -122,38 +121,37 @@ MOST_ITEMS, MOST_ITEMS_FOR_POSITION = 1_500, 10_000
 class PairsReport:
     """What comparisons hold, and what stands in the way of learning from them.
 
-    Counts are sums of weights. An item compared with itself is reported in `self_rows`
-    and counted nowhere else. ``str(report)`` is a text of a few lines; a rich console
-    prints it in color; ``to_dict()`` is for JSON.
+    Counts are sums of weights. An item compared with itself is in `self_rows` and
+    counted nowhere else. ``str(report)`` is a text of a few lines, in color on a rich
+    console.
 
     Attributes
     ----------
     n_rows, n_items : int
-        Rows of positive weight (comparisons of an item with itself included), and
-        items that were compared with another one.
+        Rows of positive weight, `self_rows` included, and items compared with another
+        one.
     n_connected : int
-        The most items for which finite strengths of maximum likelihood exist together:
-        the size of the largest strong component of the comparison graph.
+        Size of the largest strong component of the comparison graph: so many items have
+        finite strengths of maximum likelihood together.
     n_comparisons, left, tie, right : float
         All comparisons, and those won by left, tied, won by right.
     n_pairs : int
-        Distinct pairs of items compared, whichever stood left.
+        Distinct pairs of items, whichever stood left.
     fewest, median, most : float
         Comparisons per distinct pair.
     self_rows : tuple of int
         Rows that compare an item with itself.
     repeated_rows : int or None
-        Rows that equal an earlier row in items, outcome, rater and period; None when
-        neither raters, periods nor weights were given to tell occasions apart.
+        Rows that equal an earlier one in items, outcome, rater and period; None without
+        raters, periods and weights, which tell occasions apart.
     components : tuple of tuples
-        Names of the items of every component but the largest: they never meet the rest.
+        Items of every component but the largest, which never meet the rest.
     undefeated, winless, few_games : tuple of (item, games)
         Items that won, or lost, all their games, and those with fewer than three.
     winning_groups, losing_groups : tuple of tuples
         Groups of items that won, or lost, all games against the others.
     strengths : StrengthFacts or None
-        Whether any item is better; None when nothing is decided, or with more than
-        1,500 items.
+        Whether any item is better; None when nothing is decided or items are too many.
     cycles : CycleFacts
         Contradictions to any ranking.
     position : PositionFacts or None
@@ -192,7 +190,7 @@ class PairsReport:
 
     @property
     def ok(self) -> bool:
-        """Whether there is no problem: a model can learn from these comparisons."""
+        """Whether a model can learn from these comparisons: no problem."""
         return not any(finding.level == "problem" for finding in self.findings)
 
     @property
@@ -472,13 +470,13 @@ class Named:
         counts: NDArray[np.float64],
         most_first: bool = False,
     ) -> tuple[tuple[Any, float], ...]:
-        """Give names and counts of items, in order of the counts."""
+        """Names and counts of items, in order of the counts."""
         key = -counts[codes] if most_first else counts[codes]
         codes = codes[np.argsort(key, kind="stable")]
         return tuple(zip(self.of(codes), counts[codes].tolist(), strict=True))
 
     def texts(self, names: Sequence[Any]) -> list[str]:
-        """Write names, or ``item 3`` for row numbers."""
+        """Names, or ``item 3`` for row numbers."""
         unnamed = self.names is None
         return [f"item {name}" if unnamed else repr(name) for name in names]
 
@@ -514,7 +512,7 @@ def _finding(
     level: Level | None = None,
     **values: Any,
 ) -> Finding:
-    """Fill in a sentence of the table; names are those of what it is about."""
+    """Fill in a sentence of the table."""
     usual, sentence = FINDINGS[code]
     message = sentence.format(names=first_of(names, _SHOWN), **values)
     return Finding(level or usual, code, message, tuple(about))

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Who judges well: agreement with others, consistency, and what leaving out changes.
 
-Boundary conventions: a vote is compared with the others if it is no tie and if the
-others' strengths of its two items differ; equal strengths favor nobody. A majority of a
-judge's own votes needs more votes for one item than for the other.
+Boundary conventions: a vote is compared with the others if it is no tie and their
+strengths of its two items differ. A majority of a judge's own votes is strict.
 """
 
 from __future__ import annotations
@@ -53,22 +52,21 @@ class JudgesReport:
         One row per judge, most votes first: ``judge``, ``votes``, shares of ``ties``
         and, among decided votes, of ``left``; ``compared`` votes and the share
         ``agreement`` of them that sides with the others, its interval ``lower`` to
-        ``upper``, and what is ``expected`` of a judge like the others; ``care`` =
-        (agreement - ½) / (expected - ½), from 0 to 1; ``same``, the share of other
-        judges' votes on the same question that say the same; ``repeats`` and
-        ``reversals``, pairs of answers to the same question with the same and with
-        exchanged sides, and the shares ``repeats_equal`` and ``reversals_equal``;
+        ``upper``, and what is ``expected`` of a judge like the others; ``care``, from 0
+        to 1; ``same``, the share of others' votes on the same question that agree;
+        ``repeats`` and ``reversals``, own answers to the same question with equal and
+        with exchanged sides, and the shares ``repeats_equal`` and ``reversals_equal``;
         ``triads`` of items and how many are ``cycles``; ``advice``: "drop",
         "down-weight" or "". What is not known is null.
     alpha : Alpha or None
-        Krippendorff's alpha of all judges; None if no question has two judges.
+        Krippendorff's, of all judges; None if no question has two or all answers agree.
     confusion : polars.DataFrame or None
-        With `people`: for each other judge with questions in common, how its votes
-        compare with theirs on the same questions; the shares ``same``, ``both_tie``,
-        ``judge_ties``, ``people_tie`` and ``opposite`` add up to 1.
+        With `people`: how the votes of each other judge compare with theirs on the same
+        questions; the shares ``same``, ``both_tie``, ``judge_ties``, ``people_tie`` and
+        ``opposite`` add up to 1.
     change : dict or None
-        What following the advice changes: ``tau`` (Kendall's, of both rankings),
-        ``moved`` (items with another rank), ``first`` and ``first_before``.
+        What following the advice changes: Kendall's ``tau`` of both rankings, items
+        ``moved`` to another rank, ``first`` and ``first_before``.
     level : float
     notes : list of str
     """
@@ -166,13 +164,13 @@ def check_judges(
 
     *Agreement* is the share of a judge's decided votes for the item that is stronger by
     a `BradleyTerry` model of the other judges' votes (of more than 100 judges, 100
-    groups are left out in turn), with Wilson's interval. A judge like the others would
-    reach the *expected* share, the mean of P(stronger item | no tie); one who is like
-    them in a share c of votes, and tosses a coin otherwise, c·expected + (1 - c)/2:
-    this c is its *care*. Agreement that is improbably low (binomial p, a bound by
-    Hoeffding 1956, below ``1 - level`` divided by the number of judges) makes the
-    advice: to drop a judge whose interval reaches down to ½, and to weight others by
-    their care. Rows count once.
+    groups are left out in turn), with Wilson's interval. A judge like the others is
+    *expected* to reach the mean of P(stronger item | no tie). *Care* = (agreement - ½)
+    / (expected - ½) is the share of votes in which a judge is like the others, if it
+    tosses a coin in the rest. If agreement is improbably low (binomial p, a bound by
+    Hoeffding 1956, below ``1 - level`` divided by the number of judges), the advice is
+    to drop a judge whose interval reaches down to ½, and to weight others by their
+    care. Rows count once.
 
     Parameters
     ----------
@@ -181,10 +179,10 @@ def check_judges(
     y, rater : array-like of shape (n,)
         Outcomes -1 (left), 0 (tie), +1 (right), and who judged.
     people : sequence, optional
-        Raters whom the other judges, such as models, are compared with.
+        Raters whom others, such as models, are compared with.
     question : array-like of shape (n,), optional
-        What was asked about the two items, such as a prompt; without it every vote on
-        the same two items answers the same question.
+        What was asked about the two items, such as a prompt; None: one question for
+        every two items.
     level : float, default=0.95
         Confidence of intervals.
 
@@ -289,7 +287,6 @@ class _Votes:
         return cls(names, codes, low, high, factorize(key)[0], value, turned)
 
     def alpha(self, level: float) -> Alpha | None:
-        """Return alpha, or None if no question has two judges or all answers agree."""
         try:
             columns = self.question, self.rater, self.value
             return krippendorff_alpha(
@@ -300,7 +297,7 @@ class _Votes:
             return None
 
     def consistency(self) -> dict[str, NDArray[Any]]:
-        """Return agreement with others' and with own answers to the same question."""
+        """Agreement with others' and with own answers to the same question."""
         n = len(self.names)
         own = factorize(self.question * n + self.rater)[0]
         counts = np.zeros((own.max() + 1, 2, 3))  # by judge and question; turned; value
@@ -331,7 +328,7 @@ class _Votes:
         return out
 
     def triads(self) -> dict[str, Ints]:
-        """Count, by judge, three items with a majority each, and those in a circle."""
+        """Count, by judge, triads with a majority each, and circular ones."""
         n_items, n = int(self.high.max()) + 1, len(self.names)
         pair = (self.rater * n_items + self.low) * n_items + self.high
         keys, cell = np.unique(pair, return_inverse=True)
@@ -360,7 +357,6 @@ class _Votes:
         return out
 
     def confusion(self, human: NDArray[np.bool_]) -> pl.DataFrame:
-        """Compare other judges' votes with those of people on the same questions."""
         of_people = np.zeros((int(self.question.max()) + 1, 3))
         by_people = human[self.rater]
         np.add.at(of_people, (self.question[by_people], self.value[by_people] + 1), 1)
@@ -391,17 +387,13 @@ def _pairs(count: Floats) -> Floats:
 
 
 def _mean_by(code: Ints, values: NDArray[Any], n: int) -> Floats:
-    """Return the mean of values per code; NaN where there are none."""
     with np.errstate(invalid="ignore"):
         mean = np.bincount(code, values, n) / np.bincount(code, minlength=n)
     return mean.astype(np.float64)
 
 
 def _agreement(model: Any, n: int, level: float) -> dict[str, NDArray[Any]]:
-    """Compare each judge's decided votes with a model of the others' votes.
-
-    Nothing is known (NaN) of judges without such votes, or without a model of all.
-    """
+    """Compare decided votes with a model of the others' votes; NaN without one."""
     compared, agreed, hoped = np.zeros((3, n))
     groups = np.array_split(np.random.default_rng(0).permutation(n), min(n, _GROUPS))
     for group in groups if model is not None else ():
@@ -444,7 +436,6 @@ def _predict(model: BradleyTerry, counts: Floats) -> Floats:
 
 
 def _advise(table: dict[str, NDArray[Any]], level: float) -> NDArray[np.str_]:
-    """Return "drop", "down-weight" or "" for each judge."""
     advice = np.full(len(table["care"]), "", dtype="<U11")
     known = np.flatnonzero(table["compared"])
     total = table["compared"][known]
@@ -456,7 +447,7 @@ def _advise(table: dict[str, NDArray[Any]], level: float) -> NDArray[np.str_]:
 
 
 def _change(model: BradleyTerry, weight: Floats) -> dict[str, Any] | None:
-    """Say how the ranking changes with weights of judges; None if nothing is left."""
+    """How weights of judges change the ranking; None if nothing is left."""
     counts = (sp.diags_array(weight) @ model.rater_counts_).sum(axis=0).reshape(-1, 3)
     kept = counts.any(axis=1)
     seen = np.zeros(len(model.items_), dtype=bool)
@@ -478,7 +469,7 @@ def _change(model: BradleyTerry, weight: Floats) -> dict[str, Any] | None:
 
 
 def _notes(votes: _Votes, table: dict[str, NDArray[Any]]) -> list[str]:
-    """Say what stands in the way of comparing judges."""
+    """Say what hinders comparing judges."""
     notes, names = [], votes.names
     if len(names) == 1:
         notes.append(

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Elo ratings: the update of one game or period, and the model.
 
-`CHANGE` is zero between updates. The expected score, the logistic function of the
-difference of ratings, comes from a table of its Taylor polynomials of degree 7 around
-the multiples of 1/16: the remainder at a distance of at most 1/32 is below 1e-16, and
-no exponential or division is left in the loop, whose rounding depends on no library.
+`CHANGE` is zero between updates. The logistic function comes from a table of its Taylor
+polynomials of degree 7 around the multiples of 1/16. Their remainder is below 1e-16,
+and rounding depends on no library's exponential.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ TERMS = 8
 
 @cache
 def logistic_table() -> Floats:
-    """Tabulate Taylor polynomials of 1 / (1 + exp(-v)), one per row."""
+    """Taylor polynomials of 1 / (1 + exp(-v)), one per row."""
     v = np.arange(-REACH * STEPS, REACH * STEPS + 1) / STEPS
     c = np.zeros((len(v), TERMS))
     c[:, 0] = 1.0 / (1.0 + np.exp(-v))
@@ -68,7 +67,7 @@ def expected_score(steps, table):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def update_elo_by_row(sides, outcome, state, before, rule, table):  # type: ignore[no-untyped-def]
-    """Update both ratings after every game, with one K for all, in place."""
+    """Update both ratings after every game, one K for all, in place."""
     # rule: steps per point, advantage, K of new, usual and top items, NEW_GAMES, TOP.
     steps, advantage, k = rule[0], rule[1], rule[2]
     for i in range(len(outcome)):
@@ -130,26 +129,25 @@ def update_elo(  # type: ignore[no-untyped-def]
 class Elo(SequentialRating):
     """Elo ratings, updated after every game or once per period.
 
-    A game changes the ratings of both sides by the difference between the score s of
-    left (1, ½ or 0) and the score that was expected, ::
+    With s the score of left (1, ½ or 0) and w the weight of the row, ::
 
         E = 1 / (1 + 10^(-(r_left + advantage - r_right) / scale)),
         r_left ← r_left + K w (s - E),      r_right ← r_right - K w (s - E),
 
-    where w is the weight of the row. With periods, all games of a period use the
-    ratings before it, and each item changes by the *sum* over its games.
+    With periods, all games of a period use the ratings before it, and each item changes
+    by the *sum* over its games.
 
     Parameters
     ----------
     k : float, "fide" or "fide2014", default=20.0
         K, the same for all, or FIDE's rule: 30 for an item with fewer than 30 games
-        before this one (or before its period); else 10 for ever if it reached a rating
-        of 2400, and 15 if not. Since 2014: 40, 10 and 20 in the same places.
+        before this update, then 10 for ever once it reached a rating of 2400, else 15.
+        "fide2014": 40, 10 and 20.
     init : float, default=1200.0
         Rating before the first game.
     advantage : float or "auto", default=0.0
-        Points added to left (home, white or first). "auto": `fit` learns them, as those
-        with the least log loss of E, forward in time, a tie being ½ (see ``fit``).
+        Points added to left (home, white or first). "auto": `fit` learns those with the
+        least log loss of E, forward in time, a tie being ½.
     scale : float, default=400.0
         The difference that makes the odds ten to one.
     unseen : {"error", "prior"}, default="error"
@@ -160,17 +158,17 @@ class Elo(SequentialRating):
     items_ : ndarray of shape (N,)
         Names of the items, in order of their first game.
     rating_, n_games_ : ndarray of shape (N,)
-        Rating of every item (``coef_`` is the same), and its games, summed by weight.
+        Rating of every item (also ``coef_``), and its games, summed by weight.
     advantage_ : float
-        Points of the advantage, the parameter or learned.
+        The parameter, or learned.
     before_ : ndarray of shape (n, 2)
-        Ratings of left and right before each row of the last call, rows of weight 0
-        included, without the advantage.
+        Ratings of left and right before each row of the last call, without the
+        advantage.
     history_ : polars.DataFrame
         Columns ``row`` (counted over all calls since ``fit``) or ``period``, ``item``
         and ``rating``: the rating of each item after each of its updates.
     tie_, slope_, classes_ : float, float, ndarray
-        Davidson's ν and the slope of the tie model, see ``predict_proba``; -1, 0, 1.
+        Parameters of the ties, see ``predict_proba``; -1, 0, 1.
     threshold_ : float
         Largest difference, advantage included, at which a tie is most likely, or 0.
 

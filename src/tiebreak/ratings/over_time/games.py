@@ -4,13 +4,9 @@
 An *update* is a run of rows that are rated together, from the ratings before the first
 of them: all rows of a period, or one row when there are no periods.
 
-*Ties.* Ratings give expected scores only. Davidson's model adds ties to them: with d,
-the slope times the logit of right's expected score,
-
-    P(left) : P(tie) : P(right)  =  exp(-d / 2) : ν : exp(d / 2).
-
-Slope and ν are those of maximum likelihood, with the penalty ``slope - log(slope)`` and
-one imagined win between equals, which keep them finite. Without ties ν is exactly 0.
+Slope and ν of the ties (`SequentialRating.predict_proba`) are those of maximum
+likelihood, with the penalty ``slope - log(slope)`` and one imagined win between equals,
+which keep them finite. Without ties ν is exactly 0.
 """
 
 from __future__ import annotations
@@ -52,7 +48,7 @@ class Games(NamedTuple):
     period: NDArray[Any] | None  # (n_updates,)
 
     def filled(self, advantage: float) -> Games:
-        """Put an array in the place of every None, except for the periods."""
+        """Replace every None but the periods by an array."""
         n = len(self.outcome)
         return self._replace(
             weight=np.ones(n) if self.weight is None else self.weight,
@@ -77,9 +73,8 @@ def read_games(
 ) -> tuple[Games, NDArray[Any], int]:
     """Check games, and number items by first appearance, left before right.
 
-    Gives the games, the names and how many have a game of positive weight; the others
-    come last. `numbers`: periods must be such; `few`: rows are too few to suspect
-    another coding of outcomes.
+    Gives games, names and how many have a game of positive weight; others come last.
+    `numbers`: periods must be such; `few`: too few rows to suspect another coding.
     """
     pairs = named_pairs(X, model)
     n = len(pairs)
@@ -117,7 +112,7 @@ def read_games(
 def _check_period(
     period: ArrayLike, n_rows: int, measured_by: str | None
 ) -> NDArray[Any]:
-    """Check periods that do not decrease; where time is measured they are numbers."""
+    """Check periods that do not decrease; measured time is numbers."""
     column = check_row_periods(period, n_rows)
     if measured_by is not None and column.dtype.kind not in "iuf":
         raise TypeError(
@@ -169,7 +164,7 @@ class TieObjective(ComparisonObjective):
         return slope - math.log(slope) if slope > 0.0 else math.inf
 
     def expand(self, x: Floats) -> tuple[float, Floats]:
-        """Give the value and the gradient at x, and keep x for the Hessian."""
+        """Value and gradient at x, kept for the Hessian."""
         value, gradient = super().expand(x)
         self.slope = float(x[0])
         gradient[0] += 1.0 - 1.0 / self.slope
@@ -185,7 +180,7 @@ class TieObjective(ComparisonObjective):
 def fit_ties(
     logit: Floats, outcome: NDArray[np.int8], weight: Floats | None = None
 ) -> tuple[float, float]:
-    """Fit the slope and ν of Davidson's model to games, and one imagined win."""
+    """Fit the slope and ν of Davidson's model."""
     logit, outcome = np.append(logit, 0.0), np.append(outcome, -1)
     weight = np.append(np.ones(len(logit) - 1) if weight is None else weight, 1.0)
     counts = np.where(outcome[:, None] == OUTCOMES, weight[:, None], 0.0)

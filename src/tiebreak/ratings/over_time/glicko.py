@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Glicko and Glicko-2 ratings: Glickman's updates of a period, and the models.
 
-The games of an item in a period give the *information* I = Σ w g(Dj)² E (1 - E) and the
-*evidence* e = Σ w g(Dj) (s - E), in the notation of `Glicko`: 1/d² of the one system is
-q² I, 1/v of the other is I. Deviations are in rating points, also those of Glicko-2.
+In the notation of `Glicko` the games of an item in a period give the *information* I =
+Σ w g(Dj)² E (1 - E) and the *evidence* e = Σ w g(Dj) (s - E): 1/d² is q² I, and 1/v of
+Glicko-2 is I. Deviations are in rating points in both.
 
 `INFORMATION`, `EVIDENCE` and `PLAYED` are zero between updates. `LAST` is the period
-last played in, NaN before the first; without periods it stays NaN.
+last played in, NaN before the first and without periods.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def discount(deviation):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def grown_deviation(state, item, time, rule):  # type: ignore[no-untyped-def]
-    """Deviation at the start of an update; rule is (c, max_deviation, τ or 0)."""
+    """Deviation at the start of an update; rule: (c, max_deviation, τ or 0)."""
     deviation = state[item, DEVIATION]
     # False also for NaN: nothing passes before the first game, or without periods.
     if not time > state[item, LAST]:
@@ -96,7 +96,7 @@ def new_volatility(sigma, phi, information, evidence, tau):  # type: ignore[no-u
 
 @njit(cache=True, nogil=True)
 def update_item(state, item, time, rule):  # type: ignore[no-untyped-def]
-    """Turn what an item's games of an update say into its new state, in place."""
+    """Turn what an item's games say into its new state, in place."""
     information, evidence = state[item, INFORMATION], state[item, EVIDENCE]
     phi = Q * grown_deviation(state, item, time, rule)
     if rule[2] > 0.0:
@@ -132,7 +132,7 @@ def add_game(state, item, difference, deviation, score, weight):  # type: ignore
 def update_glicko(  # type: ignore[no-untyped-def]
     sides, outcome, weight, advantage, starts, times, state, before, after, rule
 ):
-    """Update ratings, deviations and volatilities once per run of rows, in place."""
+    """Update all state once per run of rows, in place."""
     for u in range(len(starts) - 1):
         for i in range(starts[u], starts[u + 1]):
             for side in range(2):
@@ -160,7 +160,7 @@ def update_glicko(  # type: ignore[no-untyped-def]
 
 
 class DeviatingRating(SequentialRating):
-    """Ratings with deviations: what Glicko and Glicko-2 share."""
+    """What Glicko and Glicko-2 share."""
 
     _columns = COLUMNS
     _fitted_arrays: ClassVar = {"_state": "n 8: any"}
@@ -205,12 +205,12 @@ class DeviatingRating(SequentialRating):
 
     @property
     def deviation_(self) -> Floats:
-        """Deviation of every item after its last update."""
+        """Deviation of every item."""
         return self._fitted_column("deviation")
 
     @property
     def before_deviation_(self) -> Floats:
-        """Deviations of left and right at the start of each row of the last call."""
+        """Deviations of left and right before each row."""
         return self._trace("deviation")
 
     @staticmethod
@@ -243,7 +243,7 @@ class Glicko(DeviatingRating):
     init, deviation : float, default=1500.0 and 350.0
         Before the first game.
     c : float, default=15.0
-        Growth of the deviation: D² grows by c² per period; 0: it does not grow.
+        Growth of the deviation; 0: none.
     max_deviation : float, default=350.0
         Largest deviation.
     advantage, unseen : float or "auto", and {"error", "prior"}
@@ -252,24 +252,20 @@ class Glicko(DeviatingRating):
     Attributes
     ----------
     items_, rating_, deviation_, n_games_ : ndarray of shape (N,)
-        Names in order of the first game, rating (also ``coef_``), deviation and games.
-    advantage_ : float
-        Points of the advantage, the parameter or learned.
+        As in `Elo`, with the deviation of every item.
     before_, before_deviation_ : ndarray of shape (n, 2)
-        Ratings, and deviations after their growth, of left and right at the start of
-        the update of each row of the last call, without the advantage.
+        As in `Elo`; deviations after their growth.
     history_ : polars.DataFrame
-        Columns ``row`` (counted over all calls since ``fit``) or ``period``, ``item``,
-        ``rating`` and ``deviation``, after each update of each item.
-    tie_, slope_, classes_
+        As in `Elo`, with a column ``deviation``.
+    advantage_, tie_, slope_, classes_
         As in `Elo`.
     threshold_ : float
-        Largest g(√(D²left + D²right)) times difference at which a tie is most likely.
+        As in `Elo`, of g times the difference.
 
     Notes
     -----
-    ``expected_score`` is Glickman's prediction, 1 / (1 + 10^(-g d / 400)) with the
-    difference d in favor of left and g of both deviations together.
+    ``expected_score`` is 1 / (1 + 10^(-g d / 400)), with d the difference in favor of
+    left and g of √(D²left + D²right).
 
     References
     ----------
@@ -311,7 +307,7 @@ class Glicko2(DeviatingRating):
     """Glicko-2 ratings: deviations grow with the volatility of each item.
 
     On Glickman's scale, φ = q D with q = ln 10 / 400, the games of an item in a period
-    give, *summed* over its games, with weights w, g and E as in `Glicko`, ::
+    give, with w, g and E as in `Glicko`, ::
 
         1/v = Σ wⱼ g(φⱼ)² Eⱼ (1 - Eⱼ),      Δ = v Σ wⱼ g(φⱼ) (sⱼ - Eⱼ).
 
@@ -321,16 +317,16 @@ class Glicko2(DeviatingRating):
 
     and then φ'² = 1 / (1/(φ² + σ'²) + 1/v) and r' = r + φ'² Σ wⱼ g(φⱼ)(sⱼ - Eⱼ) / q.
 
-    A period in which an item that has played before does not play adds σ² to its φ²,
-    when it plays again. D is always capped at `max_deviation`. Without periods every
-    row is an update, and there are no periods without play.
+    When an item plays again, φ² first grows by σ² for every period in between. D is
+    always capped at `max_deviation`. Without periods every row is an update, and no
+    time passes.
 
     Parameters
     ----------
     init, deviation : float, default=1500.0 and 350.0
-        Rating and deviation of an item before its first game, in rating points.
+        Before the first game, in rating points.
     volatility : float, default=0.06
-        Volatility σ of an item before its first game.
+        σ before the first game.
     tau : float, default=0.5
         How much volatilities may change; Glickman recommends 0.3 to 1.2.
     max_deviation, advantage, unseen : default=350.0, 0.0 and "error"
@@ -387,5 +383,5 @@ class Glicko2(DeviatingRating):
 
     @property
     def volatility_(self) -> Floats:
-        """Volatility of every item after its last update."""
+        """Volatility of every item."""
         return self._fitted_column("volatility")

@@ -1,23 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The base of rating systems over time: Elo, Glicko and Glicko-2.
 
-A new rating system is a subclass of `SequentialRating`, in a file of its own. It names
-the columns of an item's state (``_columns``, ``_n_traced``) and implements `_new_item`
-(the state before the first game) and `_play` (update the state by games); `elo.py` is
-the shortest example. The history and the tie model come from playing the log again.
+A new rating system is a subclass of `SequentialRating`. It names the columns of an
+item's state (``_columns``, ``_n_traced``) and implements `_new_item` (the state before
+the first game) and `_play` (update the state by games), as `elo.py` does. History and
+ties come from playing the log again.
 
-Boundary conventions: row order is time; rows of one period see the ratings before it;
-a row of weight 0 is absent, but has its place in ``before_``. The advantage of left
-counts in every comparison, so differences are r(right) - r(left) - advantage; one
-exactly at the threshold is a tie.
+Boundary conventions: row order is time; a row of weight 0 is absent, but has its place
+in ``before_``; a difference exactly at the threshold is a tie.
 
-*Advantage learned.* With ``advantage="auto"`` the points a of one unit of advantage
-minimize the log loss of the expected scores E of left, with scores s (a tie is ½), ::
-
-    -Σᵢ wᵢ (sᵢ ln Eᵢ(a) + (1 - sᵢ) ln(1 - Eᵢ(a))),
-
-a sum over the games of one pass through `fit`, each predicted from the ratings before
-it, which depend on a too. No unit may be worth more than odds of a hundred to one.
+With ``advantage="auto"`` the points of one unit minimize the log loss of the expected
+scores, see docs/methods/ratings.md. No unit is worth more than odds of a hundred to
+one.
 """
 
 from __future__ import annotations
@@ -118,12 +112,12 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
         X, y : Pairs, array-like of shape (n,)
             Games of items by name, in the order of time: -1 left won, 0 tie, +1 right.
         period : array-like of shape (n,), optional
-            Period of each game, not decreasing. All games of a period are rated
-            together, from the ratings before it. None: ratings change after every row.
+            Period of each game, not decreasing; its games are rated together. None:
+            ratings change after every row.
         advantage : float or array-like of shape (n,), optional
-            Rating points added to left in each row, instead of the parameter. If that
-            is "auto": how many times the points to be learned count for left, such as 1
-            at home, 0 on neutral ground, -1 if right has it; None: 1 in every row.
+            Points added to left in each row, instead of the parameter. If that is
+            "auto", multiples of what is learned: 1 at home (default), 0 on neutral
+            ground, -1 if right has it.
         rater, sample_weight : array-like of shape (n,), optional
             Who judged, which has no influence; a game of weight w counts w times.
 
@@ -167,16 +161,15 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
     ) -> Self:
         """Rate further games, from the ratings as they are; on a new model, fit.
 
-        Parameters are those at `fit`, and an advantage that it learned is kept. Games
-        of the period that was last are a further update in it: they see the ratings
-        after the earlier ones.
+        Parameters and a learned advantage stay those of `fit`. More games of the last
+        period are a further update in it, from the ratings after the earlier ones.
 
         Parameters
         ----------
         X : Pairs
             Games, after all earlier ones in time.
         y, period : array-like of shape (n,)
-            As in `fit`; periods not before earlier ones, in every call or in none.
+            As in `fit`; periods in every call or in none.
         advantage, rater, sample_weight : optional
             As in `fit`.
 
@@ -236,7 +229,7 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
     def _learn_advantage(
         self, settings: Settings, games: Games, state: Floats
     ) -> float:
-        """Find the points of a unit of advantage that predict games best, forward."""
+        """Find the points of a unit of advantage, see the module."""
         units, weight = games.advantage, games.weight
         weight = np.ones(len(games.outcome)) if weight is None else weight
         largest = 1.0 if units is None else float(np.abs(units[weight > 0]).max())
@@ -269,19 +262,17 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
 
     @property
     def advantage_(self) -> float:
-        """Rating points of left's advantage, the parameter or learned."""
+        """Points of left's advantage."""
         check_is_fitted(self)
         return self._settings["points"]
 
     def _row_of(self) -> dict[Any, int]:
-        """Numbers of the items by name."""
         if "row_of" not in self._cache:
             names = plain_values(self.items_)
             self._cache["row_of"] = {name: row for row, name in enumerate(names)}
         return self._cache["row_of"]
 
     def _games(self) -> Games:
-        """Give the games of all calls since fit."""
         if self._later:
             self._log = _append(self._log, self._later, self._settings["points"])
             self._later = []
@@ -302,7 +293,7 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
         return "_log" in vars(self)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Give the state with one log, and without what can be computed again."""
+        """Give the state with one log, without caches."""
         if not self.__sklearn_is_fitted__():
             return super().__getstate__()
         self._games()
@@ -331,27 +322,27 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
 
     @property
     def coef_(self) -> Floats:  # type: ignore[override]
-        """The ratings, under the name that all models share."""
+        """The ratings."""
         return self.rating_
 
     @property
     def n_games_(self) -> Floats:
-        """Number of games of every item, counted by their weights."""
+        """Games of every item, by weight."""
         return self._fitted_column("games")
 
     @property
     def wins_(self) -> Floats:
-        """Summed weights of the games each item won."""
+        """Won games, by weight."""
         return self._tally()[0]
 
     @property
     def ties_(self) -> Floats:
-        """Summed weights of the games each item tied."""
+        """Tied games, by weight."""
         return self._tally()[1]
 
     @property
     def losses_(self) -> Floats:
-        """Summed weights of the games each item lost."""
+        """Lost games, by weight."""
         return self._tally()[2]
 
     def _tally(self) -> Floats:
@@ -372,7 +363,7 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
 
     @property
     def before_(self) -> Floats:
-        """Ratings of left and right before each row of the last call."""
+        """Ratings before each row of the last call."""
         return self._trace("rating")
 
     def _trace(self, name: str) -> Floats:
@@ -381,7 +372,7 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
 
     @property
     def history_(self) -> pl.DataFrame:
-        """Ratings after every update of an item, over all calls since fit."""
+        """Ratings after every update since fit."""
         check_is_fitted(self)
         if "history" not in self._cache:
             self._cache["history"] = self._make_history()
@@ -410,7 +401,7 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
 
     @property
     def slope_(self) -> float:
-        """Slope of the logit in the tie model."""
+        """Slope of the tie model."""
         return self._tie_model()[0]
 
     @property
@@ -433,7 +424,7 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
 
     @property
     def threshold_(self) -> float:
-        """Largest difference, in rating points, for which a tie is most likely."""
+        """Largest difference for which a tie is most likely."""
         check_is_fitted(self)
         if "threshold" not in self._cache:
             slope, tie = self._tie_model()
@@ -446,7 +437,7 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
         self._cache["threshold"] = value
 
     def _values_of(self, names: NDArray[Any]) -> Floats:
-        """Give the first columns of the state of items, the prior's for unseen ones."""
+        """First columns of the state of items, the prior's for unseen ones."""
         values, row_of = plain_values(names), self._row_of()
         rows = np.array([row_of.get(name, -1) for name in values], dtype=np.intp)
         if self.unseen != "prior" and (rows < 0).any():
@@ -486,8 +477,7 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
         X : Pairs
             Games of items with names.
         advantage : float or array-like of shape (n,), optional
-            Points added to left, or multiples of a learned advantage, as in `fit`;
-            None: ``advantage_``.
+            As in `fit`; None: ``advantage_``.
 
         Returns
         -------
@@ -501,9 +491,8 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
     ) -> Floats:
         """Scores of left, tie and right for games, or ratings of items.
 
-        The columns are -d - τ, ``τ - |d|`` and d - τ, where τ is ``threshold_`` and d
-        is `difference`, which Glicko's models multiply by a discount for uncertain
-        ratings. The largest is that of `predict`.
+        The columns are -d - τ, ``τ - |d|`` and d - τ, with τ = ``threshold_`` and d the
+        `difference`, which Glicko's models multiply by g.
 
         Parameters
         ----------
@@ -545,10 +534,10 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
     ) -> Floats:
         """Probabilities of left, tie and right.
 
-        A tie model is added to the expected scores: P(left) : P(tie) : P(right) =
-        exp(-d/2) : ν : exp(d/2), where d is ``slope_`` times the logit of right's
-        expected score and ν is ``tie_``. Both are fitted, when first used, to all
-        games since fit, each predicted from the ratings before it.
+        Davidson's model adds ties to expected scores: P(left) : P(tie) : P(right) =
+        exp(-d/2) : ν : exp(d/2), with d ``slope_`` times the logit of right's expected
+        score and ν = ``tie_``. Both are fitted at first use, to all games since fit,
+        each predicted from the ratings before it.
 
         Parameters
         ----------
@@ -616,7 +605,6 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
 
 
 def _gather(name: str, values: NDArray[Any], codes: NDArray[Any]) -> pl.Series:
-    """Repeat values in a column; mixed ones stay Python objects."""
     if values.dtype.kind == "O":
         return pl.Series(name, values[codes].tolist(), dtype=pl.Object)
     if values.dtype.kind == "U":
@@ -625,12 +613,10 @@ def _gather(name: str, values: NDArray[Any], codes: NDArray[Any]) -> pl.Series:
 
 
 def _per_point(settings: Settings) -> float:
-    """Logit of the expected score per rating point."""
     return math.log(10.0) / settings["scale"]
 
 
 def _in_points(settings: Settings, games: Games) -> Games:
-    """Turn multiples of a learned advantage into rating points."""
     if settings["advantage"] != "auto" or games.advantage is None:
         return games
     return games._replace(advantage=settings["points"] * games.advantage)
@@ -660,7 +646,6 @@ def _append(log: dict[str, Any], later: list[Games], points: float) -> dict[str,
 
 
 def _check_continues(earlier: NDArray[Any] | None, period: NDArray[Any] | None) -> None:
-    """Refuse periods that do not come after those of earlier calls."""
     if earlier is None and period is None:
         return
     if earlier is None or period is None:

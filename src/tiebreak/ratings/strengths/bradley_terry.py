@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-r"""Strengths from comparisons, with ties.
+"""Strengths from comparisons, with ties.
 
-Boundary convention: a tie is predicted where it is the most probable outcome, also
-where it is as probable as another.
+Boundary convention: a tie is predicted also where another outcome is as probable.
 """
 
 from __future__ import annotations
@@ -87,9 +86,8 @@ class BradleyTerry(CovariateMixin, StrengthModel):
       1 / (1 + κ exp(d)), that is P(i beats j) = π_i / (π_i + κ π_j), and a tie the
       rest, κ ≥ 1;
     * ``ties=None``: P(right) = 1 / (1 + exp(-d)); a tie is refused;
-    * ``ties="half"``: the same, and -ln P of a tie is the mean of -ln P(left) and
-      -ln P(right): half a win for each, as many published leaderboards count it. A tie
-      has no probability then.
+    * ``ties="half"``: the same, and -ln P of a tie is the mean of -ln P(left) and -ln
+      P(right): half a win for each. A tie has no probability then.
 
     The strengths θ, the tie parameter and the coefficients γ and β minimize ::
 
@@ -97,22 +95,23 @@ class BradleyTerry(CovariateMixin, StrengthModel):
 
     a sum over comparisons. With a half-life h the weight of a row is multiplied by
     2^(-(T - t) / h), t its period and T the latest one. The penalty is a normal prior
-    on strengths with standard deviation τ = 1/√(2α). Without one, strengths exist only
-    if no group of items won all its comparisons with the rest; else `fit` refuses.
+    with standard deviation τ = 1/√(2α) on every strength. Without it, `fit` refuses
+    data in which a group of items won all its comparisons with the rest: strengths are
+    then infinite.
 
     Parameters
     ----------
     ties : {"auto", "davidson", "rao-kupper", "half"} or None, default="auto"
-        The model of ties; ``"auto"`` takes the one that makes the results more
+        ``"auto"``: Davidson or Rao and Kupper, whichever makes the results more
         probable.
     alpha : float or "auto", default="auto"
-        Penalty α. ``"auto"`` learns τ by marginal likelihood and averages over what is
-        plausible: strengths are then weighted means of fits. 0: maximum likelihood.
+        Penalty α. ``"auto"`` learns τ by marginal likelihood; strengths are then means
+        over plausible τ. 0: maximum likelihood.
     half_life : float, str or None, default=None
-        The age at which a comparison counts half, in units of `period` (days if that
-        holds dates), or a time such as "5y", "18m", "26w", "90d". "auto": of 2⁻⁷, …, 2
-        times the whole time, and none, the one with the least log loss of five later
-        parts of the data, each predicted from what was before. None: all count alike.
+        The age at which a comparison counts half, in units of `period` (days for
+        dates), or a time such as "5y", "18m", "26w", "90d". "auto": of 2⁻⁷, …, 2 times
+        the whole time, and none, the one that predicts five later parts of the data
+        best, each from what was before. None: all count alike.
     tol, max_iter : float and int, default=1e-8 and 100
         Stop when the Newton decrement is this small, relative to √(2 objective), or
         after so many Newton steps.
@@ -122,29 +121,29 @@ class BradleyTerry(CovariateMixin, StrengthModel):
     items_, strength_ : ndarray of shape (N,)
         Names of the items, and θ, natural logarithms, mean 0; also ``coef_``.
     alpha_ : float
-        The penalty α, or the most probable one; τ = 1/√(2α).
+        α, or the most probable one.
     tie_model_ : str or None
-        The model of ties that was used.
+        Model of ties used.
     tie_, threshold_ : float
-        ν, or κ for Rao and Kupper (without ties in training 0, or 1), and the largest
-        \|d\| at which a tie is the most probable outcome; 0 if it never is.
+        ν, or κ (without ties in training 0, or 1), and the largest \|d\| at which a tie
+        is the most probable outcome, or 0.
     advantage_, context_coef_, context_names_ : float, ndarray and tuple of shape (q,)
-        γ, β and the names of the columns, only if fitted with them.
+        γ, β and names of columns, if fitted with them.
     half_life_ : float
-        Half-life in units of `period`, or in days; inf: all rows count the same.
+        In units of `period`, or in days; inf: none.
     wins_, ties_, losses_ : ndarray of shape (N,)
-        Summed weights of each item's comparisons, multiplied by age.
+        Summed weights of each item's comparisons, after fading.
     objective_, gap_ : float
         Value reached, and how far it may be above the minimum, as a share of it.
     n_iter_, converged_, classes_ : int, bool, ndarray
         Newton steps, whether `tol` was reached, and the outcomes -1, 0, 1.
     pair_left_, pair_right_, pair_counts_, pair_covariates_ : ndarray
-        Item numbers (m,) of the m different pairs that met (under different
-        covariates); how often left won, they tied, and right won (m, 3); covariates.
+        Item numbers (m,) of the m pairs that met (apart by covariates); counts of left,
+        tie and right (m, 3); covariates.
     rater_counts_ : csr_array of shape (n_raters, 3 m)
         The same counts by rater, if fitted with raters.
     prior_alphas_, prior_weights_, prior_coefs_ : ndarray of shape (K,), (K,), (K, n)
-        With a learned penalty: penalties, their probabilities and all coefficients.
+        Of a learned penalty: nodes, their probabilities and all coefficients.
 
     Examples
     --------
@@ -208,19 +207,19 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         Parameters
         ----------
         X : Pairs
-            Comparisons of items known by name, ``Pairs(None, left, right)``.
+            Comparisons of items by name, ``Pairs(None, left, right)``.
         y : array-like of shape (n,)
             Outcomes -1 (left), 0 (tie), +1 (right).
         period : array-like of shape (n,), optional
-            When: numbers or dates, in any order. Needed for a `half_life`; without one
-            it has no influence, so that searches may hand it to every candidate.
+            When: numbers or dates, in any order. Needed for a `half_life`, else without
+            influence.
         advantage, context : array-like of shape (n,) and (n, q), optional
-            Covariates in favor of left: an advantage is 1 at home or first, 0 on
-            neutral ground, -1 if right has it. The size of the effects is learned.
+            Covariates in favor of left, whose effects are learned. An advantage is 1 at
+            home or first, 0 on neutral ground, -1 if right has it.
         rater : array-like of shape (n,), optional
             Who compared, for standard errors only.
         sample_weight : array-like of shape (n,), optional
-            Weights: 2 is as two rows and ½ as half a row, also in standard errors.
+            Weights; 2 is as two rows, also in standard errors.
 
         Returns
         -------
@@ -302,7 +301,6 @@ class BradleyTerry(CovariateMixin, StrengthModel):
 
     @property
     def _problem(self) -> StrengthProblem:
-        """The problem that was solved, from what `fit` kept."""
         cells = ComparisonCounts(
             self.pair_left_, self.pair_right_, self.pair_counts_, self.pair_covariates_
         )
@@ -310,7 +308,6 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         return StrengthProblem(cells, n_items, self.tie_model_, weak)
 
     def _solution(self) -> Floats:
-        """All coefficients, with the tie parameter last if there is one."""
         tie = [self._tie] if self._problem.has_tie else []
         return np.concatenate([self.strength_, self._effect_values(), tie])
 
@@ -328,9 +325,8 @@ class BradleyTerry(CovariateMixin, StrengthModel):
     ) -> Floats:
         """Confidence intervals of the probabilities of left, tie and right.
 
-        The strengths of two items decide on the probabilities through their difference
-        d; its interval is carried over, the tie parameter and the effects of
-        covariates taken as known.
+        The interval of the difference d is carried over; the tie parameter and the
+        effects of covariates are taken as known.
 
         Parameters
         ----------
@@ -356,7 +352,7 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         return self._outcome_intervals(*ends)
 
     def likelihood(self) -> Likelihood:
-        """The largest likelihood of the data under this model, without a penalty.
+        """The largest likelihood of the data, without a penalty.
 
         Returns
         -------
@@ -388,9 +384,8 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         Returns
         -------
         polars.DataFrame
-            ``coefficient``, ``estimate``, ``standard_error``, ``z``, ``p_value`` (of no
-            effect), and the interval ``lower`` to ``upper``. The tie parameter is ln ν,
-            or ln κ for Rao and Kupper.
+            ``coefficient``, ``estimate``, ``standard_error``, ``z``, ``p_value``,
+            ``lower`` and ``upper``. The tie parameter is ln ν, or ln κ.
         """
         check_level(level)
         known, tail = self._coefficient_distribution(None), 0.5 - 0.5 * level
@@ -403,12 +398,11 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         )
 
     def goodness_of_fit(self) -> GoodnessOfFit:
-        """Compare how often every pair won and tied with what the model expects.
+        """Compare the results of every pair with what the model expects.
 
         Returns
         -------
         GoodnessOfFit
-            A test, and a table of pairs with the worst first.
         """
         self._refuse_half("a test of how well it fits")
         objective = self._problem.objective(self.alpha_)
@@ -473,7 +467,7 @@ class BradleyTerry(CovariateMixin, StrengthModel):
     def _spread_of_many(
         self, kind: str | None, raters: sp.csr_array | None, df: float
     ) -> StrengthDistribution:
-        """Variances of all coefficients, and what votes or raters add to them."""
+        """Variances of all coefficients, and the excess."""
         objective, x = self._problem.objective(self.alpha_), self._solution()
         objective.expand(x)
         hessian = SparseHessian(objective)
@@ -537,7 +531,7 @@ class StrengthProblem:
         return self.ties != "half" and not self.cells.counts[:, ::2].any()
 
     def with_ties(self, alpha: float) -> StrengthProblem:
-        """Put the tie model that makes results more probable in the place of "auto"."""
+        """Choose the tie model, if it is "auto"."""
         if self.ties != "auto":
             return self
         options = [replace(self, ties=name) for name in ("davidson", "rao-kupper")]
@@ -553,7 +547,7 @@ class StrengthProblem:
     def objective(
         self, alpha: float, counts: Floats | None = None
     ) -> ComparisonObjective:
-        """Build the objective for a penalty, and for other counts of the cells."""
+        """Objective for a penalty, or other counts."""
         cells, n, q = self.cells, self.n_items, self.cells.covariates.shape[1]
         design: Design = ItemDesign(cells.left, cells.right, n)
         weak = np.zeros(q)
@@ -572,7 +566,7 @@ class StrengthProblem:
         )
 
     def start(self, average: bool = False) -> Floats:
-        """Strengths as if every item had met all others alike, or an average one."""
+        """Strengths as if every item had met all others, or an average one."""
         wins, ties, losses = self.tally
         halves = 0.5 * ties + 0.5
         guess = np.log(wins + halves) - np.log(losses + halves)

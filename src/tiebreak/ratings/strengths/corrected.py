@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """People's strengths from few of their votes and many votes of a judge.
 
-ln p is a coordinate of (θ, t) times the vote minus the same ln Z for all votes, so the
-correction is (1 - λ) times the mean loss of people plus a linear term: for 0 ≤ λ ≤ 1
-the whole is convex.
+The objective is convex for 0 ≤ λ ≤ 1: ln p is linear in (θ, t) minus the same ln Z for
+all votes, so the correction is (1 - λ) times the mean loss of people plus a linear
+term.
 """
 
 from __future__ import annotations
@@ -40,14 +40,13 @@ class CorrectedStrengths:
     Attributes
     ----------
     items, strength : ndarray of shape (N,)
-        Names, and people's strengths θ, natural logarithms, mean 0.
+        Names, and people's strengths θ, mean 0.
     covariance : ndarray of shape (N, N)
         Of the strengths.
     trust : float
         λ, from 0 (people alone) to 1.
     factor : float
-        Root mean square standard error divided by that of people alone; theory's
-        √(1 - ρ²(1 - n/N)) if all strengths had the same correlation ρ of scores.
+        Root mean square standard error divided by that of people alone.
     people : ndarray of shape (N,)
         Strengths from people's votes alone.
     n_both, n_all : int
@@ -85,32 +84,28 @@ class CorrectedStrengths:
 def corrected_strengths(
     X: Any, people: ArrayLike, judge: ArrayLike, *, level: float = 0.95
 ) -> CorrectedStrengths:
-    r"""People's strengths, from few of their votes and a judge's vote on everything.
+    """People's strengths, from few of their votes and a judge's vote on everything.
 
-    A model that judges votes on all N comparisons, people on n of them. The estimate
-    adds to the judge's mean loss what it errs by on the n comparisons with both::
+    The judge votes on all N comparisons, people on n of them. The estimate corrects the
+    judge's mean loss by its error on the n comparisons with both::
 
         λ (1/N) Σ_all ℓ(judge) + (1/n) Σ_both [ℓ(people) - λ ℓ(judge)].
 
-    **Theorem.** Let the N comparisons be independent with the same distribution, the n
-    be drawn from them at random, and people's expected loss have one minimum θ*, with
-    invertible Hessian H. Then for every fixed λ the estimate tends to θ* as n grows,
-    however wrong the judge is, and √n (θ̂ - θ*) is asymptotically normal with covariance
-    H⁻¹ [V_s - 2λ(1 - n/N) C + λ²(1 - n/N) V_g] H⁻¹, where s and g are the gradients of
-    the losses of people's and of the judge's vote, V their covariances and C the
-    symmetric part of cov(s, g). The trace is smallest at λ = tr(H⁻¹CH⁻¹) /
-    tr(H⁻¹V_gH⁻¹), kept between 0 and 1; estimating it changes nothing in the limit. In
-    one dimension intervals are then shorter by the factor √(1 - ρ²(1 - n/N)), ρ the
-    correlation of s and g.
+    If the n are a random sample of N independent comparisons, the estimate tends to
+    people's strengths as n grows, however wrong the judge is. With H the Hessian of
+    people's mean loss, s and g the gradients of the losses of people's and of the
+    judge's vote, V their covariances and C the symmetric part of cov(s, g), its
+    covariance is (1/n) H⁻¹ [V_s - 2λ(1 - n/N) C + λ²(1 - n/N) V_g] H⁻¹. Its trace is
+    smallest at λ = tr(H⁻¹CH⁻¹) / tr(H⁻¹V_gH⁻¹), kept between 0 and 1. docs/judges.md
+    has the theorem.
 
     Parameters
     ----------
     X : Pairs
         All N comparisons, of items known by name.
     people, judge : array-like of shape (N,)
-        Outcomes -1 (left), 0 (tie), +1 (right); NaN or None in `people` where no
-        person voted. If people tie, ties follow Davidson's model, and else a tie of the
-        judge is half a win for each.
+        Outcomes -1 (left), 0 (tie), +1 (right); NaN or None where no person voted. If
+        people tie, ties follow Davidson's model; else a tie of the judge is half a win.
     level : float, default=0.95
         Confidence of the intervals.
 
@@ -195,7 +190,7 @@ def corrected_strengths(
 
 
 class _Votes:
-    """N votes of a judge and n of people, and the mean losses made of them."""
+    """N votes of a judge and n of people."""
 
     def __init__(
         self,
@@ -262,7 +257,6 @@ class _Votes:
         return float(np.clip((s * g).sum() / size, 0.0, 1.0)) if size else 0.0
 
     def covariance(self, x: Floats, trust: float) -> Floats:
-        """Return the sandwich covariance of the strengths."""
         n, n_all = int(self.both.sum()), len(self.both)
         inverse, used = self._inverse(x, trust), trust * (1 - n / n_all)
         s = self.scores(x, self.people[self.both], self.both) @ inverse.T
@@ -277,8 +271,6 @@ class _Votes:
 
 
 class _Tilted(ComparisonObjective):
-    """The objective plus a linear function."""
-
     linear: Floats
 
     def value(self, x: Floats) -> float:

@@ -1,17 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The distribution of strengths, and what follows from it: intervals, ranks and groups.
 
-*Ranks and groups.* Items i and j differ significantly when |θ_i - θ_j| exceeds
-q se(θ_i - θ_j), with q the quantile of the largest such ratio over *all* pairs, by
-draws from the distribution, or Bonferroni's bound where items are many. Then with the
-confidence of q all of this holds at once: the rank of i (1 is best) lies between ::
-
-    1 + #{j : j significantly better}   and   N - #{j : j significantly worse},
-
-and two items without a common group are different. Groups are the maximal sets without
-a significant difference. Items that never meet, not even through others, never differ
-significantly, whatever a prior says. An interval of one rank by itself takes the
-maximum over the pairs of its item only (Mogstad, Romano, Shaikh and Wilhelm, 2024).
+Items i and j differ significantly when |θ_i - θ_j| exceeds q se(θ_i - θ_j), with q the
+quantile of the largest such ratio over *all* pairs, by draws, or Bonferroni's bound
+where items are many; docs/methods/ratings.md says what follows. Items that never meet,
+not even through others, never differ significantly. An interval of one rank by itself
+takes the maximum over the pairs of its item only (Mogstad, Romano, Shaikh and Wilhelm,
+2024).
 """
 
 from __future__ import annotations
@@ -37,7 +32,7 @@ Array = NDArray[np.float64]
 class StrengthDistribution:
     """A mixture of K normal distributions of N strengths, and an excess on top.
 
-    The excess is the covariance of what was estimated with `df` degrees of freedom.
+    The excess is the covariance of what has `df` degrees of freedom.
     """
 
     center: Array  # (K, N)
@@ -86,7 +81,7 @@ class StrengthDistribution:
         )
 
     def relative_to(self, place: int | None) -> StrengthDistribution:
-        """Measure strengths from an item, or (None) from the mean of all."""
+        """Measure strengths from an item, or from the mean."""
         zero = self.center.mean(axis=1) if place is None else self.center[:, place]
         center = self.center - zero[:, None]
         if self.covariance.ndim == 3:
@@ -151,7 +146,7 @@ class StrengthDistribution:
         return np.maximum(self.df * ratio**2, 1.0)
 
     def below(self, value: Array) -> Array:
-        """Give the probability that each strength is at most a value, shape (N,)."""
+        """P(strength ≤ value), shape (N,)."""
         (down, up), df = self._spread
         apart = value - self.center
         spread = np.where(apart < 0.0, down, up)
@@ -161,7 +156,7 @@ class StrengthDistribution:
         return self.weight @ stdtr(df, z)
 
     def quantile(self, share: float) -> Array:
-        """Give the value that each strength is below with this probability."""
+        """Quantile of each strength, shape (N,)."""
         (down, up), df = self._spread
         z = _quantile(share, df)
         ends = self.center + z * (down if share < 0.5 else up)
@@ -218,7 +213,6 @@ def _quantile(share: float | Array, df: Array) -> Array:
 
 
 def _diagonal(matrix: Array) -> Array:
-    """Give variances, of a covariance matrix or of variances."""
     return matrix if matrix.ndim == 1 else np.diag(matrix)
 
 
@@ -233,7 +227,6 @@ def centered(covariance: Array, place: int | None) -> Array:
 
 
 def _correlate(z: Array, covariance: Array) -> Array:
-    """Give rows of standard normal numbers a covariance, or variances."""
     if covariance.ndim == 1:
         return z * np.sqrt(covariance)
     # By the symmetric root, which does not depend on the signs of eigenvectors: these
@@ -252,7 +245,7 @@ _GROUPED, _MOST_GROUPS, _MOST_STEPS = 1000, 200, 20_000
 class Separation:
     """Which items differ significantly, all statements holding at once.
 
-    With ``simultaneous=False`` only the intervals of the rank of each item by itself.
+    ``simultaneous=False``: ranks of each item by itself only.
     """
 
     strengths: StrengthDistribution
@@ -301,7 +294,7 @@ class Separation:
     def _apart(
         self, rows: NDArray[np.int64]
     ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Say which items (columns) are significantly better, and worse, than rows."""
+        """Which items (columns) are significantly better, and worse, than rows."""
         if self.strengths.sides is not None:
             return self._apart_by_tails(rows)
         mean, n = self.strengths.mean, len(self.critical)
@@ -317,7 +310,6 @@ class Separation:
     def _apart_by_tails(
         self, rows: NDArray[np.int64]
     ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Do the same where distributions are not normal."""
         n = len(self.critical)
         one, two = (
             index.ravel() for index in np.meshgrid(rows, np.arange(n), indexing="ij")
@@ -343,10 +335,7 @@ class Separation:
 
 
 def maximal_cliques(joined: NDArray[np.bool_]) -> list[list[int]] | None:
-    """Give all maximal sets of which every two are joined; None if they are too many.
-
-    The algorithm of Bron and Kerbosch with a pivot, on sets as bits of whole numbers.
-    """
+    """Give all maximal cliques (Bron and Kerbosch, sets as bits); None if too many."""
     n = len(joined)
     joined = joined & ~np.eye(n, dtype=bool)
     near = [
@@ -381,7 +370,6 @@ def maximal_cliques(joined: NDArray[np.bool_]) -> list[list[int]] | None:
 
 
 def _bits(number: int) -> list[int]:
-    """Give the places of the ones of a whole number."""
     out = []
     while number:
         low = number & -number
@@ -393,7 +381,7 @@ def _bits(number: int) -> list[int]:
 def _errors(
     covariance: Array, rows: NDArray[np.int64], columns: NDArray[np.int64]
 ) -> Array:
-    """Give standard errors of θ_i - θ_j for i in rows and j in columns."""
+    """Standard errors of θ_i - θ_j, i in rows and j in columns."""
     if covariance.ndim == 1:
         spread = covariance[rows, None] + covariance[None, columns]
     else:
@@ -406,7 +394,7 @@ def _errors(
 def _critical_values(
     strengths: StrengthDistribution, level: float
 ) -> tuple[Array, Array]:
-    """Give critical values for each item by itself, and for all of them at once."""
+    """Critical values for each item by itself, and for all at once."""
     n = strengths.center.shape[1]
     if n < 2:
         return np.zeros(n), np.zeros(n)

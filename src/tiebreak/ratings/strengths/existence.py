@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 r"""Whether strengths of maximum likelihood exist.
 
-Without a penalty the likelihood has a maximum unless
-coefficients can grow along a direction (δθ, δt) that no comparison contradicts. With
-δt = 0 decided comparisons ask for δθ_winner ≥ δθ_loser and ties for equality: there is
-such a direction unless the graph with an edge from winner to loser, and both ways for
-ties, is strongly connected. With δt > 0, scaled to 1, decided comparisons ask for
-δθ_winner ≥ δθ_loser + 2 and ties for \|δθ_i - δθ_j\| ≤ 2, which fails unless some
-directed cycle has more decided comparisons than ties (for example two items that beat
-each other). Both conditions are checked exactly, on the counts.
+They do unless coefficients can grow along a direction (δθ, δt) that no comparison
+contradicts. With δt = 0 decided comparisons ask for δθ_winner ≥ δθ_loser and ties for
+equality: possible unless the graph with an edge from winner to loser, and both ways for
+ties, is strongly connected. With δt = 1 decided comparisons ask for δθ_winner ≥
+δθ_loser + 2 and ties for \|δθ_i - δθ_j\| ≤ 2: possible unless some directed cycle has
+more decided comparisons than ties. Both are checked exactly, on the counts.
 """
 
 from __future__ import annotations

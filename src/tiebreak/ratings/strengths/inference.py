@@ -1,13 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-r"""How certain strengths are: covariances and posterior.
+"""How certain strengths are: covariances and posterior.
 
-*Covariance.* Sandwich or posterior, as in :mod:`tiebreak.losses.comparison_covariance`.
-A learned penalty is averaged over; the strengths then have a mixture of normal
-distributions (`prior.py`).
-
-What was estimated from R raters has R - 1 degrees of freedom. A contrast with variance
-e from them and v in all has (R - 1) (v/e)² (Satterthwaite), so t_{R-1} without a
-penalty.
+Covariances are those of :mod:`tiebreak.losses.comparison_covariance`, averaged over a
+learned penalty (`prior.py`). What was estimated from R raters has R - 1 degrees of
+freedom; a contrast with variance e from them and v in all has (R - 1) (v/e)²
+(Satterthwaite).
 """
 
 from __future__ import annotations
@@ -53,9 +50,8 @@ _REACH = 1.96  # where the two sides are measured
 def side_scales(objective: Any, x: Array, inverse: Array, n_items: int) -> Array:
     """How far each strength reaches down and up, relative to a normal one, (2, N).
 
-    Along the line on which the strength moves and all else follows as in the normal
-    approximation, the objective f grows by ½ z² where a normal distribution has z
-    standard deviations. Each side is measured where f has grown by ½ · 1.96².
+    Along the line on which the strength moves and all else follows, each side is
+    measured where the objective has grown by ½ · 1.96².
     """
     out = np.ones((2, n_items))
     least = objective.value(x)
@@ -71,7 +67,7 @@ def side_scales(objective: Any, x: Array, inverse: Array, n_items: int) -> Array
 
 
 def _reach(objective: Any, x: Array, line: Array, least: float) -> float:
-    """Find z > 0 where the objective at x + z line is ½ · 1.96² above its least."""
+    """Find z > 0 where the objective at x + z line has grown by ½ · 1.96²."""
 
     def height(z: float) -> float:
         return math.sqrt(max(2.0 * (objective.value(x + z * line) - least), 0.0))
@@ -92,7 +88,7 @@ def _reach(objective: Any, x: Array, line: Array, least: float) -> float:
 
 
 class StrengthModel(UtilityMixin, ClassifierMixin, BaseEstimator):
-    """What BradleyTerry and PlackettLuce share: a penalty, and uncertain strengths."""
+    """What BradleyTerry and PlackettLuce share."""
 
     _parameters: ClassVar[Mapping[str, Values]] = {
         "alpha": NOT_NEGATIVE | "auto",
@@ -114,16 +110,15 @@ class StrengthModel(UtilityMixin, ClassifierMixin, BaseEstimator):
     def _coefficient_distribution(
         self, kind: str | None, whole: bool = False
     ) -> StrengthDistribution:
-        """Distribution of all coefficients, strengths first; `whole`: a matrix."""
+        """Of all coefficients, strengths first; `whole`: a matrix."""
         raise NotImplementedError
 
     def _components(self) -> NDArray[np.int64]:
-        """Label items that met, if only through others, by the same number."""
         raise NotImplementedError
 
     @property
     def coef_(self) -> Array:  # type: ignore[override]
-        """The strengths, under the name that all models without features have."""
+        """The strengths."""
         return self.strength_
 
     def _check_kind(self, kind: str | None, kinds: tuple[str, ...], why: str) -> None:
@@ -140,7 +135,6 @@ class StrengthModel(UtilityMixin, ClassifierMixin, BaseEstimator):
             )
 
     def _refuse_matrix(self) -> None:
-        """Refuse a covariance matrix of more items than fit."""
         if len(self.items_) > LARGEST_COVARIANCE:
             raise ValueError(
                 f"The covariance of {len(self.items_)} items would need too large a "
@@ -154,10 +148,7 @@ class StrengthModel(UtilityMixin, ClassifierMixin, BaseEstimator):
         squares: Callable[[Any, Array], Array] | None,
         df: float = math.inf,
     ) -> StrengthDistribution:
-        """Distribution of all coefficients under a prior, given or learned.
-
-        `squares` gives M at a point; None leaves the excess out.
-        """
+        """Distribution of all coefficients with a prior; `squares` gives M."""
         alphas = getattr(self, "prior_alphas_", np.array([self.alpha_]))
         weights = getattr(self, "prior_weights_", np.ones(1))
         coefs = getattr(self, "prior_coefs_", fitted[None])
@@ -201,9 +192,9 @@ class StrengthModel(UtilityMixin, ClassifierMixin, BaseEstimator):
         -------
         StrengthDistribution
             With ``mean``, ``total`` (the covariance), ``quantile(share)``,
-            ``below(value)`` and ``differences(left, right)``, by item number. More
-            than 3,000 strengths with a penalty have variances instead of a covariance;
-            taking them as independent makes no difference seem too certain.
+            ``below(value)`` and ``differences(left, right)``, by item number. Above
+            3,000 strengths with a penalty ``total`` holds variances; taken as
+            independent, they make no difference too certain.
         """
         return self._distribution(kind, reference)
 
@@ -221,11 +212,11 @@ class StrengthModel(UtilityMixin, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         kind : {"sandwich", "cluster", "model"}, optional
-            ``"model"``: inverse Hessian, which is the posterior's with a penalty.
-            ``"sandwich"``: right also where the model is not quite. ``"cluster"``:
-            right also when the votes of one rater depend on each other; needs `rater`
-            in `fit`. None: the last that applies; with a penalty the posterior's, and
-            what the sandwich has in excess of it. The bare sandwich is for alpha = 0.
+            ``"model"``: inverse Hessian. ``"sandwich"``: right also where the model is
+            not quite. ``"cluster"``: right also when votes of one rater depend on each
+            other; needs `rater` in `fit`. None: the last that applies; with a penalty
+            the posterior's, and what the sandwich has in excess of it. The other two
+            need alpha=0.
         reference : item name, optional
             Strengths are measured from it; None: from the mean of all items.
 
@@ -300,7 +291,7 @@ class StrengthModel(UtilityMixin, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         level, kind : optional
-            Confidence that all the differences seen are real; as in `covariance`.
+            As in `rank_intervals`.
 
         Returns
         -------

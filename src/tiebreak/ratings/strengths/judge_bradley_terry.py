@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Strengths from the votes of judges who differ in care, in ties and in sides.
 
-Boundary convention: a tie is predicted where it is the most probable outcome, also
-where it is as probable as another.
+Boundary convention: as in `BradleyTerry`.
 """
 
 from __future__ import annotations
@@ -70,7 +69,7 @@ class _Part:
 
 
 class JudgeBradleyTerry(StrengthModel):
-    r"""Strengths of items from votes of judges, each with an own way of voting.
+    """Strengths of items from votes of judges, each with an own way of voting.
 
     A judge j has a discrimination a_j (0: coin tosses, negative: reversed), a tie width
     ν_j and a side bias b_j. With d = a_j (θ_right - θ_left) - b_j the outcome has
@@ -79,34 +78,31 @@ class JudgeBradleyTerry(StrengthModel):
     * ``ties="davidson"``: P(left) : P(tie) : P(right) = exp(-d/2) : ν_j : exp(d/2);
     * ``ties="rao-kupper"``: P(right) = σ(d - ν_j), P(left) = σ(-d - ν_j).
 
-    a_j, ln ν_j and b_j are normal around means of all judges, with standard deviations
-    that are learned, so that a judge with few votes is near the mean. Strengths and
-    means minimize ::
+    a_j, ln ν_j and b_j are normal around means of all judges, with learned standard
+    deviations: a judge with few votes is near the mean. Strengths and means minimize ::
 
         -Σⱼ ln ∫ Πᵢ P(yᵢ) p(a_j, ln ν_j, b_j) + α Σ θ²,
 
     a sum over the votes i of judges j, integrals by Laplace's approximation.
-    Strengths have mean 0 and discriminations mean 1, so strengths are those that an
-    average judge sees. Up to 200 judges may also be all equal, as in
-    :class:`BradleyTerry`: strengths are averaged over both, weighted by the marginal
-    likelihood.
+    Discriminations have mean 1, so strengths are those that an average judge sees. With
+    up to 200 judges strengths are averaged over this model and that of equal judges,
+    :class:`BradleyTerry`, weighted by the marginal likelihood.
 
     Parameters
     ----------
     ties : {"davidson", "rao-kupper"}, default="davidson"
         How ties come about.
     alpha : float or "auto", default="auto"
-        Penalty α, as in :class:`BradleyTerry`; ``"auto"`` learns it.
+        As in :class:`BradleyTerry`.
     vary : collection of {"discrimination", "tie", "side"}, optional
         What judges differ in; None: all three. Without ``"side"`` no side is favored.
     tol, max_iter : float and int, default=1e-6 and 100
-        Stop when the Newton decrement is this small, relative to √(2 objective), or
-        after so many steps.
+        As in :class:`BradleyTerry`.
 
     Attributes
     ----------
-    items_, strength_ : ndarray of shape (N,)
-        Names of the items, and θ, natural logarithms, mean 0; also ``coef_``.
+    items_, strength_, alpha_, objective_, gap_, n_iter_, converged_, classes_
+            As in :class:`BradleyTerry`.
     judges_ : ndarray of shape (R,)
         Names of the judges.
     discrimination_, tie_width_, side_bias_ : ndarray of shape (R,)
@@ -114,26 +110,20 @@ class JudgeBradleyTerry(StrengthModel):
     judge_covariance_ : ndarray of shape (R, 3, 3)
         Of a_j, ln ν_j and b_j.
     tie_, side_ : float
-        exp of the mean of ln ν (with Rao and Kupper's ties exp of that, as in
-        :class:`BradleyTerry`), and the mean of b.
+        exp of the mean of ln ν (for Rao and Kupper's ties exp of that again), and the
+        mean of b.
     spread_ : ndarray of shape (3,)
         Standard deviations of a, ln ν and b between judges.
     equal_ : float
         Probability that judges differ in nothing, ½ before the votes; 0 above 200.
-    alpha_ : float
-        The penalty α, or the most probable one.
     threshold_ : float
-        Largest difference at which an average judge most probably ties.
+        Largest difference at which an average judge ties.
     plain_ : BradleyTerry
-        The same votes, all judges taken as one; the start of the search.
+        The same votes, all judges taken as one.
     prior_weights_, node_strengths_, node_covariances_ : ndarray
         Distribution of the strengths, a mixture, equal judges last.
     excess_ : float
-        By how much judges disagree more than the model says; a factor on covariances.
-    objective_, gap_ : float
-        Value reached, and how far it may be above the minimum, as a share of it.
-    n_iter_, converged_, classes_ : int, bool, ndarray
-        Newton steps, whether `tol` was reached, and the outcomes -1, 0, 1.
+        Factor on covariances: judges disagree so much more than the model says.
 
     Examples
     --------
@@ -197,13 +187,13 @@ class JudgeBradleyTerry(StrengthModel):
         Parameters
         ----------
         X : Pairs
-            Comparisons of items known by name, ``Pairs(None, left, right)``.
+            As in `BradleyTerry.fit`.
         y : array-like of shape (n,)
-            Outcomes -1 (left), 0 (tie), +1 (right).
+            Outcomes.
         rater : array-like of shape (n,)
             Who judged. With one judge, or without, this is the plain model.
         sample_weight : array-like of shape (n,), optional
-            Weights; 2 is as two rows.
+            Weights.
 
         Returns
         -------
@@ -256,7 +246,6 @@ class JudgeBradleyTerry(StrengthModel):
             refuse_parameter(self, "vary", f"some of {', '.join(map(repr, _VARY))}")
 
     def _free(self, plain: BradleyTerry) -> NDArray[np.bool_]:
-        """Which of a, ln ν and b differ between judges."""
         vary = _VARY if self.vary is None else self.vary
         free = np.array([name in vary for name in _VARY])
         if np.isposinf(plain.tie_):
@@ -312,9 +301,8 @@ class JudgeBradleyTerry(StrengthModel):
         -------
         polars.DataFrame
             One row per judge, the most discriminating first: ``judge``,
-            ``discrimination``, ``tie_width`` and ``side_bias``, each followed by the
-            ends of its interval, such as ``discrimination_lower`` and
-            ``discrimination_upper``.
+            ``discrimination``, ``tie_width`` and ``side_bias``, each followed by its
+            interval, such as ``side_bias_lower`` and ``side_bias_upper``.
         """
         check_is_fitted(self)
         check_level(level)
@@ -333,7 +321,7 @@ class JudgeBradleyTerry(StrengthModel):
         return pl.DataFrame(columns).sort("discrimination", descending=True)
 
     def describe_judges(self) -> str:
-        """How many judges are as good as coins, and how many reversed.
+        """Count judges as good as coins, and reversed ones.
 
         Returns
         -------
@@ -358,16 +346,14 @@ class JudgeBradleyTerry(StrengthModel):
         Parameters
         ----------
         X : Pairs
-            Comparisons, without their outcomes.
+            Comparisons of items by name.
         rater : array-like of shape (n,), optional
-            Who judges. A judge with votes has the own way of voting, averaged over what
-            is plausible; a name without votes stands for any new judge. None: an
-            average judge, who favors no side.
+            Who judges; a name without votes is any new judge. None: an average judge,
+            who favors no side.
 
         Returns
         -------
         ndarray of shape (n, 3)
-            Columns left, tie, right, as ``classes_``; rows sum to 1.
         """
         gap = self.difference(X)
         if rater is None or np.isposinf(self.tie_):  # nothing but ties is known
@@ -448,7 +434,6 @@ class JudgeBradleyTerry(StrengthModel):
 
 
 def _fit_part(cells: JudgeCells, plain: BradleyTerry, free: NDArray[np.bool_]) -> _Part:
-    """Fit the model whose judges differ in what is free."""
     sided, tied, link = bool(free[2]), bool(plain.ties_.any()), plain._link
     build = partial(JudgeObjective, sided=sided, tied=tied, link=link.name)
     fit = partial(minimize_newton, dense=True, tol=plain.tol, max_iter=plain.max_iter)
@@ -520,7 +505,6 @@ def _fit_part(cells: JudgeCells, plain: BradleyTerry, free: NDArray[np.bool_]) -
 
 
 def _like_plain(plain: BradleyTerry, n_judges: int) -> dict[str, Any]:
-    """Give the attributes of judges who are all equal."""
     same = (
         *("strength_", "tie_", "alpha_", "threshold_", "objective_", "gap_"),
         *("n_iter_", "converged_"),
@@ -537,12 +521,10 @@ def _like_plain(plain: BradleyTerry, n_judges: int) -> dict[str, Any]:
 
 
 def _width(tie: float, link: OutcomeLink) -> float:
-    """Give the mean ν of judges for ``tie_``."""
     return math.log(tie) if link.cumulative else tie
 
 
 def _average_parts(parts: list[_Part], link: OutcomeLink) -> dict[str, Any]:
-    """Give the attributes of a fit, averaged over the parts."""
     share = np.exp([part.evidence - parts[0].evidence for part in parts])
     share /= share.sum()
     best = parts[int(share.argmax())]
@@ -604,7 +586,7 @@ def _learn_spread(
     """Learn the standard deviations between judges; give x, and leave σ behind.
 
     Each σ has a half-Cauchy prior of scale 1. Variables are (x, ln σ), in the metric of
-    the Hessian at the start.
+    the first Hessian.
     """
     n, n_judges = len(start), objective.cells.n_judges
     objective.expand(start)
@@ -643,7 +625,7 @@ def _spread_nodes(
     """Weights and standard deviations of judges that are plausible, and the evidence.
 
     Three nodes of Gauss and Hermite in the logarithm of the first, which few judges say
-    little about, weighted by the evidence there. The evidence of all is Laplace's.
+    little about; evidence by Laplace's approximation.
     """
     free = np.flatnonzero(best.spread)
 
@@ -699,7 +681,7 @@ def _strength_covariance(objective: JudgeObjective, x: Floats) -> tuple[Floats, 
 
 
 def _most_probable(objective: JudgeObjective, x: Floats) -> float:
-    """The penalty under which strengths as far from 0 as these are are expected."""
+    """The penalty under which strengths of this size are expected."""
     n = objective.n_coef
     objective.expand(x)
     unsure = np.diag(np.linalg.inv(objective.hessian()))[:n].sum()
@@ -707,7 +689,7 @@ def _most_probable(objective: JudgeObjective, x: Floats) -> float:
 
 
 def _exact_hessian(objective: JudgeObjective, x: Floats) -> Floats:
-    """Differences of gradients; the objective is expanded at x again afterwards."""
+    """Differences of gradients; x is expanded again afterwards."""
     step, out = 1e-5, np.empty((len(x), len(x)))
     for k in range(len(x)):
         moved = x.copy()
@@ -718,7 +700,7 @@ def _exact_hessian(objective: JudgeObjective, x: Floats) -> Floats:
 
 
 def _excess(objective: JudgeObjective) -> float:
-    """How much judges differ more than the model says, on average; at least 1."""
+    """How much more judges differ than the model says; at least 1."""
     scores = objective.judge_scores()
     n_judges, n = scores.shape
     if n_judges < FEWEST_RATERS:

@@ -9,22 +9,20 @@ parameter, effects) border it by B and C:
           (H^{-1})_{θθ} = A^{-1} + U S^{-1} U^\top, \quad U = A^{-1} B, \quad
           S = C - B^\top U.
 
-A is sparse, its factor is not: games between random players fill it. So the diagonal
-of A⁻¹ is found by K draws y = A⁻¹ b, b = Dᵀ√w z₁ + √(2α) z₂ with z standard normal,
-which conjugate gradients solve for; y has the covariance A⁻¹. Given all the others, y_i
-has the variance 1/A_ii and the mean y_i - b_i / A_ii, so that
+A is sparse, its factor is not. So the diagonal of A⁻¹ is found by K draws y = A⁻¹ b of
+covariance A⁻¹, by conjugate gradients, b = Dᵀ√w z₁ + √(2α) z₂ with z standard normal.
+Given all the others, y_i has the variance 1/A_ii and the mean y_i - b_i / A_ii, so that
 
 .. math:: (A^{-1})_{ii} = 1 / A_{ii} + E\,(y_i - b_i / A_{ii})^2,
 
-of which only the second part is random (Rao and Blackwell; Papandreou and Yuille,
-2010). With K draws its relative error is √(2/K), and that of the whole is smaller.
+of which only the second part is random, with relative error √(2/K) (Papandreou and
+Yuille, 2010).
 
-No entry of A⁻¹ is negative, so Var(θ_i - θ_j) is at most the sum of the two variances:
-intervals of differences that take strengths as independent are wide enough.
+No entry of A⁻¹ is negative, so Var(θ_i - θ_j) is at most the sum of both variances.
 
-*Excess.* What votes or raters add to the posterior (`losses.comparison_covariance`) is
-one factor ρ = tr A⁻¹(M - L) / tr A⁻¹L for all directions, if it is positive, times
-A⁻¹ L A⁻¹, whose diagonal is at most v - 2α v² for v that of A⁻¹.
+What votes or raters add to the posterior (`losses.comparison_covariance`) is one factor
+ρ = tr A⁻¹(M - L) / tr A⁻¹L for all directions, if it is positive, times A⁻¹ L A⁻¹,
+whose diagonal is at most v - 2α v² for v that of A⁻¹.
 """
 
 from __future__ import annotations
@@ -52,7 +50,7 @@ _MOST_PRODUCTS = 2000
 
 
 class SparseHessian:
-    """The Hessian of a penalized objective of items at its last expanded point."""
+    """The Hessian at the last expanded point."""
 
     def __init__(self, objective: ComparisonObjective) -> None:
         design = objective.design
@@ -139,10 +137,10 @@ class SparseHessian:
         return np.concatenate([own, np.diag(inner)])
 
     def evidence_slope(self, x: Array) -> float:
-        """Give the slope in ln τ of the logarithm of Laplace's evidence at the minimum.
+        """Slope in ln τ of the log evidence (`prior.py`) without ε, at the minimum.
 
-        As in `prior.py`, without ε: ‖θ‖²/τ² + tr A⁻¹/τ² - N, and what follows from
-        the curvatures w, which move with all coefficients.
+        ‖θ‖²/τ² + tr A⁻¹/τ² - N, and what follows from w, which moves with all
+        coefficients.
         """
         objective, theta = self.objective, x[: self.n]
         pull = 2.0 * self.penalty * theta  # how fast the penalty's force falls

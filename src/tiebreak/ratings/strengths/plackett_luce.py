@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Strengths from ranked lists, with ties.
 
-Boundary convention: of two items a tie is predicted where it is the most probable
-outcome, also where it is as probable as another.
+Boundary convention: as in `BradleyTerry`, for two items.
 """
 
 from __future__ import annotations
@@ -43,8 +42,7 @@ _REMEDY = (
 class PlackettLuce(StrengthModel):
     """Strengths of items from ranked lists with ties.
 
-    A list is read from its top as a row of choices: of the items that are left, the
-    block C in the next place is chosen with probability ::
+    From the top of a list, the block C in the next place is chosen with probability ::
 
         f(C) / Σ_S f(S),    f(S) = δ_|S| (Π_{i∈S} πᵢ)^(1/|S|),    π = exp θ,
 
@@ -60,34 +58,29 @@ class PlackettLuce(StrengthModel):
     Parameters
     ----------
     alpha : float or "auto", default="auto"
-        Penalty α, a normal prior on strengths; ``"auto"`` learns its width, and 0 is
-        maximum likelihood; see :class:`BradleyTerry`.
+        As in :class:`BradleyTerry`.
     tol, max_iter : float and int, default=1e-8 and 100
         As in :class:`BradleyTerry`.
 
     Attributes
     ----------
-    items_, strength_ : ndarray of shape (N,)
-        Names of the items, and θ, natural logarithms, mean 0; also ``coef_``.
-    alpha_ : float
-        The penalty, or the most probable one.
     tie_sizes_, tie_ : ndarray of shape (S,)
         Sizes above 1 that tied blocks have in the data, and their δ.
     threshold_ : float
-        Largest difference at which a tie of two is most probable; 0 if it never is.
-    objective_, gap_, n_iter_, converged_, classes_
+        As in :class:`BradleyTerry`, for two items.
+    items_, strength_, alpha_, objective_, gap_, n_iter_, converged_, classes_
         As in :class:`BradleyTerry`.
     list_items_, list_ends_, list_starts_, list_weight_ : ndarray
         The lists: numbers of the items best first, where the tied block ends that
         begins at an entry (or 0), the first entry of every list, and its weight.
     prior_alphas_, prior_weights_, prior_coefs_ : ndarray
-        As in :class:`BradleyTerry`, with a learned penalty.
+        As in :class:`BradleyTerry`.
 
     Notes
     -----
-    The likelihood costs O(m Σ k) per list of m items, its Hessian O(m² Σ k), where k
-    are the sizes that blocks have, 1 included. Without a penalty `fit` refuses lists in
-    which a group of items is above the rest wherever they meet.
+    A list of m items costs O(m Σ k), its Hessian O(m² Σ k), where k are the sizes of
+    blocks, 1 included. Without a penalty `fit` refuses lists in which a group of items
+    is above the rest wherever they meet.
 
     References
     ----------
@@ -209,7 +202,7 @@ class PlackettLuce(StrengthModel):
         Parameters
         ----------
         X, y : Orders or Pairs, array-like of shape (n,), optional
-            Lists of items that the model knows, or comparisons and their outcomes.
+            As in `fit`.
 
         Returns
         -------
@@ -261,7 +254,6 @@ class PlackettLuce(StrengthModel):
 
 
 def _pair_tie(sizes: NDArray[np.int64], tie: NDArray[np.float64]) -> float:
-    """Ln δ₂, as Davidson's model has it."""
     return float(np.log(tie[0])) if 2 in sizes else -np.inf
 
 

@@ -1,23 +1,23 @@
 # SPDX-License-Identifier: BSD-3-Clause
 r"""A normal prior on strengths, whose width is learned from the data.
 
-The penalty α‖θ‖² is a normal prior of mean 0 and standard deviation τ = 1/√(2α) on
-each of N strengths. How wide it should be is a question to the data: with f_τ the
-objective, x̂ its minimum and H its Hessian there, the probability of the data given τ is
+The penalty α‖θ‖² is a normal prior of standard deviation τ = 1/√(2α) on N strengths.
+With f_τ the objective, x̂ its minimum and H its Hessian there, the probability of the
+data given τ is
 
 .. math:: \ln Z(τ) ≈ -f_τ(x̂) - (N-1) \ln τ - \tfrac12 \ln|H| + ε
 
 up to a constant (Laplace's approximation), with |H| on the contrasts of strengths and
-all other coefficients. ε is the next term of that approximation. For a loss
-Σ_k φ_k(d_k) of differences d = D x, with V = D H⁻¹ Dᵀ and v its diagonal,
+all other coefficients. For a loss Σ_k φ_k(d_k) of differences d = D x, with V = D H⁻¹
+Dᵀ and v its diagonal, the next term is
 
 .. math:: ε = -\tfrac18 \sum_k φ''''_k v_k^2
               + \tfrac1{12} \sum_{kl} φ'''_k φ'''_l V_{kl}^3
               + \tfrac18 \sum_{kl} φ'''_k φ'''_l v_k v_l V_{kl};
 
-without it narrow priors look too good when games are few. τ itself has a half-Cauchy
-prior of scale 1 (174 rating points), and is averaged over: nodes in ln τ around the
-most probable one, weights Z(τ) p(τ) τ by the trapezoidal rule.
+without it narrow priors look too good when games are few. τ has a half-Cauchy prior of
+scale 1 and is averaged over nodes in ln τ around the most probable one, with weights
+Z(τ) p(τ) τ.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def learn_prior(
     tol: float,
     max_iter: int,
 ) -> LearnedPrior:
-    """Find widths of the prior, and fits at each; objectives are given by penalty α."""
+    """Find widths of the prior, and fits at each; objectives by penalty α."""
     search = _Search(objective_of, n_items, start, tol, max_iter)
     if n_items > MANY_ITEMS and isinstance(objective_of(1.0), ComparisonObjective):
         mode = search.find_level()
@@ -144,7 +144,6 @@ class _Search:
 
     @property
     def top(self) -> float:
-        """The largest evidence so far."""
         return max(self.known.values())
 
     def fit(self, s: float) -> NewtonSolution:
@@ -159,7 +158,7 @@ class _Search:
         return self.fits[s]
 
     def evidence(self, s: float) -> float:
-        """Fit at the width exp(s), and say how probable it is."""
+        """Fit at the width exp(s), and give ln of its probability."""
         if s not in self.known:
             fit = self.fit(s)
             half_cauchy = -math.log1p(math.exp(2.0 * s))
@@ -172,7 +171,7 @@ class _Search:
         return self.objective_of(0.5 * math.exp(-2.0 * s))
 
     def find_level(self) -> float:
-        """Give the most probable ln τ of many items, where the evidence is level."""
+        """Most probable ln τ of many items, where the evidence is level."""
 
         @cache
         def slope(s: float) -> float:
@@ -227,12 +226,11 @@ class _Search:
         return middle, spread
 
     def _guess(self) -> float:
-        """Ln τ of strengths as the start has them, if it has any."""
         spread = float(self.start[: self.n_items].std())
         return math.log(min(max(spread, 0.1), 3.0)) if spread > 0.0 else 0.0
 
     def spread_nodes(self, mode: float, spread: float) -> list[float]:
-        """Give nodes on both sides of the mode, as far as they have a weight."""
+        """Nodes on both sides of the mode, as far as they have a weight."""
         if spread < _NARROW:
             reach = math.sqrt(3.0) * spread  # the nodes of Gauss and Hermite
             return [mode - reach, mode, mode + reach]

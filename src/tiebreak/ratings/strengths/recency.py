@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Old comparisons count less: weights by age, and the half-life that predicts best.
 
-With a half-life h a row of period t weighs 2^(-(T - t) / h) of its own weight, where T
-is the latest period of the rows that are present. Dates are measured in days. A weight
-is a count, so a row of two half-lives ago is a quarter of a comparison. No row counts
-less than 2⁻⁶⁰, so that no item is forgotten.
+The weights are in `BradleyTerry`; T is the latest period of the rows that are present.
+No row counts less than 2⁻⁶⁰, so that no item is forgotten.
 """
 
 from __future__ import annotations
@@ -40,8 +38,7 @@ def recency_weights(
 ) -> tuple[Floats, float]:
     """Give the weights of the present rows by age, and the half-life (inf: none).
 
-    `model` is a BradleyTerry, which is not changed; covariates (m, q) are of the m
-    present rows, `period` is of all n rows.
+    Covariates (m, q) are of the m present rows, `period` is of all n rows.
     """
     if model.half_life is None:
         if period is not None:  # also where it has no influence it must fit the rows
@@ -60,7 +57,7 @@ def recency_weights(
 
 
 def read_half_life(value: Any) -> tuple[float | None, bool]:
-    """Give a half-life as a number, None for "auto", and whether it is in days."""
+    """A half-life as a number, None for "auto", and whether it is in days."""
     if isinstance(value, str) and value == "auto":
         return None, False
     if isinstance(value, str):
@@ -78,7 +75,6 @@ def read_half_life(value: Any) -> tuple[float | None, bool]:
 
 
 def _measure(period: ArrayLike, n_rows: int, in_days: bool, half_life: Any) -> Floats:
-    """Give periods as numbers, dates as days."""
     column = check_row_periods(period, n_rows)
     if column.dtype.kind == "U":
         raise TypeError(
@@ -103,8 +99,7 @@ def _fade(times: Floats, half_life: float) -> Floats:
 def _learn(model: Any, results: Results, covariates: Floats, times: Floats) -> float:
     """Choose the half-life with the least log loss, forward in time.
 
-    The time is cut so that six blocks have about equal numbers of rows; each but the
-    first is predicted from all rows before it. Rows with a new item are left out.
+    Six blocks have about equal numbers of rows. Rows with a new item are left out.
     """
     order = np.argsort(times, kind="stable")
     n, ordered = len(order), times[order]

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What people ask of strengths: likelihoods, goodness of fit, votes that are needed.
 
-Likelihoods are compared at their supremum, without a penalty. Where strengths of
-maximum likelihood do not exist, the supremum is approached by a penalty so small that
-the likelihood is within about 10⁻⁴ of it.
+Where strengths of maximum likelihood do not exist, the supremum of the likelihood is
+approached by a penalty so small that it is within about 10⁻⁴ of it.
 """
 
 from __future__ import annotations
@@ -55,7 +54,7 @@ class Likelihood:
 
 
 class LikelihoodRatio(NamedTuple):
-    """A likelihood-ratio test: 2 (ℓ_large - ℓ_small), and its p-value."""
+    """Result of `likelihood_ratio_test`."""
 
     statistic: float
     df: int
@@ -65,15 +64,14 @@ class LikelihoodRatio(NamedTuple):
 def likelihood_ratio_test(small: Any, large: Any) -> LikelihoodRatio:
     """Test whether a model needs what a smaller one leaves out.
 
-    Twice the difference of the log-likelihoods has, where the smaller model is right
-    and results are many, a χ² distribution with as many degrees of freedom as the
-    larger model has more parameters (Wilks).
+    If the smaller model is right and results are many, 2 (ℓ_large - ℓ_small) has a χ²
+    distribution with as many degrees of freedom as the larger model has more parameters
+    (Wilks).
 
     Parameters
     ----------
     small, large : BradleyTerry or Likelihood
-        Nested models, fitted on the same comparisons: the parameters of `small` are
-        among those of `large`.
+        Nested models of the same comparisons.
 
     Returns
     -------
@@ -114,15 +112,14 @@ class GoodnessOfFit:
     ----------
     statistic, df, p_value : float, int, float
         Pearson's Σ (observed - expected)² / expected over pairs and outcomes, its
-        degrees of freedom, and the probability of a larger one. The p-value is to be
-        trusted where most expected counts are above about 5 (`small_cells` is the
-        share below).
+        degrees of freedom, and the probability of a larger one, to be trusted where
+        `small_cells` is small.
     small_cells : float
         Share of cells with an expected count below 5.
     table : polars.DataFrame
-        One row per pair, the worst first: ``left``, ``right``, wins of left, ties and
-        wins of right, what was expected of each, and ``residual``, the root of the
-        pair's part of the statistic, negative where left won less than expected.
+        One row per pair, the worst first: ``left``, ``right``, counts of left, tie and
+        right, what was expected, and ``residual``, the root of the pair's part of the
+        statistic, negative where left won less than expected.
     """
 
     statistic: float
@@ -172,10 +169,9 @@ def votes_needed(
 ) -> Any:
     """Votes between two items that are needed to tell them apart.
 
-    A difference Δ (natural logarithm) between two items that are compared n times has
-    a standard error of 1/√(n h), with h = E[(∂ ln P/∂Δ)²] the information of one vote.
-    It is found significant with the given power for
-    n = (z_{1-(1-level)/2} + z_power)² / (h Δ²).
+    A difference Δ of strengths is found significant with the given power for n =
+    (z_{1-(1-level)/2} + z_power)² / (h Δ²) votes, with h = E[(∂ ln P/∂Δ)²] the
+    information of one vote.
 
     Parameters
     ----------
@@ -224,7 +220,7 @@ def votes_needed(
 def count_votes(
     difference: Floats, information: Floats, level: float = 0.95, power: float = 0.8
 ) -> Floats:
-    """Votes to separate items of these differences; infinite for a difference of 0."""
+    """Votes that separate these differences; infinite for 0."""
     z = ndtri(0.5 + 0.5 * level) + ndtri(power)
     with np.errstate(divide="ignore"):
         return np.ceil(z**2 / (information * difference**2))
