@@ -80,9 +80,8 @@ def outcome_scores(difference: np.ndarray, threshold: float) -> NDArray[np.float
 class UtilityMixin:
     """Predictions, orders and scores of a model that has a utility.
 
-    A subclass implements ``_utility(table)``; fitted on items without features it has
-    ``items_`` (their names) and ``coef_`` (one utility each) instead. ``threshold_``,
-    where it exists, is the largest difference that is still a tie.
+    A subclass implements ``_utility(table)``, or for items without features has
+    ``items_`` (names) and ``coef_`` (utilities). ``threshold_`` is the largest tie.
     """
 
     items_: np.ndarray
@@ -186,8 +185,8 @@ class UtilityMixin:
 
             -d - τ,    τ - |d|,    d - τ,
 
-        for the outcomes -1, 0, 1. The largest is that of ``predict``: also at a
-        distance of exactly τ the score of a tie is positive, and the others are not.
+        for the outcomes -1, 0, 1. The largest is that of ``predict``; also at
+        a distance of exactly τ the score of a tie is positive.
 
         Parameters
         ----------

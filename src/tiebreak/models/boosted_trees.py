@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Trees grown by LightGBM, one at a time, and sums of them.
 
-LightGBM gets a gradient and a curvature for every row and grows one tree, which is read
-at once into `NODE` records: a range of nodes, the root first and every node before its
-children. An item goes to the left child if its feature is at most the cut. So a
-prediction does not need LightGBM, and a model file holds numbers instead of a text that
-LightGBM would parse.
+Each tree is read at once into `NODE` records: a range of nodes, the root first and
+every node before its children. An item goes to the left child if its feature is at most
+the cut. So predictions and model files do not need LightGBM.
 """
 
 from __future__ import annotations

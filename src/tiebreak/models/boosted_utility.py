@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A utility that is a sum of trees, grown by LightGBM.
 
-Every round computes the loss of all comparisons or pairs as a function of the utilities
-of the distinct items, and hands its gradient and the diagonal of its Hessian to
-LightGBM, which grows one tree. Boundary convention: a difference of exactly
-``threshold_`` is a tie, and so are equal utilities.
+Boundary convention: a difference of exactly ``threshold_`` is a tie, and so are equal
+utilities.
 """
 
 from collections.abc import Callable, Iterator
@@ -250,17 +248,16 @@ def _knows_ties(model: Any) -> bool:
 class BoostedUtility(UtilityMixin, BaseEstimator):
     r"""A sum of trees as utility, grown by LightGBM.
 
-    The utility r(x) = η Σ_t f_t(x) is a sum of trees f_t times the learning rate η.
-    Each tree is a Newton step on a loss of this library, of which LightGBM gets the
-    gradient g_i and the diagonal of the Hessian h_i of every distinct item i: a leaf
-    with the items I has the value -Σ_I g_i / (Σ_I h_i + l2).
+    The utility is r(x) = η Σ_t f_t(x) with trees f_t and the learning rate η. Each tree
+    is a Newton step: LightGBM gets the gradient g_i and the diagonal of the Hessian h_i
+    of the loss for every distinct item i, and a leaf with the items I has the value
+    -Σ_I g_i / (Σ_I h_i + l2).
 
-    - Comparisons: -Σ s ln P(y), a **sum** over comparisons with weights s, ties
-      included. P is that of :class:`LogisticCompare`, and the tie parameter is fitted
-      with the trees, at the end to convergence.
-    - Graded items and orders: Σ w_i w_j (1 - (r_i - r_j))₊² over all pairs of
-      different grades in a group, the loss of :class:`RankSVM`. Pairs are never
-      written down: a round costs O(n log n) for n rows, and the tree.
+    - Comparisons: -Σ s ln P(y), a **sum** over comparisons with weights s. P is that of
+      :class:`LogisticCompare`; the tie parameter is fitted with the trees.
+    - Graded items and orders: Σ w_i w_j (1 - (r_i - r_j))₊² over all pairs of different
+      grades in a group, as in :class:`RankSVM`. A round costs O(n log n) for n rows,
+      and the tree.
 
     Parameters
     ----------
@@ -275,43 +272,39 @@ class BoostedUtility(UtilityMixin, BaseEstimator):
     l2 : float, default=3.0
         Penalty of a leaf's value, in the same units.
     subsample : float, default=0.7
-        Share of the items, drawn anew for every tree, that it is grown on. Below 1 it
-        helps to find interactions of features that say nothing by themselves.
+        Share of the items, drawn anew, on which each tree is grown. Values below 1 help
+        to find interactions of features.
     link : {"cumulative", "davidson"}, default="cumulative"
-        How differences become probabilities, as in :class:`LogisticCompare`. For
-        comparisons only.
+        For comparisons, as in :class:`LogisticCompare`.
     per_group : {"mean", "sum"}, default="mean"
-        For graded items and orders: "mean" divides the pairs of a group by their
-        weight, so that every group counts the same; "sum" counts every pair the same.
+        For graded items and orders, as in :class:`RankSVM`.
     early_stopping : bool, default=True
-        Choose the number of trees by the loss of items that were held out: items are
-        divided in ``n_folds`` parts, trees grow on what is compared without a part, and
-        the loss is that of what is compared inside it. Then the trees grow again, on
-        all data, up to the number with the least loss of all folds.
+        Choose the number of trees by the loss on held-out items: trees grow on what is
+        compared outside a fold, and the loss is that of what is compared inside it.
+        Then the trees grow again on all data, up to the number with the least loss.
     n_folds : int, default=5
-        Parts, at least 2.
+        Folds, at least 2.
     n_iter_no_change : int, default=20
-        Stop when the loss of held-out items has not fallen for so many rounds.
+        Rounds without a smaller held-out loss after which to stop.
     random_state : int, RandomState or None, default=0
-        Draws the folds and the items of every tree.
+        Seed of the folds and of ``subsample``.
 
     Attributes
     ----------
     n_iter_, n_pairs_ : int
-        Number of trees, and of comparisons or pairs of grades learned from.
+        Number of trees, and of comparisons or pairs.
     loss_curve_ : ndarray of shape (n_iter,)
         Loss of the training data after every tree, a sum.
     validation_curve_ : ndarray
-        With early stopping: sum of the losses of the folds without a tree, and after
-        every one.
+        With early stopping: sum of the losses of the folds, before the first tree and
+        after every one.
     nodes_, roots_ : ndarray
-        All trees: records with the fields ``feature`` (-1 in a leaf), ``cut``,
-        ``left``, ``right`` (the nodes that follow for values up to the cut, and above
-        it) and ``value``; and the node at which each tree begins.
+        All trees: records with the fields ``feature`` (-1 in a leaf), ``cut``, ``left``
+        (values up to the cut), ``right`` and ``value``; and the root of each tree.
     tie_, threshold_, classes_
         Fitted to comparisons: as in :class:`LogisticCompare`.
     n_features_in_, feature_names_in_
-        Number of features, and their names when the items came with names.
+        Number of features; their names, if any.
 
     See Also
     --------
@@ -320,13 +313,12 @@ class BoostedUtility(UtilityMixin, BaseEstimator):
 
     Notes
     -----
-    Items that meet are held out together if there are many such sets, and graded items
-    by group if there are two groups for each fold; otherwise single items, and what
-    compares both sides of a fold is used on neither.
+    Items that are compared with each other are held out together if there are many such
+    sets, and graded items by group if there are two groups per fold; otherwise single
+    items, and comparisons across a fold are not used.
 
     To fit, install LightGBM: ``pip install "tiebreak[boost]"``. Predictions do not need
-    it: the trees are kept as arrays, which :func:`tiebreak.save` can store. Features
-    must be finite, as everywhere here.
+    it.
 
     Examples
     --------
@@ -392,14 +384,8 @@ class BoostedUtility(UtilityMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : Pairs, array-like of shape (n, 2, n_features), items or Orders
-            Comparisons with outcomes y, items with grades y, or lists without y.
-        y : array-like of shape (n,), optional
-            Outcomes -1, 0, +1 of comparisons, or grades of items.
-        qid : array-like of shape (n,), optional
-            Groups of graded items; items of different groups are not compared.
-        sample_weight : array-like of shape (n,), optional
-            Weights of comparisons, items or lists; a pair of items weighs w_i w_j.
+        X, y, qid, sample_weight
+            As in ``RankSVM.fit``.
 
         Returns
         -------

@@ -4,12 +4,11 @@ r"""Covariates of comparisons: an advantage and a context, both in favor of left
 The difference of utilities of a comparison with advantage h and context z is
 d = r(right) - r(left) - γ h - zᵀβ, and γ and β are learned without a penalty.
 
-*When effects exist.* The likelihood has no maximum if coefficients can grow along a
-direction (δθ, δβ, δt) that no comparison contradicts. With
-δd = δθ_right - δθ_left - zᵀδβ, a win of right asks for δd ≥ 2 δt, a win of left for
--δd ≥ 2 δt, and a tie for \|δd\| ≤ 2 δt, δt ≥ 0; without ties δt = 0. Directions along
-which no probability changes count too: then any value of β fits as well. Linear
-programs on the counts decide exactly.
+The likelihood has no maximum if coefficients can grow along a direction (δθ, δβ, δt)
+that no comparison contradicts. With δd = δθ_right - δθ_left - zᵀδβ, a win of right asks
+for δd ≥ 2 δt, a win of left for -δd ≥ 2 δt, and a tie for \|δd\| ≤ 2 δt, δt ≥ 0;
+without ties δt = 0. Directions along which no probability changes count too. Linear
+programs on the counts decide.
 """
 
 from __future__ import annotations
@@ -184,7 +183,7 @@ class CovariateMixin(UtilityMixin):
         """Scores of left, tie and right for comparisons, or utilities of items.
 
         With d as in `difference` and τ = ``threshold_`` the columns are -d - τ,
-        ``τ - |d|`` and d - τ. The largest is that of `predict`.
+        ``τ - |d|`` and d - τ.
 
         Parameters
         ----------
@@ -341,7 +340,7 @@ def covariate_separation(
 ) -> tuple[EndlessEffect, ...]:
     """List the covariates without a finite effect; strengths are free, or penalized.
 
-    A penalty keeps strengths still: then only directions of β and t are looked for.
+    With a penalty only directions of β and t are searched.
     """
     if _is_contradicted(counts, n_items, penalized):
         return ()
@@ -369,8 +368,8 @@ def covariate_separation(
 def _is_contradicted(counts: ComparisonCounts, n_items: int, penalized: bool) -> bool:
     """Say, at a glance, whether a single covariate has a finite effect; False: maybe.
 
-    Wins of both sides in a cell leave δd = 0: with strengths still, or in two cells of
-    the same items, that leaves δβ = 0.
+    Wins of both sides in a cell force δd = 0, and δβ = 0 if strengths are fixed or
+    there are two such cells of the same items.
     """
     if counts.covariates.shape[1] != 1:
         return counts.covariates.shape[1] == 0

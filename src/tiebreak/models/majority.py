@@ -19,11 +19,10 @@ from tiebreak.models.base import UtilityMixin, some_pairs
 
 @dataclass(eq=False, repr=False)
 class MajorityCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
-    """Always predict the more common of left and right, whatever the items are.
+    """Always predict the more common of left and right.
 
-    Every model should beat it. Ties are never predicted and count for neither side;
-    when both sides are equally common it says left, as in the paper of Venuto et al.
-    ``difference`` is the constant -1 or +1 and all utilities are zero.
+    A baseline. Ties count for neither side, and equally common sides give left, as in
+    the paper of Venuto et al. ``difference`` is constant and all utilities are zero.
 
     Parameters
     ----------
@@ -39,7 +38,7 @@ class MajorityCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
     classes_ : ndarray
         The outcomes -1, 0, 1.
     n_features_in_, feature_names_in_
-        Number of features, and their names when the items came with names.
+        Number of features; their names, if any.
 
     Examples
     --------

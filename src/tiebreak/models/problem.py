@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What models learn from: distinct items, the kernel between them, and rows added up.
+"""Distinct items, the kernel between them, and rows added up.
 
-Kernels become features: the matrix of a kernel between the distinct items has a pivoted
-Cholesky factor, K = G Gᵀ, and a linear utility G β on its rows has the norm of the
-utility in the space of the kernel, ‖w‖² = ‖β‖². With the pivots P, G = K[:, P] T⁻ᵀ for
-a triangular T, so the utility of any item is k(x, items P) a with Tᵀ a = β.
+Kernels become features: with the pivoted Cholesky factor K = G Gᵀ a utility G β has the
+norm ‖w‖² = ‖β‖². With the pivots P, G = K[:, P] T⁻ᵀ for a triangular T, so the utility
+of any item is k(x, items P) a with Tᵀ a = β.
 
-Losses are sums, so that rows of the same items and outcome are one cell with the sum of
-their weights, and a row of weight two is a duplicated row by construction.
+Rows of the same items and outcome are one cell with the sum of their weights, so that a
+row of weight two equals a duplicated row.
 """
 
 from __future__ import annotations

@@ -49,24 +49,21 @@ class ThresholdCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
 
         τ = argmin_{τ ≥ 0}  Σ weight · [predicted outcome with τ ≠ y]
 
-    over the same comparisons is found exactly, by sorting the sizes of the differences
-    once: a tie is ``|r(right) - r(left)| <= τ``. Among optimal intervals the lowest is
-    taken, and of it the midpoint.
+    over the same comparisons is found exactly, by sorting: a tie is
+    ``|r(right) - r(left)| <= τ``. τ is the midpoint of the lowest optimal interval.
 
     Graded items and orders are compared within their groups: equal grades and shared
-    positions are ties, and a pair weighs w_i w_j. These pairs are written down, so that
-    there is a limit, ``max_pairs``.
+    positions are ties, and a pair weighs w_i w_j.
 
     Parameters
     ----------
     ranker : estimator
-        Fits what it is given and predicts utilities of items: :class:`RankSVM` (on
-        comparisons this is the method *rank* of Venuto et al., and *rank2* with
-        ``ties="both"``), :class:`SVMCompare` (refits its threshold), or a Pipeline
-        that ends with one. For graded items any scikit-learn regressor will do.
+        A model with utilities, such as :class:`RankSVM` or :class:`SVMCompare` (whose
+        threshold is refitted), or a Pipeline that ends with one. For graded items any
+        scikit-learn regressor.
     max_pairs : int or None, default=2,000,000
-        Graded items and orders: if they make more pairs than this, τ is learned from
-        so many of them, drawn at random and always the same. None: from all.
+        Graded items and orders: of more pairs, τ is learned from a random sample of
+        this size, always the same. None: from all.
 
     Attributes
     ----------
@@ -75,7 +72,7 @@ class ThresholdCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
     threshold_, training_error_ : float
         τ, and the weighted share of training comparisons that it gets wrong.
     n_pairs_ : int
-        How many comparisons τ was learned from.
+        Number of comparisons behind τ.
     classes_ : ndarray
         The outcomes -1, 0, 1.
     n_features_in_ : int

@@ -1,16 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The problem of 1-norm ranking: scaled features, slacks, and the largest useful alpha.
 
-Features are centered (if dense) and divided by their largest size, and all costs by
-their sum, so that the solver sees numbers near one whatever the units are. The penalty
-of a weight is divided likewise: it is the same problem.
+Features are centered (if dense) and divided by their largest size, costs by their sum,
+and penalties likewise: the same problem in numbers near one.
 
-``alpha_max`` is the smallest alpha for which all weights are zero. Zero weights are
-best when no direction gains more slack than it costs, that is when some optimal
-multipliers λ of the problem without weights have ‖Σ λ (x_s - x_t)‖_∞ ≤ alpha. With a
-slack per pair there is only one λ, all ones. With a slack per item there are many, and
-it is found by climbing: for any weights (gain in slack) / ‖w‖₁ is at most that alpha,
-and the solution at one alpha gives the next until it has no weights left.
+Zero weights are optimal when some optimal multipliers λ of the problem without weights
+have ‖Σ λ (x_s - x_t)‖_∞ ≤ alpha. With a slack per pair λ is all ones. With a slack per
+item ``alpha_max`` is found by climbing: for any weights (gain in slack) / ‖w‖₁ is at
+most that alpha, and the solution at one alpha gives the next until no weights are left.
 """
 
 from __future__ import annotations

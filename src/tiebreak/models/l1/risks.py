@@ -4,7 +4,7 @@
 Three sums, each divided by a constant so that the rows have numbers near one:
 
 * :class:`GradedPairRisk`: Σ c_i c_j (1 - w·(x_i - x_j))₊ over all pairs of different
-  grades, by a tree and never as a list;
+  grades, by a tree;
 * :class:`ListedPairRisk`: the same over pairs that are listed;
 * :class:`ItemRisk`: Σ c_i max(0, θ_below + ½ - w·x_i, w·x_i - θ_above + ½), one slack
   per item and thresholds θ between its grade and the next ones.
@@ -12,8 +12,7 @@ Three sums, each divided by a constant so that the rows have numbers near one:
 A pair exactly at its margin of one, or an item exactly half a margin from its
 threshold, costs nothing and has the subgradient 0.
 
-Graded items come as classes, the rows of one grade in one group. Identical rows of a
-class are one row with the sum of their weights.
+A class has the rows of one grade in one group; its identical rows are one row.
 """
 
 from __future__ import annotations
@@ -114,8 +113,8 @@ class GradeClasses:
     def thresholds(self, adjacent: bool) -> tuple[Codes, Codes, int, Any]:
         """Number the thresholds between neighboring grades of a group.
 
-        Returns for each row the threshold below it and the one above it, -1 where there
-        is none; the number of thresholds; and the rows that keep them in order.
+        Returns the threshold below and above each row, or -1, their number, and the
+        rows that keep them in order.
         """
         first, _ = self._reach(adjacent=False)
         has_worse = first < np.arange(len(first))
@@ -252,8 +251,7 @@ class _ListedSmoothedHinge:
 class SmoothRisk:
     """A smooth sum of hinges of weights, above the sum itself.
 
-    Its slope at any point is that of a plane below the sum: each hinge is replaced by a
-    share of its line.
+    Its slope is everywhere that of a plane below the sum.
     """
 
     def __init__(self, A: Any, loss: Any, total: float) -> None:

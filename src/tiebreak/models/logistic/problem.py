@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What `LogisticCompare` minimizes: training comparisons, counted, and their design.
 
-A kernel has one of two forms. If few items express all others it becomes features: the
-columns of a thin factor. Else utilities are u = K a with the kernel K between the
-distinct items, or between the comparisons if these are fewer (then u are differences),
-and the penalty is α uᵀa. K is no factor there but the preconditioner of conjugate
-gradients: g + 2αa, with g the slope in u, is the gradient in the norm of the kernel.
+If few items express all others, a kernel becomes features: the columns of a thin
+factor. Else utilities are u = K a with the kernel K between the distinct items, or
+between the comparisons if these are fewer (then u are differences), and the penalty is
+α uᵀa. K is then the preconditioner of conjugate gradients: g + 2αa, with g the slope in
+u, is the gradient in the norm of the kernel.
 """
 
 from __future__ import annotations
@@ -189,9 +189,8 @@ class KernelObjective:
 class LogisticProblem:
     """Training comparisons, counted, and the objective over their utilities.
 
-    Coefficients are ``n_features`` of the features (or of the factor of the kernel, or
-    one per item without features), then with ``identity`` one deviation per item, then
-    the effects of covariates.
+    Coefficients are those of features (or of the kernel's factor, or items), then with
+    ``identity`` one deviation per item, then the effects of covariates.
     """
 
     def __init__(

@@ -1,13 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a pursuit minimizes: a sum of squares as a function of distinct items.
+"""The objective of a pursuit: a sum of squares as a function of distinct items.
 
-Grades: Σ over pairs of rows of a group w_i w_j ((s_i - s_j) - (f_i - f_j))², which is
-(s - f)ᵀL(s - f) with the Laplacian L of the groups; or Σ w_i (s_i - f_i)². Comparisons:
-Σ w (y - (f_right - f_left))². All are c - 2 b·f + fᵀLf for the vector f of utilities of
-the distinct items, so that identical items are one row however often they occur.
+It is c - 2 b·f + fᵀLf for the utilities f of the distinct items, with a Laplacian L, or
+for single grades a diagonal one.
 
-The solver needs products L v, the numbers kᵀLk of a block of columns k, and columns
-without what L does not see. Of a Laplacian that is a constant, and leaving it in would
+A Laplacian does not see constants. They are removed from columns k, because they would
 cost the digits of columns that hardly vary, such as those of a wide Gaussian kernel.
 """
 
@@ -206,11 +203,7 @@ def read_validation(model: Any, validation: Any) -> Comparisons | Grades:
 def validation_errors(
     model: Any, validation: Any, utilities: Callable[[ItemTable], Floats]
 ) -> Floats:
-    """Give the error on a validation set after every step: utilities have (n, steps).
-
-    It is the fraction of swapped pairs of graded items, or of comparisons that are
-    predicted wrongly.
-    """
+    """Give the validation error after every step; utilities have (n, steps)."""
     held_out = read_validation(model, validation)
     if isinstance(held_out, Comparisons):
         pairs = held_out.pairs

@@ -2,9 +2,8 @@
 """Dual problems of support vector machines, and fits along a path of C.
 
 Comparisons of the same two items are one row of the pair kernel with up to four dual
-variables: right better (sign +1), left better (sign -1), and for a tie both directions.
-Of thresholds each is a block of the dual problem, and an item, a row of the kernel, is
-at most two variables per block: the weight of its rows above, and of those below.
+variables: right better, left better, and both directions of a tie. Each threshold is a
+block, in which an item is at most two variables: its weight above, and below.
 """
 
 from __future__ import annotations
@@ -208,14 +207,14 @@ def path(
     X, y
         As in ``fit``.
     Cs : iterable of float
-        Values of C; ascending values make the best use of warm starts.
+        Values of C; ascending ones make the best use of warm starts.
     qid, sample_weight
         As in ``fit``; comparisons have no groups.
 
     Returns
     -------
     iterator of fitted models
-        One for each C, in the order given; this model itself is not fitted.
+        One for each C, in order; this model itself is not fitted.
     """
     _, fits = fit_along(self, Cs, X, y, qid, sample_weight)
     return (model for model, _ in fits)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The ranking support vector machine on comparisons, graded items and orders.
 
-Comparisons with the hinge are solved in the dual, all else in the primal. Pairs that
-were drawn at random from graded items are comparisons.
+With the hinge, comparisons and pairs drawn from graded items are solved in the dual;
+all else is solved in the primal.
 """
 
 from dataclasses import KW_ONLY, dataclass, replace
@@ -39,38 +39,36 @@ Rows = NDArray[np.int64]
 class RankSVM(KernelUtility, BaseEstimator):
     """Pairwise support vector machine: a utility that puts items in order.
 
-    For every pair of a better item i and a worse item j it asks for a margin of one::
+    For pairs of a better item i and a worse item j it solves ::
 
         minimize over w   ½ ‖w‖² + C Σ_{(i,j)} w_ij ℓ(1 - w·(Φ(x_i) - Φ(x_j))),
 
     a sum over pairs and not a mean, with ℓ(z) = z₊ (``loss="hinge"``) or z₊²
-    (``"squared_hinge"``). What the pairs are depends on what it is given:
+    (``"squared_hinge"``). The pairs are
 
     - comparisons: those with a winner. With ``ties="both"`` a tie counts once in each
-      direction and every other comparison twice, so that all rows have equal weight;
-    - graded items: all pairs of different grades within a group, weighing w_i w_j.
-      They are never written down: a step costs O(n log n) for n items;
+      direction and every other comparison twice;
+    - graded items: all pairs of different grades within a group, weighing w_i w_j. They
+      are not listed: a step costs O(n log n) for n items;
     - orders: all pairs of items at different positions of a list.
 
-    ``predict`` calls a tie only where two utilities are equal. Wrap it in
-    :class:`ThresholdCompare` to predict ties, the method *rank* of Venuto et al., or
-    with ``ties="both"`` their *rank2*.
+    Only equal utilities are predicted to tie. To predict ties, wrap it in
+    :class:`ThresholdCompare`: the method *rank* of Venuto et al., or with
+    ``ties="both"`` their *rank2*.
 
     Parameters
     ----------
     C : float, default=0.1
         Cost of a violated margin.
-    kernel : {"linear", "poly", "rbf", "precomputed"} or callable, default="rbf"
-        Kernel between items, as in :class:`SVMCompare`. Beyond some thousand graded
-        items use ``"linear"``, on features of :class:`NystroemMap` if need be.
-    gamma, degree, coef0
-        Parameters of the kernel, as in :class:`SVMCompare`.
+    kernel, gamma, degree, coef0
+        As in :class:`SVMCompare`. Beyond some thousand graded items use ``"linear"``,
+        on features of :class:`NystroemMap` if need be.
     loss : {"hinge", "squared_hinge"}, default="hinge"
-        ℓ. The squared hinge is the faster one on graded items.
+        ℓ. The squared hinge is faster on graded items.
     ties : {"ignore", "both"}, default="ignore"
         What a tied comparison means for the order.
     pairs_per_item : int, optional
-        Graded items and orders: pair every item with so many random items of another
+        Graded items and orders: pair every item with this many random items of another
         grade of its group, without replacement, instead of all (Herbrich et al.).
     per_group : {"sum", "mean"}, default="sum"
         Graded items and orders: ``"mean"`` divides the sum of a group by the weight of
@@ -78,25 +76,22 @@ class RankSVM(KernelUtility, BaseEstimator):
     random_state : int, RandomState or None, default=None
         Seed of ``pairs_per_item``.
     tol, max_iter, cache_size
-        Accuracy, iterations and memory of the solver, as in :class:`SVMCompare`.
+        As in :class:`SVMCompare`.
 
     Attributes
     ----------
     support_, dual_coef_ : ndarray
         Training rows with a non-zero coefficient, and these coefficients:
-        w = Σ dual_coef_[t] (Φ(right_t) - Φ(left_t)) for comparisons, and
-        w = Σ dual_coef_[t] Φ(x_t) for items, within the tolerance.
-    coef_ : ndarray of shape (n_features,)
-        Weights of the features, for the linear kernel. Items without features have one
-        utility each, and their names are ``items_``.
-    support_items_, item_coef_ : ndarray
-        The utility is Σ item_coef_[j] k(support_items_[j], x), for other kernels.
+        w = Σ dual_coef_[t] (Φ(right_t) - Φ(left_t)) for comparisons, or Σ dual_coef_[t]
+        Φ(x_t) for items.
+    coef_, support_items_, item_coef_ : ndarray
+        The utility, as in :class:`SVMCompare`.
     n_pairs_ : int
-        Number of pairs of graded items that were learned from.
+        Number of pairs of graded items.
     objective_, gap_, n_iter_, converged_, solver_, gamma_
         As in :class:`SVMCompare`.
     n_features_in_, feature_names_in_
-        Number of features, and their names when the items came with names.
+        Number of features; their names, if any.
 
     References
     ----------
@@ -248,8 +243,7 @@ def draw_pairs(
 ) -> tuple[Rows, Rows, NDArray[np.int8], Floats]:
     """Pair every item with k random items of other grades of its group, or with all.
 
-    Returns rows of an item and of a partner, outcomes and weights w_i w_j, divided by
-    their sum over the group where the tree says "mean". Pairs may come twice.
+    Returns rows of items and partners, outcomes and weights; pairs may come twice.
     """
     m = len(tree.rows)
     edges = np.unique(np.concatenate([tree.starts, tree.cuts]))
@@ -281,8 +275,8 @@ def draw_pairs(
 def draw_without_replacement(out: Rows, uniform: Floats, n_choices: Rows) -> None:
     """Write distinct random numbers below ``n_choices[i]`` to each row, from the left.
 
-    Floyd's method: the j-th of k draws is among the first n - k + j + 1 numbers; one
-    that was drawn before is replaced by the last of them.
+    Floyd's method: draw j of k is among the first n - k + j + 1 numbers; a repeated one
+    is replaced by the last of them.
     """
     for i in range(len(out)):
         k = min(out.shape[1], n_choices[i])
