@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Pivoted Cholesky factorization of a kernel matrix that is never formed.
 
-``K ≈ Fᵀ F`` with ``F`` of shape ``(r, n)``: after each block of pivots the diagonal
-of ``K - FᵀF`` is known exactly, so the largest entry of the error is known too
-(the error is positive semidefinite, so no entry exceeds the largest diagonal one).
+``K ≈ Fᵀ F`` with ``F`` of shape ``(r, n)``. The diagonal of the error ``K - FᵀF`` is
+known exactly after each block of pivots, and bounds all of its entries, because it is
+positive semidefinite.
 
-A pivot is drawn at random, in proportion to what is left of the diagonal. Always taking
-the largest entry would spend the pivots on outliers. Pivots are drawn a block at a
-time; a later one is taken with the probability (left now) / (left when it was drawn),
-as if it had been drawn only then, which keeps small pivots out of the factor.
+Pivots are drawn at random, in proportion to what is left of the diagonal; the largest
+entries would be outliers. They are drawn in blocks, and a later one is taken with the
+probability (left now) / (left when it was drawn), as if it had been drawn only then.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A dictionary of kernel functions: one column for every center.
 
-Column j holds k(center j, row i) for all rows i. A pass over all columns is a
-product of blocks; as many columns as fit stay in memory and the others are computed
-again in every pass, so that memory is bounded whatever the sizes are.
+Column j holds k(center j, row i) for all rows i. As many columns as fit stay in memory;
+the others are computed again in every pass, in blocks.
 """
 
 from __future__ import annotations
@@ -82,10 +81,7 @@ class KernelDictionary(MatrixDictionary):
         self._kept = None
 
     def _prepare(self, allowed: float) -> float:
-        """Prepare for repeated blocks, if memory allows; give the bytes that it took.
-
-        Small blocks would otherwise spend most of their time on centering the rows.
-        """
+        """Center the rows for repeated blocks, if memory allows; give its bytes."""
         n, p = self.n_rows, self._values.shape[1]
         needed = 24.0 * (n + self.n_columns) * (p + 2)
         dense = not sp.issparse(self._values) and not sp.issparse(self._centers)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Kernel functions: how much two items resemble each other.
+"""Kernel functions.
 
 A kernel is described by ``kernel``, ``gamma``, ``degree`` and ``coef0`` exactly as in
 scikit-learn:
@@ -8,14 +8,14 @@ scikit-learn:
 * ``"poly"``: ``(gamma x·z + coef0) ** degree``
 * ``"rbf"``: ``exp(-gamma ‖x - z‖²)``
 * a callable ``kernel(X, Z)`` that returns the whole block, shape ``(len(X), len(Z))``
-* ``"precomputed"``: the item table itself holds kernel values against the items of
-  the fit, so it has no function; see :class:`tiebreak.kernels.rows.GramKernel`.
+* ``"precomputed"``: the item table holds the kernel values; see
+  :class:`tiebreak.kernels.rows.GramKernel`.
 
-The exponential of a whole block is written so that the compiler can vectorize it:
-``exp(v) = 2^k · exp(r)`` with k the rounded ``v / ln 2``, so ``|r| ≤ ½ ln 2``; the
-Taylor series of exp(r) reaches the last bit after 8 (single) or 14 (double) terms.
-Values of v below -87 (single) and -700 (double) give the exponential of these bounds.
-It takes 0.4 of the time of ``np.exp``; ``benchmarks/decisions`` measures it.
+The exponential of a block is written so that the compiler can vectorize it, which makes
+it faster than ``np.exp``: ``exp(v) = 2^k · exp(r)`` with k the rounded ``v / ln 2``, so
+``|r| ≤ ½ ln 2``; the Taylor series of exp(r) reaches the last bit after 8 (single) or
+14 (double) terms. Values of v below -87 (single) and -700 (double) give the exponential
+of these bounds.
 """
 
 from __future__ import annotations

@@ -1,22 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Kernels between items and between comparisons, as rows that solvers ask for.
 
-*Item kernels* evaluate k between the rows of one item table, a block at a time:
-:class:`FunctionKernel` evaluates a kernel function and stores nothing,
-:class:`GramKernel` looks values up in an items × items matrix.
+*Item kernels* evaluate k between the rows of one item table: :class:`FunctionKernel` by
+a function, :class:`GramKernel` from an items × items matrix.
 
 *Row sources* are symmetric matrices known by their rows. For comparisons
 t = (left, right) of items the pair kernel is
 
     K[s, t] = k(r_s, r_t) - k(r_s, l_t) - k(l_s, r_t) + k(l_s, l_t),
 
-the inner product of the differences Φ(right) - Φ(left). It is never formed: a row
-costs two rows of the item kernel. A tie and its mirror share one row up to sign. For
-solvers that work on items, a row is that of one item.
+the inner product of the differences Φ(right) - Φ(left); a row costs two rows of the
+item kernel. A tie and its mirror share one row up to sign.
 
-*Matrix rows* are what solvers see: :class:`CachedRows` computes rows when they are
-needed, :class:`FactorRows` has a thin factor that stands for all of them, and
-:class:`LinearRows` multiplies through many features. :func:`make_rows` chooses.
+*Matrix rows* are what solvers see: :class:`CachedRows` computes rows on demand,
+:class:`FactorRows` has a thin factor, and :class:`LinearRows` multiplies through the
+features. :func:`make_rows` chooses.
 """
 
 from __future__ import annotations
@@ -228,7 +226,7 @@ class DifferenceRows:
 def upper_triangle(
     n: int, between: Callable[[np.ndarray, np.ndarray], np.ndarray]
 ) -> np.ndarray:
-    """Form an n × n matrix from blocks, of which only the upper triangle is meant."""
+    """Form an n × n matrix from blocks, only the upper triangle filled."""
     out, every = np.empty((n, n)), np.arange(n)
 
     def fill(rows: slice) -> None:
@@ -527,7 +525,7 @@ class ItemRows:
 
 
 class LinearRows:
-    """The linear kernel ``X Xᵀ``, of which nothing is kept: products go through X."""
+    """The linear kernel ``X Xᵀ``; products go through X."""
 
     dtype: type = np.float64
     factor: np.ndarray | None = None

@@ -54,10 +54,7 @@ class WeakRanker(NamedTuple):
 
 
 class FeatureRankers:
-    """The features themselves, scaled to [0, 1] on the training items.
-
-    Other items are not clipped, so that a sum of such rankers is linear.
-    """
+    """Features scaled to [0, 1] on the training items; others are not clipped."""
 
     def __init__(self, table: ItemTable) -> None:
         X = table.values

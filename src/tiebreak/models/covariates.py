@@ -140,10 +140,8 @@ class CovariateMixin(UtilityMixin):
 
         Parameters
         ----------
-        X : Pairs or array-like of shape (n, 2, n_features)
-            Comparisons, without their outcomes.
-        advantage, context : array-like of shape (n,) and (n, q), optional
-            As in `fit`. None: neutral ground, 0.
+        X, advantage, context
+            Comparisons as in `fit`. None: neutral ground, 0.
 
         Returns
         -------
@@ -244,7 +242,7 @@ class CovariateMixin(UtilityMixin):
         ----------
         X : Pairs, array-like of shape (n, 2, n_features) or items
             Dispatch is by type: Pairs and 3-D arrays are comparisons.
-        advantage, context : array-like of shape (n,) and (n, q), optional
+        advantage, context
             As in `fit`, for comparisons.
 
         Returns
@@ -272,9 +270,9 @@ class CovariateMixin(UtilityMixin):
         ----------
         X, y
             Comparisons and outcomes, Orders, or items and their grades.
-        advantage, context : array-like of shape (n,) and (n, q), optional
+        advantage, context
             As in `fit`, for comparisons.
-        qid, sample_weight : array-like of shape (n,), optional
+        qid, sample_weight
             Groups of graded items, and weights of the rows.
 
         Returns

@@ -97,8 +97,8 @@ class MajorityCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : Pairs or array-like of shape (n, 2, n_features)
-            Comparisons, without their outcomes.
+        X
+            As in ``predict``.
 
         Returns
         -------
@@ -115,8 +115,8 @@ class MajorityCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : items
-            As in the other models; names when items have no features.
+        X
+            As in ``RankSVM.utility``.
 
         Returns
         -------

@@ -333,7 +333,7 @@ class CellProblem:
 def pair_problem(model: Any, data: Comparisons) -> CellProblem:
     """Add up comparisons of the same two items; kinds are left, tie and right better.
 
-    Both directions of a pair share a row, on whose left is the item of lower number.
+    The item of lower number is on the left of a row.
     """
     items, left, right = KernelItems.merge_pairs(model, data.pairs)
     side = np.where(left > right, -1, 1)

@@ -85,19 +85,12 @@ class ThresholdCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
 
     Examples
     --------
-    >>> from tiebreak import Pairs, RankSVM, ThresholdCompare
+    >>> from tiebreak import RankSVM, ThresholdCompare
     >>> from tiebreak.datasets import make_norms
     >>> data = make_norms(300, norm=2, random_state=0)
     >>> model = ThresholdCompare(RankSVM(ties="both")).fit(data.pairs, data.y)
     >>> bool(model.score(data.pairs, data.y) > 0.8)
     True
-
-    Graded items: differences up to the threshold are ties.
-
-    >>> X, grades = [[0.0], [0.1], [1.0], [1.2], [3.0]], [0, 0, 1, 1, 2]
-    >>> model = ThresholdCompare(RankSVM(kernel="linear", loss="squared_hinge"))
-    >>> model.fit(X, grades).predict(Pairs(X, [0, 0, 4], [1, 2, 3]))
-    array([ 0,  1, -1], dtype=int8)
     """
 
     __module__ = "tiebreak"  # where users find it
@@ -124,8 +117,7 @@ class ThresholdCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
         X, y, qid
             As in ``RankSVM.fit``. The ranker gets ``qid`` if its ``fit`` takes it.
         sample_weight : array-like of shape (n,), optional
-            Weights of comparisons, items or lists, for the ranker and the threshold.
-            With scikit-learn's metadata routing the ranker gets them if it asks for it.
+            As in ``RankSVM.fit``; with metadata routing, the ranker must request it.
 
         Returns
         -------
@@ -240,8 +232,8 @@ class ThresholdCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : Pairs or array-like of shape (n, 2, n_features)
-            Comparisons, without their outcomes.
+        X
+            As in ``RankSVM.difference``.
 
         Returns
         -------

@@ -73,12 +73,8 @@ class WithoutTies(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : Pairs or array-like of shape (n, 2, n_features)
-            Comparisons.
-        y : array-like of shape (n,)
-            Two values.
-        sample_weight : array-like of shape (n,), optional
-            Weights of the comparisons.
+        X, y, sample_weight
+            As in ``SVMCompare.fit``; y has two values.
 
         Returns
         -------

@@ -1,9 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How models are fitted on data in partitions.
-
-A linear model of features is minimized by the same Newton method as in memory, on a sum
-over partitions; least squares need one pass for the normal equations.
-"""
+"""Fits on data in partitions: Newton's method, or one pass for least squares."""
 
 from __future__ import annotations
 
@@ -78,19 +74,18 @@ def fit(
     X : PartitionedTable, PartitionedPairs, or what PartitionedTable takes
         Graded items, each group in one partition, or comparisons.
     y, qid, sample_weight : str
-        Columns of grades or outcomes, groups, and weights, as in ``fit`` of the model.
+        Columns, as in ``fit`` of the model.
     client : distributed.Client, optional
-        The cluster that does the work; it must see files under the same names.
-        Default: this process, one partition after the other.
+        The cluster; it must see files under the same names. Default: this process, one
+        partition after the other.
     keep : bool, default=False
-        Whether partitions, once read and checked, stay in memory, here or on the
-        workers. Otherwise every pass reads them again.
+        Whether partitions stay in memory, here or on the workers. Otherwise every pass
+        reads them again.
 
     Returns
     -------
     The model
-        Fitted as on all rows together, within its tolerance. It has no ``support_``,
-        which would be as large as the data.
+        Fitted as on all rows together, within its tolerance, without ``support_``.
 
     Examples
     --------

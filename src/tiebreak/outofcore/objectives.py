@@ -3,10 +3,8 @@ r"""What a partition contributes to a fit, and the sum over all partitions.
 
 .. math:: f(x) = \tfrac12 \sum_j ρ_j x_j^2 + c \sum_p f_p(x)
 
-Value, gradient and products with the Hessian are sums over partitions, and a pass over
-them costs one vector out and one vector back. The preconditioner is made of a sample of
-the rows that is here, so that no matrix travels. Least squares need one pass and are
-plain sums.
+Value, gradient and products with the Hessian are sums over partitions. The
+preconditioner is made of a local sample of the rows, so that no matrix travels.
 """
 
 from __future__ import annotations
@@ -78,8 +76,7 @@ class PartitionFacts:
 class SummedObjective:
     """½ Σ ρ_j x_j² + c Σ f_p(x) over partitions; ``ridge`` is ρ and ``factor`` is c.
 
-    The sum over all rows is about that over the ``sample``, which is here, times
-    ``share``.
+    The sum over all rows is about that over the local ``sample``, times ``share``.
     """
 
     def __init__(
@@ -141,8 +138,7 @@ class SummedObjective:
 class PartitionObjective:
     """A partition as a smooth convex function; every call names the point.
 
-    It remembers the last point, so that naming it again costs nothing, and goes there
-    first if another worker has built it anew.
+    The last point is kept, and evaluated again on a worker that builds it anew.
     """
 
     facts = PartitionFacts()
@@ -262,8 +258,8 @@ def graded_facts(grades: Grades, tree: GradeTree) -> PartitionFacts:
 class ComparedPartition:
     """Comparisons of a partition, checked; those of weight zero are left out.
 
-    Columns are left, right, y and maybe weight. Outcomes are numbers -1, 0, +1, or
-    words. What a subclass makes of them, if there are any, its `_build` says.
+    Columns are left, right, y and maybe weight; outcomes are -1, 0, +1, or words.
+    `_build` of a subclass computes what it needs.
     """
 
     facts = PartitionFacts()
@@ -371,8 +367,7 @@ def _list_pairs(
 class _Squares:
     """AᵀLA, AᵀBᵀt, ‖t‖², the squares of A weighed by the diagonal of L, and a count.
 
-    L = BᵀB is a Laplacian and t a target; the count is that of differences that are
-    not zero. Sums of a partition without rows are 0.
+    L = BᵀB is a Laplacian and t a target; the count is that of nonzero differences.
     """
 
     sums: tuple[Any, ...] = (0.0, 0.0, 0.0, 0.0, 0)

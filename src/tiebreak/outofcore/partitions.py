@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Partitions at work, in this process or on the workers of a Dask cluster.
+"""Computing on partitions, in this process or on the workers of a Dask cluster.
 
-A partition is *read* into columns, *built* into an object that can compute, and asked
-to *work*. Work is a pure function of the partition and its arguments, so that another
-worker may do it again where one is lost. It returns a tuple of numbers and arrays, of
-which only sums over all partitions are needed.
+A partition is *read* into columns, *built* into an object, and asked to *work*. Work is
+a pure function, so that another worker can repeat it where one is lost. It returns a
+tuple of numbers and arrays, which are summed over all partitions.
 """
 
 from __future__ import annotations

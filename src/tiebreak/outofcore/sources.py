@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Tables in many partitions: files, or a Dask DataFrame.
 
-Which columns a model asks for (the grade, the group) is part of how a partition is
-read, so that a worker reads just what it needs.
+A worker reads only the columns that a model needs.
 """
 
 from __future__ import annotations
@@ -155,8 +154,8 @@ class PartitionedTable(_Partitioned):
         Parameters
         ----------
         function : callable
-            Takes the features of a partition and returns new ones, such as the
-            ``transform`` of a fitted scaler or :class:`NystroemMap`.
+            Maps the features of a partition to new ones, such as the ``transform`` of a
+            fitted scaler or :class:`NystroemMap`.
 
         Returns
         -------

@@ -124,8 +124,6 @@ class L1Ranker(L1Utility, BaseEstimator):
 
     Examples
     --------
-    Of three features only the first two matter:
-
     >>> import numpy as np
     >>> from tiebreak import L1Ranker
     >>> X = np.random.default_rng(0).normal(size=(60, 3))

@@ -59,9 +59,9 @@ class RankRLS(KernelUtility, BaseEstimator):
         Graded items and orders: ``"mean"`` divides the pair sum of a group by its size
         (the sum of its weights).
     solver : {"auto", "direct", "cg"}, default="auto"
-        ``"direct"`` factors a matrix of as many rows as there are features, or as there
-        are items or comparisons if these are fewer or have a kernel. ``"cg"`` is
-        conjugate gradients, without a matrix. ``"auto"`` is direct up to 8192 rows.
+        ``"direct"`` factors a matrix with one row per feature, or per item or
+        comparison if these are fewer or have a kernel. ``"cg"`` is conjugate gradients.
+        ``"auto"`` is direct up to 8192 rows.
     tol, max_iter : float, default=1e-10, and int, default=1000
         Relative duality gap and iterations of conjugate gradients.
 
@@ -99,11 +99,6 @@ class RankRLS(KernelUtility, BaseEstimator):
     array([ 0.83, -0.22])
     >>> model.score(X, y, qid=qid)
     1.0
-
-    Utilities in held-out groups:
-
-    >>> model.leave_group_out(X, y, qid=qid).round(1)
-    array([1.4, 0.6, 0.8, 8.9, 6.9])
     """
 
     __module__ = "tiebreak"  # where users find it

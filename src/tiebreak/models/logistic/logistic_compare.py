@@ -112,11 +112,11 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
     effect_names_, item_effect_ : ndarray
         Names of the items and their deviations b, with ``identity``.
     support_, dual_coef_, support_items_ : ndarray
-        Other kernels: r(x) = Σ dual_coef_[j] k(item support_[j], x), with rows of the
-        item table (row 2 i + 1 of a 3-D array is the right item of comparison i), and
-        features of these items, unless the kernel is precomputed.
+        Other kernels: r(x) = Σ dual_coef_[j] k(support_items_[j], x), with ``support_``
+        the rows of the item table (row 2 i + 1 of a 3-D array is the right item of
+        comparison i).
     advantage_, context_coef_, context_names_ : float, ndarray and tuple of shape (q,)
-        γ, β and the names of the columns, only if fitted with them.
+        γ, β and the names of the columns, if fitted with them.
     tie_ : float
         ν, or θ = exp(τ). Without ties in training 0, or 1: P(tie) = 0.
     threshold_ : float
@@ -137,8 +137,8 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
     ``predict`` gives the most probable outcome, but equal utilities always tie, also
     where left and right are more probable.
 
-    With other kernels than the linear one, memory and time grow with the square of the
-    number of distinct items, or of comparisons if these are fewer. With nothing but
+    With other kernels than the linear one, memory and time can grow with the square of
+    the number of distinct items, or of comparisons if these are fewer. With nothing but
     ties the utility is zero and a tie is certain.
 
     The penalty is a normal prior on w with standard deviation 1/√(2α); standard errors
@@ -207,9 +207,7 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : Pairs or array-like of shape (n, 2, n_features)
-            Comparisons.
-        y
+        X, y
             As in ``SVMCompare.fit``.
         advantage, context : array-like of shape (n,) and (n, q), optional
             Covariates in favor of left: an advantage is 1 at home or first, 0 on
@@ -248,11 +246,11 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
         r"""Learn from more comparisons, one step for each, in their order.
 
         Continues the last call or `fit`. A comparison moves the coefficients and the
-        tie parameter to the minimum of its own loss plus Σ P_j T_j^(-1/4) (β_j -
-        β_j^old)² / (2 η), where P_j is the second derivative in β_j of everything seen
-        so far, T_j the weight of the comparisons that touched β_j, and η the
-        ``learning_rate``. Such steps cannot overshoot. Predictions use the average of
-        each coefficient over its steps, with weights 1, 2, 3, …
+        tie parameter to the minimum of its own loss plus Σ P_j T_j^(-1/4)
+        (β_j - β_j^old)² / (2 η), where P_j is the second derivative in β_j of
+        everything seen so far, T_j the weight of the comparisons that touched β_j, and
+        η the ``learning_rate``. Such steps cannot overshoot. Predictions use the
+        average of each coefficient over its steps, with weights 1, 2, 3, …
 
         Parameters
         ----------
@@ -306,10 +304,10 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, DataFrame or sparse matrix of shape (n, n_features)
-            Items, seen or unseen; their names for a model fitted without features.
+        X
+            As in ``RankSVM.utility``.
         names : array-like of shape (n,), optional
-            Names of the items: adds the deviations of those known by ``identity``.
+            Names of the items: adds the deviations learned with ``identity``.
 
         Returns
         -------
@@ -357,11 +355,10 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : None, items, Pairs or array-like of shape (n, 2, n_features), default=None
-            None: of ``coef_``. Items: of ``utility(X)``. Comparisons: of
-            ``difference(X, advantage=..., context=...)``, the only ones that do not
-            depend on where utilities are 0. Utilities of items without features are
-            centered.
-        advantage, context : array-like of shape (n,) and (n, q), optional
+            None: of ``coef_``. Items: of ``utility(X)``, centered for items without
+            features. Comparisons: of ``difference``, the only ones that do not depend
+            on where utilities are 0.
+        advantage, context
             As in `fit`, for comparisons.
 
         Returns

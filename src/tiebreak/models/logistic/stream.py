@@ -15,8 +15,9 @@ forgets the start faster when features are correlated, and the average removes t
 noise.
 
 The parameter t of the cumulative link is positive, and the second derivative of a tie's
-loss grows like 1/t² near 0. Its curvature and steps are therefore those of u = ln(θ -
-1), the counterpart of Davidson's ln ν, and no step takes more than half of t.
+loss grows like 1/t² near 0. Its curvature and steps are therefore those of
+u = ln(θ - 1), the counterpart of Davidson's ln ν, and no step takes more than half of
+t.
 """
 
 from __future__ import annotations

@@ -242,11 +242,11 @@ class PathFit:
     Parameters
     ----------
     models : list
-        Fitted models, in the order of the values of C.
+        Fitted models, in the order of C.
     items : KernelItems
-        The training items that they share.
+        Their training items.
     coefs : ndarray of shape (n_items, n_models)
-        Coefficients of the models on these items.
+        Coefficients on these items.
     """
 
     models: list[Any]
@@ -285,9 +285,9 @@ def fit_path(
     Parameters
     ----------
     machine : SVMCompare, or RankSVM with the hinge
-        Model whose other parameters are used; it is not fitted itself.
+        Not fitted itself.
     X, y, Cs, sample_weight
-        Comparisons, and values of C as in ``SVMCompare.path``.
+        As in ``SVMCompare.path``.
 
     Returns
     -------

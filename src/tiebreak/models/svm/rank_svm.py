@@ -103,23 +103,12 @@ class RankSVM(KernelUtility, BaseEstimator):
 
     Examples
     --------
-    Comparisons:
-
     >>> from tiebreak import Pairs, RankSVM
     >>> items = [[0.0], [1.0], [2.0]]
     >>> pairs = Pairs(items, left=[0, 1, 0], right=[1, 2, 2])
     >>> model = RankSVM(kernel="linear").fit(pairs, [1, 1, 1])
     >>> model.order(items)
     array([2, 1, 0])
-
-    Graded documents of two queries, of which the first feature matters:
-
-    >>> X = [[3.0, 1], [1, 1], [2, 0], [9, 1], [7, 0]]
-    >>> model = RankSVM(kernel="linear", loss="squared_hinge")
-    >>> model.fit(X, [2, 0, 1, 1, 0], qid=["a", "a", "a", "b", "b"]).n_pairs_
-    4
-    >>> model.score(X, [2, 0, 1, 1, 0], qid=["a", "a", "a", "b", "b"])
-    1.0
     """
 
     __module__ = "tiebreak"  # where users find it
