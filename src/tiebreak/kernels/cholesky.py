@@ -89,7 +89,7 @@ def pivoted_cholesky(
 def _draw(
     left: Floats, target: float, size: int, rng: np.random.Generator
 ) -> NDArray[np.intp]:
-    """Draw distinct candidates in proportion to what is left, in random order."""
+    """Draw distinct candidates in proportion to what is left."""
     weight = np.where(left > target, left, 0.0)
     drawn = rng.choice(len(left), size, p=weight / weight.sum())
     return rng.permutation(np.unique(drawn))
@@ -115,7 +115,7 @@ def _take(
 
 
 def _hopeless(start: float, now: float, target: float, used: int, budget: int) -> bool:
-    """Whether the trace of the error falls too slowly for the pivots that remain."""
+    """Whether the trace of the error falls too slowly."""
     if used < 2 * _BLOCK or now <= target:
         return False
     rate = np.log(start / now) / used

@@ -53,7 +53,7 @@ class MatrixDictionary:
         return np.concatenate(self._apply_to_kept(function, size))
 
     def _apply_to_kept(self, function: Measure, size: int) -> list[Floats]:
-        """Apply a function to at most `size` of the kept columns at a time."""
+        """Apply a function to the kept columns, in blocks of `size`."""
         kept = self._kept
         assert kept is not None
         parts = chunks(self.n_kept, size, self.n_rows) if self.n_kept else []
@@ -142,5 +142,5 @@ class KernelDictionary(MatrixDictionary):
 
 
 def _block_size(working: float, n_rows: int) -> int:
-    """Count the columns of a block, for blocks of all threads to fit."""
+    """Count the columns of a block, so that those of all threads fit."""
     return max(1, int(working / (_COPIES * n_threads() * 8 * n_rows)))

@@ -155,7 +155,7 @@ class KernelFunction:
 
     @property
     def is_definite(self) -> bool:
-        """Whether every matrix of its values is positive semidefinite, by a theorem."""
+        """Whether its matrices are always positive semidefinite."""
         return self.name in ("linear", "rbf") or (
             self.name == "poly" and self.coef0 >= 0
         )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Features that stand for a kernel, so that linear models serve many items."""
+"""Approximate features of a kernel, for linear models of many items."""
 
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Self
@@ -134,7 +134,7 @@ class NystroemMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         X : array-like, DataFrame or sparse matrix of shape (n, n_features)
             The training rows. Equal rows count once.
         y : ignored
-            Landmarks do not depend on grades.
+            For the interface of scikit-learn.
 
         Returns
         -------
@@ -253,7 +253,7 @@ class NystroemMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         others: Table,
         n_unseen: int,
     ) -> None:
-        """Set the errors, from the rows that were used and some of the others."""
+        """Set the errors, from the rows used and some others."""
         largest, worst = diagonal.max(), left.max()
         missing, total = left.sum(), diagonal.sum()
         if others.shape[0]:

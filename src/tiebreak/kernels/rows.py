@@ -66,7 +66,7 @@ class GramKernel:
 
 
 class FunctionKernel:
-    """Kernel values computed when they are asked for."""
+    """Kernel values computed on demand."""
 
     def __init__(self, function: KernelFunction, table: Table) -> None:
         self.function, self.table, self.n_items = function, table, table.shape[0]
@@ -186,7 +186,7 @@ class ItemPairRows:
 
     @property
     def shares_items(self) -> bool:
-        """Whether whole rows, from those of few items, are cheaper than parts."""
+        """Whether whole rows of few items are cheaper than parts."""
         return self.kernel.n_items < self.n_rows
 
     def item_coef(self, coef: np.ndarray) -> np.ndarray:
@@ -226,7 +226,7 @@ class DifferenceRows:
 def upper_triangle(
     n: int, between: Callable[[np.ndarray, np.ndarray], np.ndarray]
 ) -> np.ndarray:
-    """Form an n × n matrix from blocks, only the upper triangle filled."""
+    """Form an n × n matrix from blocks; only the upper triangle is filled."""
     out, every = np.empty((n, n)), np.arange(n)
 
     def fill(rows: slice) -> None:
@@ -285,7 +285,7 @@ class FactorRows:
 
 
 class CachedRows:
-    """Rows of a source, the most recently used ones kept within a memory limit."""
+    """Rows of a source, the most recent ones kept within a memory limit."""
 
     factor: np.ndarray | None = None
 
@@ -316,7 +316,7 @@ class CachedRows:
         return self._diagonal
 
     def product(self, coef: np.ndarray) -> np.ndarray:
-        """``K @ coef`` in double precision, whatever the precision of the rows."""
+        """``K @ coef`` in double precision."""
         if self.whole and self.dtype is np.float64:
             return coef @ self._table
         used = np.flatnonzero(coef)
@@ -326,7 +326,7 @@ class CachedRows:
         return self.source.product(coef)
 
     def rounded_product(self, coef: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-        """``K @ coef`` from kept rows that were rounded, and a bound on its error."""
+        """``K @ coef`` from kept, rounded rows, and a bound on its error."""
         used = np.flatnonzero(coef)
         if not self.whole or self.dtype is np.float64:
             return None
@@ -359,7 +359,7 @@ class CachedRows:
         return [slice(start, start + size) for start in range(0, n, max(size, 1))]
 
     def _slots(self, index: np.ndarray) -> np.ndarray:
-        """Make sure that rows are in the table and say where."""
+        """Ensure that rows are in the table; give their slots."""
         self._clock += 1
         wanted = np.unique(index)
         held = self._slot_of[wanted]
@@ -380,7 +380,7 @@ class CachedRows:
         return self._slot_of[index]
 
     def _wants_all(self, n_missing: int) -> bool:
-        """Whether so many rows are needed that half of the matrix is cheaper."""
+        """Whether half of the matrix is cheaper than so many rows."""
         source = self.source
         if self.capacity < self.n_rows or not isinstance(
             source, ItemPairRows | ItemRows
@@ -489,7 +489,7 @@ def write_both_sides(table, first, start, block):  # type: ignore[no-untyped-def
 
 
 class ItemRows:
-    """Rows of the kernel between items, computed when they are asked for."""
+    """Rows of the kernel between items, computed on demand."""
 
     def __init__(self, kernel: ItemKernel) -> None:
         self.kernel = kernel
@@ -561,7 +561,7 @@ class LinearRows:
 
 
 def make_linear_rows(X: Table, max_bytes: float = 2e8) -> MatrixRows:
-    """Rows of the linear kernel between items, never more than the features need."""
+    """Rows of the linear kernel: a factor if features are few, else products."""
     n, p = X.shape
     thin = p <= min(max(n // 3, 32), _MAX_PIVOTS)
     if thin and not sp.issparse(X):

@@ -43,7 +43,7 @@ Grow = Callable[[Floats, Floats], Nodes]
 
 
 def lightgbm_trees(values: Any, own: dict[str, Any]) -> Callable[[], Grow]:
-    """Give a function that starts a new sum of trees, with parameters of LightGBM."""
+    """Give a function that starts a new sum of trees."""
     try:
         import lightgbm
     except ImportError as error:
@@ -104,7 +104,7 @@ def read_lightgbm(root: dict[str, Any]) -> Nodes:
 
 @njit(cache=True, nogil=True)
 def add_trees(out, X, feature, cut, left, right, value, roots):  # type: ignore[no-untyped-def]
-    """Add the values of the leaves in which the rows of X end, in place."""
+    """Add the leaf values of the rows of X, in place."""
     for i in range(len(X)):
         for root in roots:
             k = root
@@ -130,7 +130,7 @@ def sum_trees(values: Any, nodes: Nodes, roots: Codes) -> Floats:
 
 
 def check_trees(nodes: Any, roots: Any, n_features: int) -> None:
-    """Refuse trees that read outside their arrays or have no end."""
+    """Refuse trees with indices out of range or cycles."""
     # A model file can hold any numbers, and compiled code does not look.
     here = np.arange(len(nodes))
     fine = nodes.dtype == NODE and nodes.ndim == 1 and roots.dtype == np.int64

@@ -56,7 +56,7 @@ FLOOR = 1e-6
 
 @dataclass(eq=False)
 class ComparisonLoss:
-    """-ln P of comparisons, counted; t, the tie parameter, follows the utilities."""
+    """-ln P of comparisons, counted, with the tie parameter t."""
 
     design: ItemDesign
     counts: Floats
@@ -75,7 +75,7 @@ class ComparisonLoss:
         return self.design.back(local.gradient), self.design.diagonal(local.curvature)
 
     def units(self, n_folds: int) -> Codes:
-        """Keep items together that meet, or items alone where most of them meet."""
+        """Keep compared items together, or single items if most are compared."""
         left, right, n = self.design.left, self.design.right, self.design.n_coef
         met = coo_array((np.ones(len(left)), (left, right)), shape=(n, n))
         _, component = connected_components(met, directed=False)
@@ -84,7 +84,7 @@ class ComparisonLoss:
         return component.astype(np.int64) if small else np.arange(n)
 
     def part(self, items: Flags) -> Self | None:
-        """Give the comparisons of two of these items; None if all of them are ties."""
+        """Give the comparisons between these items; None if all are ties."""
         left, right = self.design.left, self.design.right
         kept = items[left] & items[right]
         counts = self.counts[kept]
@@ -154,7 +154,7 @@ class GradedLoss:
         return unit
 
     def part(self, items: Flags) -> Self | None:
-        """Give the pairs of two of these items; None if there are none."""
+        """Give the pairs between these items, or None."""
         weight = np.where(items[self.item], self.data.weight, 0.0)
         data = replace(self.data, weight=weight)
         tree = grade_tree(data, self.per_group)
@@ -202,7 +202,7 @@ class Growth:
 
 
 def held_out_loss(folds: list[tuple[Growth, Objective]]) -> float:
-    """Sum the losses of folds under the utilities that grew without them."""
+    """Sum the losses of the folds, each by trees grown without it."""
     total = 0.0
     for growth, tested in folds:
         if isinstance(tested, ComparisonLoss):
@@ -227,7 +227,7 @@ def deal_units(unit: Codes, n_folds: int, seed: Any) -> Iterator[Flags]:
 
 
 def in_order(table: ItemTable, code: Codes) -> tuple[ItemTable, Codes]:
-    """Sort distinct items by what they are, so that the order of rows has no say."""
+    """Sort distinct items, so that the order of rows does not matter."""
     direction = np.random.default_rng(0).normal(size=table.n_features)
     order = np.argsort(table.values @ direction, kind="stable")
     place = np.empty(len(order), dtype=np.int64)
@@ -268,7 +268,7 @@ class BoostedUtility(UtilityMixin, BaseEstimator):
     max_leaves : int, default=7
         Leaves of a tree.
     min_child_weight : float, default=5.0
-        Least Σ h_i of a leaf, in units of the mean h_i: about a number of items.
+        Least Σ h_i of a leaf, in units of the mean h_i.
     l2 : float, default=3.0
         Penalty of a leaf's value, in the same units.
     subsample : float, default=0.7
@@ -437,7 +437,7 @@ class BoostedUtility(UtilityMixin, BaseEstimator):
         start: Callable[[], Grow],
         seed: int,
     ) -> tuple[Growth, Floats | None]:
-        """Grow trees on all data, as many as held-out items are best served by."""
+        """Grow the trees on all data, as many as validation chooses."""
 
         def make(part: Objective) -> Growth:
             return Growth(part, table.values, start(), self.learning_rate)
@@ -465,7 +465,7 @@ class BoostedUtility(UtilityMixin, BaseEstimator):
         return growth, curve
 
     def _validate(self, folds: list[tuple[Growth, Objective]]) -> Floats:
-        """Grow on every fold until the loss of what was held out falls no more."""
+        """Grow on every fold until the held-out loss stops falling."""
         curve = [held_out_loss(folds)]
         for _ in range(int(self.n_rounds)):
             for growth, _ in folds:

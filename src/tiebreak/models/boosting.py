@@ -91,7 +91,7 @@ class FeatureRankers:
 
 
 class StumpRankers:
-    """Is a feature above a cut, midway between values of training items: 1, else 0."""
+    """1 if a feature is above a cut midway between training values, else 0."""
 
     def __init__(self, table: ItemTable) -> None:
         self._X = np.asfortranarray(table.dense())
@@ -137,7 +137,7 @@ def best_step(
 ) -> tuple[int, int, float]:
     """Find the feature, and the place in its order, above which potentials sum to most.
 
-    `step` says where the next item has a larger value; without any the place is -1.
+    `step` marks items before a larger value; without any the place is -1.
     """
     best, place, edge = 0, -1, 0.0
     for feature in range(len(order)):
@@ -202,7 +202,7 @@ def _majority_problem(
     weight: Floats,
     table: ItemTable,
 ) -> BoostingProblem:
-    """Count each two items once, by how clearly one of them wins."""
+    """Count each two items once, by the size of their majority."""
     wins = weight * outcome * np.where(right >= left, 1.0, -1.0)
     first, second, place = add_up(
         np.minimum(left, right), np.maximum(left, right), table.n_items
@@ -234,7 +234,7 @@ def boost(
     n_rounds: int,
     smoothing: float | None = None,
 ) -> Iterator[tuple[float, ...]]:
-    """Add weak rankers one by one, each where the loss is now; give each `ROUND`."""
+    """Add weak rankers one by one; give each `ROUND`."""
     utility = np.zeros(problem.table.n_items)
     log_loss, potential = problem.pairs.expand(utility)
     first = log_loss

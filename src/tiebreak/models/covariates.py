@@ -42,7 +42,7 @@ Floats = NDArray[np.float64]
 def check_row_column(
     values: Any, name: str, n_rows: int, rows: str = "rows"
 ) -> NDArray[Any]:
-    """Check a column of one value per row, none of them missing."""
+    """Check a column of one value per row, without missing values."""
     column = as_column_of(values, name, n_rows, rows=rows)
     refuse_missing(column, name)
     return column
@@ -317,7 +317,7 @@ def refuse_empty(counts: ComparisonCounts) -> None:
 def refuse_endless(
     counts: ComparisonCounts, n_items: int, penalized: bool, names: list[str], more: str
 ) -> None:
-    """Refuse covariates whose effect would grow without end, or fits any value."""
+    """Refuse covariates without a finite or unique effect."""
     if endless := covariate_separation(counts, n_items, penalized=penalized):
         sentences = " ".join(describe_covariate_separation(endless, names))
         raise ValueError(f"{sentences} Leave it out, {more}")
@@ -379,7 +379,7 @@ def _is_contradicted(counts: ComparisonCounts, n_items: int, penalized: bool) ->
 
 
 def _constraints(counts: ComparisonCounts, n_items: int) -> tuple[sp.csr_array, int]:
-    """Give the matrix of what outcomes ask of (δθ, δβ, δt), and the columns of β."""
+    """Give the constraints of outcomes on (δθ, δβ, δt), and the columns of β."""
     q = counts.covariates.shape[1]
     scale = np.abs(counts.covariates).max(axis=0, initial=0.0)
     scaled = counts.covariates / np.where(scale > 0, scale, 1.0)
@@ -404,7 +404,7 @@ def _constraints(counts: ComparisonCounts, n_items: int) -> tuple[sp.csr_array, 
 def describe_covariate_separation(
     effects: Sequence[EndlessEffect], names: Sequence[str]
 ) -> list[str]:
-    """Say which effects have no finite value, a sentence for each covariate."""
+    """Describe each effect without a finite value in a sentence."""
     sentences = []
     for column, sign in effects:
         if sign:

@@ -151,7 +151,7 @@ def expected_ranks(tree: GradeTree, weight: Floats | None = None) -> Floats:
 
 
 def _weight_arguments(regressor: Any, weight: Floats) -> dict[str, Floats]:
-    """Name the weights as the ``fit`` of a regressor, or of the end of a Pipeline."""
+    """Name the weights for the ``fit`` of a regressor or Pipeline."""
     if np.all(weight == 1.0):
         return {}
     last, prefix = end_of_pipeline(regressor)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Cohen's method: a preference between two items by votes of attributes, then an order.
+"""Cohen's method: votes of attributes between two items, then an order.
 
 Boundary conventions: two equal values of an attribute are half a vote for either
 side; a preference of exactly one half is a tie; items whose claims to be next are equal
@@ -52,7 +52,7 @@ def voter_losses(values: Floats, tree: GradeTree) -> Floats:
 def run_rounds(
     losses: Floats, beta: float, n_rounds: int, tol: float | None
 ) -> dict[str, Any]:
-    """Move the weights of attributes and their negations by their losses."""
+    """Update the weights of attributes and their negations."""
     both, curve = np.stack([losses, 1.0 - losses]), []
     log_weight = np.zeros_like(both)
     for _ in range(n_rounds):
@@ -111,7 +111,7 @@ EQUAL = 1e-12
 
 
 def side_statistics(values: Floats, tree: GradeTree) -> dict[str, Any]:
-    """Give means and variances of better and worse items; items count once per pair."""
+    """Give means and variances of better and worse items, once per pair."""
     n = len(values)
     _, *shares = GradePotentials(tree, np.arange(n), n).shares(np.zeros(n))
     # Seen from one of the rows, what does not vary is exactly zero.
@@ -165,7 +165,7 @@ class HedgeOrder(UtilityMixin, BaseEstimator):
     loss_curve_ : ndarray of shape (n_iter,)
         Loss of the weighted vote before each round.
     side_weight_, side_means_, side_variances_ : float, ndarrays of (2, n_features)
-        Naive Bayes: weight of the pairs seen, and the moments of their two sides.
+        Naive Bayes: weight of the pairs, and moments of their two sides.
     n_iter_ : int
         Number of rounds.
     n_features_in_, feature_names_in_

@@ -164,7 +164,7 @@ class ThresholdCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
         return {**vars(draft), **learned, "classes_": OUTCOMES.copy()}
 
     def _fit_ranker(self, X: Any, y: Any, columns: dict[str, Any]) -> Self:
-        """Return a copy of this model that has a fitted ranker."""
+        """Return a copy with a fitted ranker."""
         passed = {k: v for k, v in columns.items() if v is not None}
         params = self._names_of_ranker(passed)
         with warnings.catch_warnings():
@@ -175,7 +175,7 @@ class ThresholdCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
         return draft._keep({"ranker_": ranker, "fitted_on_items_": not is_pairs(X)})
 
     def _names_of_ranker(self, columns: dict[str, Any]) -> dict[str, Any]:
-        """Say under which names the ranker takes weights and groups."""
+        """Names of weights and groups in the ranker's ``fit``."""
         if columns and get_config()["enable_metadata_routing"]:
             return dict(process_routing(self, "fit", **columns).ranker.fit)
         (last, prefix), names = end_of_pipeline(self.ranker), {}
@@ -281,7 +281,7 @@ def _items_of(pairs: Pairs | Orders) -> Any:
 def _graded_rows(
     X: Any, y: Any, qid: Any, sample_weight: Any
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.float64]]:
-    """Give grade, group and weight of graded items, or of the entries of lists."""
+    """Give grade, group and weight of items or list entries."""
     if isinstance(X, Orders):  # whose items need no features here
         weight = np.sqrt(check_lists(X, y, qid, sample_weight))
         return *X.entry_grades(), np.repeat(weight, X.lengths)

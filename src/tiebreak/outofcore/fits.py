@@ -121,7 +121,7 @@ def fit(
 
 
 def _choose(model: Any, data: Any) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """Return what builds a partition, and what solves, for a model and its data."""
+    """Return the partition's builder and the solver for a model."""
     is_pairs = isinstance(data, PartitionedPairs)
     kind: Callable[..., Any]
     options: dict[str, Any] = {"per_group": getattr(model, "per_group", None)}
@@ -169,7 +169,7 @@ def _check_linear(model: Any, **needed: Any) -> None:
 
 
 class Summary:
-    """What the partitions hold together, after a check that they have one form."""
+    """Facts of all partitions together, checked to agree."""
 
     def __init__(self, parts: Partitions, build: Callable[..., Any]) -> None:
         self.parts, self.build, self.labels = parts, build, parts.labels
@@ -192,11 +192,11 @@ class Summary:
         self.totals: Floats = np.sum([fact.totals for fact in self.facts], axis=0)
 
     def sum(self, count: str) -> Any:
-        """Return the sum of a count of `PartitionFacts` over all partitions."""
+        """Return a count of `PartitionFacts`, summed over partitions."""
         return sum(getattr(fact, count) for fact in self.facts)
 
     def objective(self, ridge: Floats, factor: float = 1.0) -> SummedObjective:
-        """Return the sum over all partitions; its sample is a partition, here."""
+        """Return the sum over all partitions, with a local sample."""
         wanted = max(_SAMPLE, _PER_VARIABLE * self.first.n_features)
         share = min(wanted, LARGEST_SAMPLE) / self.n_rows
         taken = [rows for rows in self.parts.each(methodcaller("take", share)) if rows]
@@ -232,7 +232,7 @@ class Summary:
         )
 
     def warn_of_comparisons(self) -> None:
-        """Warn of what is odd about comparisons; refuse weights that are all zero."""
+        """Warn of odd comparisons; refuse weights that are all zero."""
         left, tie, right = self.totals
         if not self.totals.any():
             check_weights(np.zeros(1), 1)

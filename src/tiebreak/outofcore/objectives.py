@@ -99,7 +99,7 @@ class SummedObjective:
         return self.expand(x)[0]
 
     def expand(self, x: Floats) -> tuple[float, Floats]:
-        """Return f and its gradient at x; the Hessian then speaks of x."""
+        """Return f and its gradient at x; keep x for the Hessian."""
         self._at = x
         value, gradient = self._pass("expand")
         value = value + 0.5 * float(self.ridge @ x**2)
@@ -123,7 +123,7 @@ class SummedObjective:
         return tuple(self.factor * entry for entry in sums)
 
     def preconditioner(self, n_products: int = 0) -> Callable[[Floats], Floats]:
-        """Return r to M⁻¹ r for an M near the Hessian at the last expanded point."""
+        """Return r to M⁻¹ r for an M near the Hessian."""
         sample = self.sample
         if sample is None or sample.is_empty or self.n_variables > DENSE_VARIABLES:
             diagonal = np.maximum(self.hessian_diagonal(), np.finfo(float).tiny)
@@ -146,7 +146,7 @@ class PartitionObjective:
     _at: Floats | None = None
 
     def work(self, x: Floats, *arguments: Floats, method: str) -> tuple[Any, ...]:
-        """Return what a method of the objective returns at x; 0 without rows."""
+        """Return the result of a method at x; 0 without rows."""
         if self.is_empty:
             return (0.0, 0.0) if method == "expand" else (0.0,)
         if self._at is None:
@@ -178,7 +178,7 @@ class UtilityObjective:
         return back_product(self.A, product)
 
     def hessian_diagonal(self) -> Floats:
-        """Return the diagonal of the Hessian at the last point, or what is near it."""
+        """Return the diagonal of the Hessian, or an approximation."""
         squares = self.A**2 if isinstance(self.A, np.ndarray) else self.A.power(2)
         return np.asarray(squares.T @ self.loss.hessian_diagonal()).ravel()
 
@@ -329,7 +329,7 @@ class ListedPartition(ComparedPartition, LinearPartition):
 
 
 class LikelihoodPartition(ComparedPartition, PartitionObjective):
-    """-Σ s ln P(y) of the comparisons of a partition, in weights and, with ties, t."""
+    """-Σ s ln P(y) of a partition, in weights and, with ties, t."""
 
     def _build(
         self, pairs: Pairs, outcome: Any, weight: Floats, link: str = "davidson"
@@ -409,7 +409,7 @@ class GradedSquares(_Squares):
 
 
 class ComparedSquares(ComparedPartition, _Squares):
-    """Sums over the comparisons of a partition: right - left is to be -1, 0 or 1."""
+    """Sums over the comparisons of a partition."""
 
     def _build(self, pairs: Pairs, outcome: Any, weight: Floats) -> None:
         laplacian = PairLaplacian(pairs.left, pairs.right, weight, pairs.n_items)

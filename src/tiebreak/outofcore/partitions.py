@@ -29,7 +29,7 @@ def add_results(*results: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def build_partition(build: Build, reader: Any) -> Any:
-    """Read the columns of a partition and build it; an error names the partition."""
+    """Read and build a partition; an error names it."""
     if hasattr(reader, "dask"):
         columns: Columns = reader.compute(scheduler="threads")
     else:
@@ -56,7 +56,7 @@ class LocalPartitions:
         return [work(partition, *arguments) for partition in self._partitions()]
 
     def sum(self, work: Work, *arguments: Any) -> tuple[Any, ...]:
-        """Return the sum of the tuples that work returns, entry by entry."""
+        """Return the sum of the tuples, entry by entry."""
         results = (work(partition, *arguments) for partition in self._partitions())
         return reduce(add_results, results)
 
@@ -94,7 +94,7 @@ class DaskPartitions:
         return self._gather(self._work(work, arguments))
 
     def sum(self, work: Work, *arguments: Any) -> tuple[Any, ...]:
-        """Return the sum of the tuples that work returns, entry by entry."""
+        """Return the sum of the tuples, entry by entry."""
         tasks = self._work(work, arguments)
         while len(tasks) > _FAN_IN:
             tasks = [

@@ -31,7 +31,7 @@ class Layout:
     maps: tuple[Callable[[Any], Any], ...] = ()  # applied to the features after reading
 
     def choose(self, known: Sequence[str], label: str) -> list[str]:
-        """Return the features among the columns of a table; all others must exist."""
+        """Return the features of a table; all named columns must exist."""
         named = [column for _, column in self.roles]
         features: Sequence[str] = ()
         if self.has_features:
@@ -57,7 +57,7 @@ class Layout:
 
 @dataclass(frozen=True)
 class FileReader:
-    """Reads one Parquet or Arrow file, on whatever machine it is called."""
+    """Reads one Parquet or Arrow file."""
 
     path: str  # absolute, because workers may run in another folder
     label: str
@@ -96,10 +96,7 @@ class _Partitioned:
         return f"{type(self).__name__}({what!s})"
 
     def readers(self, **roles: str | None) -> tuple[list[Any], list[str]]:
-        """Return what reads each partition, and the labels of the partitions.
-
-        A role is given the name of a column; None: there is none.
-        """
+        """Return readers and labels of the partitions; roles name columns, or None."""
         columns = {role: c for role, c in roles.items() if c is not None}
         for role, column in columns.items():
             if not isinstance(column, str):

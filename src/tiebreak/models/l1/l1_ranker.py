@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ranking with the 1-norm: linear utilities of few features, by linear programs."""
+"""Ranking with the 1-norm, by linear programs."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import KW_ONLY, dataclass

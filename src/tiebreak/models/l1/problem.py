@@ -112,7 +112,7 @@ class L1Solution:
 
 @dataclass(eq=False)
 class L1Problem:
-    """A problem, and what the solver has learned of it so far."""
+    """A problem, and the state of its solver."""
 
     design: ScaledDesign
     risk: Any
@@ -169,7 +169,7 @@ _ZERO = 1e-8
 
 
 def find_alpha_max(problem: L1Problem) -> float:
-    """Find the smallest alpha for which all weights are zero; 0 if every alpha is."""
+    """Find the smallest alpha with zero weights; 0 if every alpha has."""
     k = len(problem.design.size)
     if k == 0:
         return 0.0
@@ -300,7 +300,7 @@ def compared_l1_problem(model: Any, data: Comparisons) -> L1Problem:
 def _two_slacks(
     design: ScaledDesign, better: Codes, worse: Codes, cost: Floats
 ) -> SlackRows:
-    """Write every pair as a row with the slacks of both of its items."""
+    """List every pair with the slacks of both items."""
     n = design.A.shape[0]
     items = incidence(worse, better, n)
     used = np.flatnonzero(cost > 0.0)

@@ -258,7 +258,7 @@ class RankRLS(KernelUtility, BaseEstimator):
 
 
 def _leave_group_out(problem: LeastSquaresProblem, alpha: float) -> Floats:
-    """Give the utility of every graded row from a fit without its group, shape (n,)."""
+    """Give held-out utilities of the graded rows, shape (n,)."""
     laplacian, form = problem.laplacian, problem.form()
     assert isinstance(laplacian, GroupLaplacian)
     if len(laplacian.size) < 2:
@@ -291,7 +291,7 @@ def _leave_group_out(problem: LeastSquaresProblem, alpha: float) -> Floats:
 def _columns_without(
     form: ColumnForm, inverse: Floats, x: Floats, rows: Codes, alpha: float
 ) -> Floats:
-    """Give the utilities of a group without itself, by the system of columns."""
+    """Give held-out utilities of a group, by the system of columns."""
     assert isinstance(form.laplacian, GroupLaplacian)
     A = dense_array(form.A[rows])
     Z, t = form.laplacian.root_of(A, rows), form.target[rows]

@@ -540,7 +540,7 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
         return data.pairs.compact(), data.y, data.weight
 
     def _check_same_kind(self, pairs: Pairs) -> None:
-        """Refuse comparisons of another kind than those learned from before."""
+        """Refuse comparisons of another kind than before."""
         if not hasattr(self, "tie_"):
             return
         name = type(self).__name__

@@ -157,7 +157,7 @@ class KernelObjective:
         return out
 
     def precondition(self) -> Any:
-        """Give r to M⁻¹ r: K, or after many products the inverse of the Hessian."""
+        """Apply K, or after many products the inverse of the Hessian."""
         n, local = self.n, self.local
         if self._n_products > max(20.0, _FACTOR_SHARE * n):
             self._inverse = self._invert()
@@ -248,7 +248,7 @@ class LogisticProblem:
         )
 
     def _by_products(self, model: Any) -> bool:
-        """Whether products with a kernel of many items are cheaper than its factor."""
+        """Whether products with the kernel are cheaper than its factor."""
         items = self.items
         if items.is_linear or items.gram is not None or items.n_items <= _FEW_ITEMS:
             return False
@@ -347,7 +347,7 @@ class LogisticProblem:
         return state
 
     def _touching(self) -> Vector:
-        """Weight of the comparisons in which each coefficient may play a part."""
+        """Weight of the comparisons that involve each coefficient."""
         # Comparisons of two items that both have a feature are counted for it, even
         # where it cancels, but never more than there are.
         n, amount = int(self.right.max()) + 1, self.counts.sum(axis=1)
@@ -379,7 +379,7 @@ def _differences(values: Any, left: Codes, right: Codes) -> Any:
 
 
 def _weigh_present(values: Any, weight: Vector) -> Vector:
-    """Sum the weights of the rows in which each column is not zero."""
+    """Sum the weights of the rows in which each column is nonzero."""
     if sp.issparse(values):
         return np.asarray((values != 0).T @ weight)
     out = np.zeros(values.shape[1])

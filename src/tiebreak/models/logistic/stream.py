@@ -10,9 +10,8 @@ Every coefficient, and the tie parameter, has four numbers:
 * the *weight* T of the comparisons that touched it.
 
 The step of `LogisticCompare.partial_fit` is implicit, in one variable d. P alone would
-give steps that shrink like 1/T, the best for a diagonal Hessian; T to the power -3/4
-forgets the start faster when features are correlated, and the average removes the
-noise.
+give steps like 1/T, the best for a diagonal Hessian; T^(-3/4) forgets the start faster
+when features are correlated, and the average removes the noise.
 
 The parameter t of the cumulative link is positive, and the second derivative of a tie's
 loss grows like 1/t² near 0. Its curvature and steps are therefore those of
@@ -57,7 +56,7 @@ def new_tie(link: OutcomeLink, totals: Vector) -> Vector:
 
 
 def add_coefficients(state: Vector, penalty: Vector) -> Vector:
-    """Copy a state with new coefficients of 0, with the curvature of Σ α_j β_j²."""
+    """Copy a state with new zero coefficients, of curvature 2 α_j."""
     new = np.zeros((4, len(penalty)))
     new[CURVATURE] = 2.0 * penalty
     return np.concatenate([state[:, :-1], new, state[:, -1:]], axis=1)

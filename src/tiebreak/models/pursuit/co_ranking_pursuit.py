@@ -39,7 +39,7 @@ _KEYS = ("kernel", "gamma", "degree", "coef0")
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """One way to look at items: the features that it sees, and a kernel for them."""
+    """A view: the features that it sees, and a kernel for them."""
 
     columns: NDArray[np.intp]
     kernel: Any
@@ -63,7 +63,7 @@ class View:
 def read_views(
     model: Any, n_features: int, feature_names: tuple[str, ...] | None
 ) -> list[View]:
-    """Read the parameter ``views``; a view without a kernel has that of the model."""
+    """Read the parameter ``views``."""
     if not isinstance(model.views, list | tuple) or not model.views:
         raise ValueError(
             f"{type(model).__name__} got views={model.views!r}; expected a list of "
@@ -116,7 +116,7 @@ Codes = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class CoPursuitProblem:
-    """Views of the training items, the problem that they share, and the centers."""
+    """Views of the training items, their problem, and the centers."""
 
     problem: JointProblem  # what is made small, for targets divided by `unit`
     views: list[View]  # the views
@@ -197,7 +197,7 @@ class CoPursuitProblem:
         return total / M
 
     def agreement(self, model: Any) -> Floats:
-        """Give the share of pairs that views v and u put in the same order: (M, M)."""
+        """Give the share of pairs in the same order in two views: (M, M)."""
         share = np.eye(len(self.views))
         for v, u in np.argwhere(share == 0.0):
             share[v, u] = self._share(model, v, u)
@@ -244,8 +244,8 @@ class CoRankingPursuit(UtilityMixin, BaseEstimator):
     n_basis : int, default=10
         Number of steps; with a validation set in ``fit`` the largest to try.
     views : list, default=("rbf", "linear")
-        The views. Each is a kernel (all features), a list of columns, their names or a
-        slice (the kernel of the model), or a dict with some of the keys "columns",
+        Each view is a kernel (of all features), columns as numbers, names or a slice
+        (with the kernel of the model), or a dict with some of the keys "columns",
         "kernel", "gamma", "degree" and "coef0".
     nu : float or "auto", default="auto"
         ν ≥ 0, the cost of disagreement. ``"auto"``: the summed weights of the pairs of

@@ -54,7 +54,7 @@ class _LaplacianForm:
     """A Laplacian, which does not see constants."""
 
     def reduce(self, k: Floats) -> Floats:
-        """Subtract the mean, of which L sees nothing."""
+        """Subtract the mean, which L does not see."""
         return k - k.mean()
 
 
@@ -134,7 +134,7 @@ def problem_of_differences(model: Any, data: Grades) -> PursuitProblem:
 
 
 def centered_targets(laplacian: GroupLaplacian, y: Floats) -> tuple[float, Floats]:
-    """Give a power of two near the size of grades, and centered grades over it."""
+    """Give a power of two near the size of grades, and scaled centered grades."""
     first = _power_of_two(np.abs(y).max())
     centered = laplacian.center(y / first)
     second = _power_of_two(np.abs(centered).max())
@@ -181,7 +181,7 @@ def group_laplacian(data: Grades, rows: Codes, per_group: str) -> GroupLaplacian
 
 
 def read_validation(model: Any, validation: Any) -> Comparisons | Grades:
-    """Check data held out to choose a number of steps, as those that a model knows."""
+    """Check a validation set as data of the model."""
     if not isinstance(validation, tuple | list) or len(validation) not in (2, 3):
         raise ValueError(
             "validation must be (X, y), or (X, y, qid) for graded items; y is None for "
@@ -217,7 +217,7 @@ def validation_errors(
 
 
 def warn_of_path(model: Any, n_steps: int, exhausted: bool) -> None:
-    """Warn of a path without steps, or with fewer than were wanted."""
+    """Warn of a path with fewer steps than requested."""
     if n_steps == 0:
         warn_flat(
             model,

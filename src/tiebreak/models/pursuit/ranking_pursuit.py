@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pursuits of one utility: a sum of a few kernel functions, learned greedily."""
+"""Pursuits of one utility: a greedy sum of kernel functions."""
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
@@ -70,7 +70,7 @@ class KernelPursuit(UtilityMixin):
     }
 
     def _pursue(self, problem: PursuitProblem, validation: Any) -> Self:
-        """Choose and fit the functions, and keep as many as validation says."""
+        """Choose and fit the functions; keep as many as validation chooses."""
         if self.prefit and not self.backfit:
             raise ValueError(
                 f"{type(self).__name__} got prefit=True with backfit=False, but prefit "
@@ -185,7 +185,7 @@ class RankingPursuit(KernelPursuit, BaseEstimator):
     dual_coef_ : ndarray of shape (k,)
         Their coefficients.
     support_items_ : ndarray or csr_array of shape (k, n_features)
-        The chosen centers themselves; not for a precomputed kernel.
+        The chosen centers, unless the kernel is precomputed.
     coef_ : ndarray of shape (n_features,)
         Weights of the features, for the linear kernel.
     n_basis_ : int
@@ -196,10 +196,10 @@ class RankingPursuit(KernelPursuit, BaseEstimator):
     objective_path_ : ndarray of shape (n_steps + 1,)
         The penalized sum of squares before the first step and after every step.
     validation_path_ : ndarray
-        Error after every step on the validation set: the fraction of swapped pairs, or
-        of comparisons predicted wrongly.
+        Fraction of swapped pairs, or of wrong comparisons, in the validation set after
+        every step.
     gamma_ : float
-        The gamma that is used.
+        The gamma used.
     n_features_in_, feature_names_in_
         Number of features; their names, if any.
 

@@ -52,7 +52,7 @@ def order_terms(weight: Floats, ties: str) -> list[Term]:
 
 
 def list_terms(terms: list[Term]) -> tuple[Codes, Codes, Floats, Floats, Floats]:
-    """Give cell, row, weight, sign and label of everything that has a weight."""
+    """Give cell, row, weight, sign and label of all weighted terms."""
     kinds, weights, signs, labels = zip(*terms, strict=True)
     used = [np.flatnonzero(weight) for weight in weights]
     sizes, row = [len(rows) for rows in used], np.concatenate(used)
@@ -67,7 +67,7 @@ def order_dual(problem: CellProblem, C: float, ties: str = "ignore") -> Dual:
 
 
 def compare_dual(problem: CellProblem, C: float, tie_weight: float = 1.0) -> Dual:
-    """Return the dual of the machine that compares; without ties it only orders."""
+    """Return the dual of the comparison machine; without ties it only orders."""
     left, tied, right = problem.weight
     if not tied.any():
         return order_dual(problem, C)
@@ -130,7 +130,7 @@ def solve_dual(
 def keep_dual(
     problem: CellProblem, dual: Dual, solution: DualSolution
 ) -> dict[str, Any]:
-    """Return the utility, the coefficients that are not zero, and the certificate."""
+    """Return the utility, the nonzero coefficients, and the certificate."""
     signed = dual.qp.sign * solution.s
     of_cells = np.bincount(dual.cell, signed, problem.weight.size)
     return {
@@ -143,7 +143,7 @@ def keep_dual(
 
 
 def is_flat(problem: CellProblem, solution: DualSolution, size: Floats) -> bool:
-    """Whether utilities (or differences) are equal but for rounding of this size."""
+    """Whether utilities (or differences) are equal up to rounding."""
     fitted = solution.fitted[0]
     spread = np.ptp(fitted) if problem.ends is None else np.abs(fitted).max()
     largest = float(problem.kernel.diagonal().max())

@@ -179,7 +179,7 @@ class MaxMarginCompare(KernelUtility, ClassifierMixin, BaseEstimator):
         return self._keep({**data.attributes, "classes_": data.classes, **fitted})
 
     def _fit_hard(self, data: Comparisons) -> dict[str, Any]:
-        """Allow no violation, and find out whether that is possible."""
+        """Fit without violations, if that is possible."""
         has_ties = bool((data.y == 0).any())
         fitted = linear_program(data, has_ties)
         margin, w = fitted["margin_"], fitted["coef_"]
@@ -274,7 +274,7 @@ def linear_program(data: Comparisons, has_ties: bool) -> dict[str, Any]:
 
 
 def solved(program: LinearProgram) -> Any:
-    """Solve a linear program that has a solution; refuse what the solver does not."""
+    """Solve a feasible linear program; raise if the solver fails."""
     lp = program.solve()
     if lp.status != "optimal":
         raise ValueError(

@@ -39,7 +39,7 @@ Codes = NDArray[np.int64]
 class Places:
     """Where rows stand in their lists: places ``begin`` to ``end - 1`` of ``length``.
 
-    These are of a row's tied block. ``n_idle`` of the lists are a single block.
+    They are those of its tied block; ``n_idle`` lists are a single block.
     """
 
     begin: Codes
@@ -152,7 +152,7 @@ class OrderSVM(KernelUtility, BaseEstimator):
     thresholds_ : ndarray of shape (n_cuts,)
         b_t of every cut; the middle where an interval is optimal.
     cut_coef_ : ndarray of shape (n_cuts, n_features)
-        v_t of every cut, for the linear kernel: w is ``coupling`` times their sum.
+        v_t, for the linear kernel; w is ``coupling`` times their sum.
     coef_, support_, dual_coef_, support_items_, item_coef_ : ndarray
         The utility, as in :class:`RankSVM`; ``support_`` of orders are entries of
         ``orders.flat``.
@@ -233,7 +233,7 @@ class OrderSVM(KernelUtility, BaseEstimator):
         X, y, qid
             As in ``RankSVM.fit``, without comparisons; every group is a list.
         sample_weight : array-like of shape (n,), optional
-            Weight of each item in the sum, or of each list.
+            Weight of each item or list.
 
         Returns
         -------

@@ -196,7 +196,7 @@ class RankSVM(KernelUtility, BaseEstimator):
         return duals.keep_dual(problem, dual, solution), (dual.qp, solution)
 
     def _solve_squared(self, problem: CellProblem, last: Any) -> duals.Fitted:
-        """Minimize the squared hinge over pairs of a better and a worse item."""
+        """Minimize the squared hinge over decided pairs."""
         assert problem.ends is not None
         terms = duals.order_terms(problem.weight, self.ties)
         cell, row, weight, sign, _ = duals.list_terms(terms)

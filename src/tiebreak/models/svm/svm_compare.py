@@ -37,9 +37,9 @@ class SVMCompare(KernelUtility, ClassifierMixin, BaseEstimator):
     C : float, default=1.0
         Cost of a violated margin.
     kernel : {"linear", "poly", "rbf", "precomputed"} or callable, default="rbf"
-        Kernel between items. ``"precomputed"``: the item table of the Pairs is the
-        matrix of kernel values, items × items for ``fit`` and items × training items
-        afterwards. A callable takes two tables and returns all values between them.
+        Kernel between items. ``"precomputed"``: the item table holds the kernel values,
+        items × items in ``fit`` and items × training items afterwards. A callable maps
+        two tables to all values between them.
     gamma : float, "scale" or "auto", default="scale"
         Parameter of ``"poly"`` and ``"rbf"``; ``"scale"`` is 1 / (p · variance) over
         the distinct training items.
@@ -51,7 +51,7 @@ class SVMCompare(KernelUtility, ClassifierMixin, BaseEstimator):
         et al., whose threshold is max(0, -β). For other values the threshold is learned
         as in :class:`ThresholdCompare`, because β belongs to the weighted rows.
     tol : float, default=1e-3
-        Bound on the relative duality gap, and on the violation of the optimality
+        Bound on the relative duality gap, and on violations of the optimality
         conditions in units of the margin.
     max_iter : int, default=10000
         Iterations at most; then a warning carries the gap.
@@ -70,14 +70,14 @@ class SVMCompare(KernelUtility, ClassifierMixin, BaseEstimator):
         Training comparisons with a non-zero coefficient, and these coefficients:
         u = Σ dual_coef_[t] (Φ(right_t) - Φ(left_t)).
     coef_ : ndarray of shape (n_features,)
-        Weights of the features, for the linear kernel. Items without features have one
-        utility each, and their names are ``items_``.
+        Weights of the features, for the linear kernel; or utilities of items without
+        features, whose names are ``items_``.
     support_items_, item_coef_ : ndarray
         The utility is Σ item_coef_[j] k(support_items_[j], x), for other kernels.
     objective_, gap_ : float
         Primal value and relative duality gap reached.
     n_iter_, converged_, solver_ : int, bool, str
-        Iterations taken, whether the tolerance was reached, and the solver.
+        Iterations, whether the tolerance was reached, and the solver.
     gamma_ : float
         The value of gamma used.
     n_features_in_, feature_names_in_
@@ -200,7 +200,7 @@ class SVMCompare(KernelUtility, ClassifierMixin, BaseEstimator):
 
 
 def warn_threshold(model: Any, intercept: float, difference: np.ndarray) -> None:
-    """Warn of a threshold with which there is no tie, or nothing else."""
+    """Warn of a threshold without ties, or with nothing else."""
     if intercept >= 0:
         what = f"intercept_ = {intercept:.3g} is not negative, so no comparison is"
     elif np.abs(difference).max() <= -intercept:
