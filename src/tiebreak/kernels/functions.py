@@ -7,15 +7,14 @@ scikit-learn:
 * ``"linear"``: ``x·z``
 * ``"poly"``: ``(gamma x·z + coef0) ** degree``
 * ``"rbf"``: ``exp(-gamma ‖x - z‖²)``
-* a callable ``kernel(X, Z)`` that returns the whole block, shape ``(len(X), len(Z))``
+* a callable ``kernel(X, Z)`` with values of shape ``(len(X), len(Z))``
 * ``"precomputed"``: the item table holds the kernel values; see
   :class:`tiebreak.kernels.rows.GramKernel`.
 
-The exponential of a block is written so that the compiler can vectorize it, which makes
-it faster than ``np.exp``: ``exp(v) = 2^k · exp(r)`` with k the rounded ``v / ln 2``, so
-``|r| ≤ ½ ln 2``; the Taylor series of exp(r) reaches the last bit after 8 (single) or
-14 (double) terms. Values of v below -87 (single) and -700 (double) give the exponential
-of these bounds.
+The exponential of a block is vectorized by the compiler, faster than ``np.exp``:
+``exp(v) = 2^k · exp(r)`` with k the rounded ``v / ln 2``, so ``|r| ≤ ½ ln 2``; the
+Taylor series of exp(r) reaches the last bit after 8 (single) or 14 (double) terms.
+Values of v below -87 (single) and -700 (double) give the exponential of these bounds.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Kernels between items and between comparisons, as rows that solvers ask for.
+"""Kernels between items and between comparisons, by rows.
 
 *Item kernels* evaluate k between the rows of one item table: :class:`FunctionKernel` by
 a function, :class:`GramKernel` from an items × items matrix.

@@ -304,7 +304,7 @@ class BoostedUtility(UtilityMixin, BaseEstimator):
     tie_, threshold_, classes_
         Fitted to comparisons: as in :class:`LogisticCompare`.
     n_features_in_, feature_names_in_
-        Number of features; their names, if any.
+        As in scikit-learn.
 
     See Also
     --------

@@ -320,7 +320,7 @@ class RankBoost(UtilityMixin, BaseEstimator):
     n_iter_, n_pairs_ : int
         Number of weak rankers, and of pairs.
     n_features_in_, feature_names_in_
-        Number of features; their names, if any.
+        As in scikit-learn.
 
     References
     ----------

@@ -2,7 +2,7 @@
 r"""Covariates of comparisons: an advantage and a context, both in favor of left.
 
 The difference of utilities of a comparison with advantage h and context z is
-d = r(right) - r(left) - γ h - zᵀβ, and γ and β are learned without a penalty.
+d = r(right) - r(left) - γ h - zᵀβ, without a penalty on γ and β.
 
 The likelihood has no maximum if coefficients can grow along a direction (δθ, δβ, δt)
 that no comparison contradicts. With δd = δθ_right - δθ_left - zᵀδβ, a win of right asks

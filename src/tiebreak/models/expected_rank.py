@@ -47,7 +47,7 @@ class ExpectedRankRegression(UtilityMixin, BaseEstimator):
     coef_ : ndarray of shape (n_features,)
         Weights of the features in the utility, where the regressor has a ``coef_``.
     n_features_in_, feature_names_in_
-        Number of features; their names, if any.
+        As in scikit-learn.
 
     Notes
     -----

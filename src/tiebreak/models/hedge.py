@@ -159,7 +159,7 @@ class HedgeOrder(UtilityMixin, BaseEstimator):
     Attributes
     ----------
     weights_ : ndarray of shape (2, n_features)
-        w of the attributes, and of their negations. They sum to one.
+        w of the attributes, and of their negations.
     losses_ : ndarray of shape (n_features,)
         Mean loss of each attribute over the training pairs.
     loss_curve_ : ndarray of shape (n_iter,)
@@ -169,7 +169,7 @@ class HedgeOrder(UtilityMixin, BaseEstimator):
     n_iter_ : int
         Number of rounds.
     n_features_in_, feature_names_in_
-        Number of features; their names, if any.
+        As in scikit-learn.
 
     Notes
     -----

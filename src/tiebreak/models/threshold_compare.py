@@ -52,7 +52,7 @@ class ThresholdCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
     over the same comparisons is found exactly, by sorting: a tie is
     ``|r(right) - r(left)| <= τ``. τ is the midpoint of the lowest optimal interval.
 
-    Graded items and orders are compared within their groups: equal grades and shared
+    Graded items and orders are compared within groups: equal grades and shared
     positions are ties, and a pair weighs w_i w_j.
 
     Parameters

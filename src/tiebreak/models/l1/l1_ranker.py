@@ -102,7 +102,7 @@ class L1Ranker(L1Utility, BaseEstimator):
     converged_ : bool
         Whether the gap is within ``tol``.
     n_features_in_, feature_names_in_
-        Number of features; their names, if any.
+        As in scikit-learn.
 
     See Also
     --------

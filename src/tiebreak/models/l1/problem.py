@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The problem of 1-norm ranking: scaled features, slacks, and the largest useful alpha.
+"""The problem of 1-norm ranking: scaled features, slacks, and ``alpha_max``.
 
 Features are centered (if dense) and divided by their largest size, costs by their sum,
 and penalties likewise: the same problem in numbers near one.

@@ -56,8 +56,8 @@ class RankRLS(KernelUtility, BaseEstimator):
     kernel, gamma, degree, coef0
         As in :class:`SVMCompare`.
     per_group : {"sum", "mean"}, default="sum"
-        Graded items and orders: ``"mean"`` divides the pair sum of a group by its size
-        (the sum of its weights).
+        Graded items and orders: ``"mean"`` divides the pair sum of a group by the sum
+        of its weights.
     solver : {"auto", "direct", "cg"}, default="auto"
         ``"direct"`` factors a matrix with one row per feature, or per item or
         comparison if these are fewer or have a kernel. ``"cg"`` is conjugate gradients.
@@ -77,7 +77,7 @@ class RankRLS(KernelUtility, BaseEstimator):
     solver_ : {"cholesky", "eigen", "cg"}
         What solved the system.
     n_features_in_, feature_names_in_
-        Number of features; their names, if any.
+        As in scikit-learn.
 
     See Also
     --------
@@ -181,8 +181,7 @@ class RankRLS(KernelUtility, BaseEstimator):
     ) -> NDArray[np.float64]:
         """Utility of every item from a fit without its group, in closed form.
 
-        It costs about two fits, however many groups there are. ``gamma="scale"`` is
-        that of all rows.
+        It costs about two fits. ``gamma="scale"`` is that of all rows.
 
         Parameters
         ----------

@@ -112,9 +112,8 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
     effect_names_, item_effect_ : ndarray
         Names of the items and their deviations b, with ``identity``.
     support_, dual_coef_, support_items_ : ndarray
-        Other kernels: r(x) = Σ dual_coef_[j] k(support_items_[j], x), with ``support_``
-        the rows of the item table (row 2 i + 1 of a 3-D array is the right item of
-        comparison i).
+        Other kernels: r(x) = Σ dual_coef_[j] k(support_items_[j], x), items
+        ``support_`` (2 i + 1 is the right item of row i of a 3-D array).
     advantage_, context_coef_, context_names_ : float, ndarray and tuple of shape (q,)
         γ, β and the names of the columns, if fitted with them.
     tie_ : float
@@ -126,7 +125,7 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
     objective_, gap_, n_iter_, converged_, gamma_
         As in :class:`SVMCompare`.
     n_features_in_, feature_names_in_
-        Number of features; their names, if any.
+        As in scikit-learn.
 
     See Also
     --------
@@ -141,8 +140,8 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
     the number of distinct items, or of comparisons if these are fewer. With nothing but
     ties the utility is zero and a tie is certain.
 
-    The penalty is a normal prior on w with standard deviation 1/√(2α); standard errors
-    are those of the posterior at its maximum, with α taken as known.
+    Standard errors are those of the posterior at its maximum, with the normal prior of
+    standard deviation 1/√(2α) on w.
 
     References
     ----------
@@ -324,7 +323,7 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
         return utility + self._effects(as_column_of(names, "names", len(utility)))
 
     def coefficients(self) -> pl.DataFrame:
-        """Weights of features, effects and the tie parameter, with standard errors.
+        """Estimates and standard errors of weights, effects and the tie parameter.
 
         Returns
         -------

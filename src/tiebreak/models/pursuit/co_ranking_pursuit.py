@@ -230,15 +230,6 @@ class CoRankingPursuit(UtilityMixin, BaseEstimator):
     adds one kernel function to every view, those with the largest decrease; there is no
     back-fitting.
 
-    ``objective="increments"``, the paper's figure 1, has in this formula increments for
-    f_v and the residual of the *mean* of all views for s. ``"functions"`` decreases the
-    formula itself, each view with its own residual.
-
-    ``indices="free"`` has a center for every view, the best of all combinations up to
-    200,000; beyond, centers are replaced one view after another until none improves,
-    which may miss the best combination. ``"shared"`` takes the same center for all
-    views.
-
     Parameters
     ----------
     n_basis : int, default=10
@@ -250,7 +241,8 @@ class CoRankingPursuit(UtilityMixin, BaseEstimator):
     nu : float or "auto", default="auto"
         ν ≥ 0, the cost of disagreement. ``"auto"``: the summed weights of the pairs of
         graded rows, divided by those of the pairs without a grade, ν = tr L / tr L̄; 1,
-        as in the paper, if all rows have a grade.
+        as in the paper, if all rows have a grade. Only a validation set can say whether
+        ν > 0 helps.
     kernel : {"linear", "poly", "rbf"} or callable, default="rbf"
         Kernel of views that name none.
     gamma, degree, coef0
@@ -260,9 +252,13 @@ class CoRankingPursuit(UtilityMixin, BaseEstimator):
     cache_size : float, default=500
         Megabytes for columns of kernel values and for products between them.
     objective : {"increments", "functions"}, default="increments"
-        What a step decreases.
+        What a step decreases. ``"increments"``: equation (1) with increments for f_v
+        and the residual of the *mean* of all views for s (the paper's figure 1).
+        ``"functions"``: equation (1) itself.
     indices : {"free", "shared"}, default="free"
-        Whether views have centers of their own.
+        ``"free"``: views have centers of their own, the best of all combinations up to
+        200,000; beyond, centers are replaced one view after another until none
+        improves, which may miss the best.
 
     Attributes
     ----------
@@ -279,20 +275,16 @@ class CoRankingPursuit(UtilityMixin, BaseEstimator):
     path_, path_support_ : ndarray of shape (n_steps, M)
         ``dual_coef_`` and ``support_``, also beyond ``n_basis_``.
     objective_path_, validation_path_ : ndarray of shape (n_steps + 1,) and (n_steps,)
-        Equation (1) before the first step and after every step, and the fraction of
-        swapped pairs in the validation set.
+        Equation (1) before the first and after every step, and the fraction of swapped
+        pairs in the validation set.
     gamma_ : ndarray of shape (M,)
         The gamma of each view.
     n_features_in_, feature_names_in_
-        Number of features; their names, if any.
+        As in scikit-learn.
 
     See Also
     --------
     RankingPursuit : One view, all items graded, with back-fitting.
-
-    Notes
-    -----
-    Only a validation set can say whether ν > 0 helps.
 
     References
     ----------

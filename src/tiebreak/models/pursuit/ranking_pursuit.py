@@ -201,7 +201,7 @@ class RankingPursuit(KernelPursuit, BaseEstimator):
     gamma_ : float
         The gamma used.
     n_features_in_, feature_names_in_
-        Number of features; their names, if any.
+        As in scikit-learn.
 
     See Also
     --------
@@ -292,7 +292,7 @@ class MatchingPursuit(KernelPursuit, BaseEstimator):
     n_basis_, path_, path_support_, objective_path_, validation_path_
         As in :class:`RankingPursuit`.
     n_features_in_, feature_names_in_
-        Number of features; their names, if any.
+        As in scikit-learn.
 
     See Also
     --------

@@ -100,7 +100,7 @@ class MaxMarginCompare(KernelUtility, ClassifierMixin, BaseEstimator):
     classes_ : ndarray
         The outcomes -1, 0, 1.
     n_features_in_, feature_names_in_
-        Number of features; their names, if any.
+        As in scikit-learn.
 
     Notes
     -----

@@ -131,11 +131,9 @@ class OrderSVM(KernelUtility, BaseEstimator):
     ----------
     C : float, default=0.1
         Cost of a violated margin.
-    kernel : {"linear", "poly", "rbf", "precomputed"} or callable, default="rbf"
-        Kernel between items, as in :class:`SVMCompare`. ``"precomputed"``: X, or the
-        item table of orders, has the kernel values.
-    gamma, degree, coef0
-        As in :class:`SVMCompare`.
+    kernel, gamma, degree, coef0
+        As in :class:`SVMCompare`. ``"precomputed"``: X, or the item table of orders,
+        holds the kernel values.
     coupling : float, default=1.0
         Price of a machine that differs from the shared one. A large value gives one
         direction for all cuts; a small one leaves them free.
@@ -161,7 +159,7 @@ class OrderSVM(KernelUtility, BaseEstimator):
     fitted_with_qid_ : bool
         Whether ``fit`` was given ``qid`` or orders.
     n_features_in_, feature_names_in_
-        Number of features; their names, if any.
+        As in scikit-learn.
 
     See Also
     --------

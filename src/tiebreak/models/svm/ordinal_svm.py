@@ -31,9 +31,8 @@ class OrdinalSVM(KernelUtility, BaseEstimator):
 
         minimize over w, b   ½ ‖w‖² + C Σ_i w_i Σ_{j<r} (1 - z_ij (w·Φ(x_i) - b_j))₊,
 
-    a sum over items and thresholds and not a mean. An error of two grades costs more
-    than one of a single grade; only the order of the grades matters. The thresholds
-    come out in order, b_1 ≤ … ≤ b_{r-1}, without a constraint.
+    a sum over items and thresholds and not a mean. Only the order of the grades
+    matters. The thresholds come out in order, b_1 ≤ … ≤ b_{r-1}, without a constraint.
 
     Parameters
     ----------
@@ -55,7 +54,7 @@ class OrdinalSVM(KernelUtility, BaseEstimator):
     fitted_with_qid_ : bool
         Whether ``fit`` was given ``qid``.
     n_features_in_, feature_names_in_
-        Number of features; their names, if any.
+        As in scikit-learn.
 
     See Also
     --------

@@ -72,7 +72,7 @@ class RankSVM(KernelUtility, BaseEstimator):
         grade of its group, without replacement, instead of all (Herbrich et al.).
     per_group : {"sum", "mean"}, default="sum"
         Graded items and orders: ``"mean"`` divides the sum of a group by the weight of
-        its pairs, so that large groups do not dominate.
+        its pairs.
     random_state : int, RandomState or None, default=None
         Seed of ``pairs_per_item``.
     tol, max_iter, cache_size
@@ -81,9 +81,9 @@ class RankSVM(KernelUtility, BaseEstimator):
     Attributes
     ----------
     support_, dual_coef_ : ndarray
-        Training rows with a non-zero coefficient, and these coefficients:
-        w = Σ dual_coef_[t] (Φ(right_t) - Φ(left_t)) for comparisons, or Σ dual_coef_[t]
-        Φ(x_t) for items.
+        Training rows with a nonzero coefficient, and these coefficients:
+        w = Σ dual_coef_[t] (Φ(right_t) - Φ(left_t)) for comparisons, or
+        Σ dual_coef_[t] Φ(x_t) for items.
     coef_, support_items_, item_coef_ : ndarray
         The utility, as in :class:`SVMCompare`.
     n_pairs_ : int
@@ -91,7 +91,7 @@ class RankSVM(KernelUtility, BaseEstimator):
     objective_, gap_, n_iter_, converged_, solver_, gamma_
         As in :class:`SVMCompare`.
     n_features_in_, feature_names_in_
-        Number of features; their names, if any.
+        As in scikit-learn.
 
     References
     ----------
@@ -148,11 +148,11 @@ class RankSVM(KernelUtility, BaseEstimator):
         Parameters
         ----------
         X : Pairs, array-like of shape (n, 2, n_features), items or Orders
-            Dispatch is by type: Pairs and 3-D arrays are comparisons.
+            Pairs and 3-D arrays are comparisons.
         y : array-like of shape (n,), optional
             Outcomes -1, 0, +1 of comparisons, or grades of items; none for Orders.
         qid : array-like of shape (n,), optional
-            Groups of graded items; items of different groups are never compared.
+            Groups of graded items; only items of the same group are compared.
         sample_weight : array-like of shape (n,), optional
             Weights of comparisons, or of items: a pair of items weighs w_i w_j.
             Weights of Orders are those of the lists.

@@ -67,7 +67,7 @@ class SVMCompare(KernelUtility, ClassifierMixin, BaseEstimator):
     classes_ : ndarray
         The outcomes -1, 0, 1.
     support_, dual_coef_ : ndarray
-        Training comparisons with a non-zero coefficient, and these coefficients:
+        Training comparisons with a nonzero coefficient, and these coefficients:
         u = Σ dual_coef_[t] (Φ(right_t) - Φ(left_t)).
     coef_ : ndarray of shape (n_features,)
         Weights of the features, for the linear kernel; or utilities of items without

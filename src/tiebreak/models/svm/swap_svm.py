@@ -51,7 +51,7 @@ class SwapSVM(KernelUtility, BaseEstimator):
     n_pairs_, objective_, gap_, n_iter_, converged_, solver_, gamma_
         As in :class:`RankSVM`.
     n_features_in_, feature_names_in_
-        Number of features; their names, if any.
+        As in scikit-learn.
 
     References
     ----------
