@@ -54,7 +54,7 @@ class MaxMarginCompare(KernelUtility, ClassifierMixin, BaseEstimator):
     reported as w = -u/β and μ = -1/β, which is feasible for the linear program.
 
     With ``C`` the linear program allows violations and takes kernels: the utility is
-    Σ a_j k(z_j, x) over the distinct training items z, and it is to ::
+    Σ a_j k(z_j, x) over the distinct training items z, and it solves ::
 
         minimize over a, β   ‖a‖₁ + C Σ_i w_i Σ (1 - label (β + difference))₊,
 
@@ -83,7 +83,7 @@ class MaxMarginCompare(KernelUtility, ClassifierMixin, BaseEstimator):
         w; a difference of 1 is the border of a tie or, without ties, the smallest one.
         With ``C`` and the linear kernel Σ a_j z_j.
     item_coef_, support_items_ : ndarray
-        Non-zero a_j and their items, for other kernels; all a_j of a precomputed one.
+        Nonzero a_j and their items, for other kernels; all a_j of a precomputed one.
     margin_ : float
         μ; not positive if the comparisons are not separable. Without ties 1 / ‖w‖. With
         ``C`` the smallest distance of a difference from the border, negative on the
