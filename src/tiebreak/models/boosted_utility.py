@@ -75,7 +75,7 @@ class ComparisonLoss:
         return self.design.back(local.gradient), self.design.diagonal(local.curvature)
 
     def units(self, n_folds: int) -> Codes:
-        """Keep compared items together, or single items if most are compared."""
+        """Keep compared items together; single items if a set exceeds a fold."""
         left, right, n = self.design.left, self.design.right, self.design.n_coef
         met = coo_array((np.ones(len(left)), (left, right)), shape=(n, n))
         _, component = connected_components(met, directed=False)

@@ -157,7 +157,7 @@ class KernelObjective:
         return out
 
     def precondition(self) -> Any:
-        """Apply K, or after many products the inverse of the Hessian."""
+        """Return r to M⁻¹ r: M⁻¹ is K, or after many products the inverse Hessian."""
         n, local = self.n, self.local
         if self._n_products > max(20.0, _FACTOR_SHARE * n):
             self._inverse = self._invert()
