@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How items resemble each other: kernel functions, pair rows and thin factors."""
+"""Kernel functions, rows of pair kernels and thin factors."""
 
 from tiebreak.kernels.cholesky import PivotedFactor, pivoted_cholesky
 from tiebreak.kernels.dictionary import KernelDictionary, MatrixDictionary

@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Pivoted Cholesky factorization of a kernel matrix that is never formed.
 
-``K ≈ Fᵀ F`` with ``F`` of shape ``(r, n)``: after each block of pivots the diagonal
-of ``K - FᵀF`` is known exactly, so the largest entry of the error is known too
-(the error is positive semidefinite, so no entry exceeds the largest diagonal one).
+``K ≈ Fᵀ F`` with ``F`` of shape ``(r, n)``. The diagonal of the error ``K - FᵀF`` is
+known exactly after each block of pivots, and bounds all of its entries, because it is
+positive semidefinite.
 
-A pivot is drawn at random, in proportion to what is left of the diagonal. Always taking
-the largest entry would spend the pivots on outliers. Pivots are drawn a block at a
-time; a later one is taken with the probability (left now) / (left when it was drawn),
-as if it had been drawn only then, which keeps small pivots out of the factor.
+Pivots are drawn at random, in proportion to what is left of the diagonal; the largest
+entries would be outliers. They are drawn in blocks, and a later one is taken with the
+probability (left now) / (left when it was drawn), as if it had been drawn only then.
 """
 
 from __future__ import annotations
@@ -90,7 +89,7 @@ def pivoted_cholesky(
 def _draw(
     left: Floats, target: float, size: int, rng: np.random.Generator
 ) -> NDArray[np.intp]:
-    """Draw distinct candidates in proportion to what is left, in random order."""
+    """Draw distinct candidates in proportion to what is left."""
     weight = np.where(left > target, left, 0.0)
     drawn = rng.choice(len(left), size, p=weight / weight.sum())
     return rng.permutation(np.unique(drawn))
@@ -116,7 +115,7 @@ def _take(
 
 
 def _hopeless(start: float, now: float, target: float, used: int, budget: int) -> bool:
-    """Whether the trace of the error falls too slowly for the pivots that remain."""
+    """Whether the trace of the error falls too slowly."""
     if used < 2 * _BLOCK or now <= target:
         return False
     rate = np.log(start / now) / used

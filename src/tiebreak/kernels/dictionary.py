@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A dictionary of kernel functions: one column for every center.
 
-Column j holds k(center j, row i) for all rows i. A pass over all columns is a
-product of blocks; as many columns as fit stay in memory and the others are computed
-again in every pass, so that memory is bounded whatever the sizes are.
+Column j holds k(center j, row i) for all rows i. As many columns as fit stay in memory;
+the others are computed again in every pass, in blocks.
 """
 
 from __future__ import annotations
@@ -54,7 +53,7 @@ class MatrixDictionary:
         return np.concatenate(self._apply_to_kept(function, size))
 
     def _apply_to_kept(self, function: Measure, size: int) -> list[Floats]:
-        """Apply a function to at most `size` of the kept columns at a time."""
+        """Apply a function to the kept columns, in blocks of `size`."""
         kept = self._kept
         assert kept is not None
         parts = chunks(self.n_kept, size, self.n_rows) if self.n_kept else []
@@ -82,10 +81,7 @@ class KernelDictionary(MatrixDictionary):
         self._kept = None
 
     def _prepare(self, allowed: float) -> float:
-        """Prepare for repeated blocks, if memory allows; give the bytes that it took.
-
-        Small blocks would otherwise spend most of their time on centering the rows.
-        """
+        """Center the rows for repeated blocks, if memory allows; give its bytes."""
         n, p = self.n_rows, self._values.shape[1]
         needed = 24.0 * (n + self.n_columns) * (p + 2)
         dense = not sp.issparse(self._values) and not sp.issparse(self._centers)
@@ -146,5 +142,5 @@ class KernelDictionary(MatrixDictionary):
 
 
 def _block_size(working: float, n_rows: int) -> int:
-    """Count the columns of a block, for blocks of all threads to fit."""
+    """Count the columns of a block, so that those of all threads fit."""
     return max(1, int(working / (_COPIES * n_threads() * 8 * n_rows)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Kernel functions: how much two items resemble each other.
+"""Kernel functions.
 
 A kernel is described by ``kernel``, ``gamma``, ``degree`` and ``coef0`` exactly as in
 scikit-learn:
@@ -7,15 +7,14 @@ scikit-learn:
 * ``"linear"``: ``x·z``
 * ``"poly"``: ``(gamma x·z + coef0) ** degree``
 * ``"rbf"``: ``exp(-gamma ‖x - z‖²)``
-* a callable ``kernel(X, Z)`` that returns the whole block, shape ``(len(X), len(Z))``
-* ``"precomputed"``: the item table itself holds kernel values against the items of
-  the fit, so it has no function; see :class:`tiebreak.kernels.rows.GramKernel`.
+* a callable ``kernel(X, Z)`` with values of shape ``(len(X), len(Z))``
+* ``"precomputed"``: the item table holds the kernel values; see
+  :class:`tiebreak.kernels.rows.GramKernel`.
 
-The exponential of a whole block is written so that the compiler can vectorize it:
+The exponential of a block is vectorized by the compiler, faster than ``np.exp``:
 ``exp(v) = 2^k · exp(r)`` with k the rounded ``v / ln 2``, so ``|r| ≤ ½ ln 2``; the
 Taylor series of exp(r) reaches the last bit after 8 (single) or 14 (double) terms.
 Values of v below -87 (single) and -700 (double) give the exponential of these bounds.
-It takes 0.4 of the time of ``np.exp``; ``benchmarks/decisions`` measures it.
 """
 
 from __future__ import annotations
@@ -155,7 +154,7 @@ class KernelFunction:
 
     @property
     def is_definite(self) -> bool:
-        """Whether every matrix of its values is positive semidefinite, by a theorem."""
+        """Whether its matrices are always positive semidefinite."""
         return self.name in ("linear", "rbf") or (
             self.name == "poly" and self.coef0 >= 0
         )

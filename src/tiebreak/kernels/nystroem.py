@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Features that stand for a kernel, so that linear models serve many items."""
+"""Approximate features of a kernel, for linear models of many items."""
 
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Self
@@ -46,26 +46,23 @@ class NystroemMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         φ(x) = T⁻¹ (k(l₁, x), …, k(l_m, x)),
 
     so that φ(x)·φ(z) = k(x, z) whenever x or z is a landmark, and for all training rows
-    if there are as many landmarks as the rank of their kernel matrix. A linear model on
-    these features is then the kernel machine, at the price of m features.
+    if m is the rank of their kernel matrix. A linear model on these features
+    approximates the kernel model.
 
     Landmarks are the pivots of a Cholesky factorization of the kernel matrix, drawn in
-    proportion to what those before leave of its diagonal, k(x, x) - ‖φ(x)‖². That costs
-    O(n m²) for n rows; of more than 10,000 (or 4 per landmark) a sample is used.
+    proportion to k(x, x) - ‖φ(x)‖². That costs O(n m²) for n rows; of more than 10,000
+    (or 4 per landmark) a sample is used.
 
     Parameters
     ----------
     kernel : {"linear", "poly", "rbf"} or callable, default="rbf"
-        The kernel, as in :class:`RankSVM`.
-    gamma : float, "scale" or "auto", default="scale"
-        Parameter of ``"poly"`` and ``"rbf"``; ``"scale"`` is 1 / (p · variance) over
-        the distinct rows.
-    degree, coef0 : int, default=3, and float, default=0.0
-        Degree and constant of ``"poly"``.
+        As in :class:`SVMCompare`.
+    gamma, degree, coef0
+        As in :class:`SVMCompare`.
     n_landmarks : int, default=300
-        Number m of landmarks and of features at most.
+        Largest number m of landmarks and features.
     tol : float, default=1e-6
-        No more landmarks are taken when ``error_`` is this small; at least 1e-12.
+        Stop when ``error_`` is this small; at least 1e-12.
     random_state : int, RandomState or None, default=None
         Seed of the landmarks.
 
@@ -79,14 +76,14 @@ class NystroemMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         T⁻ᵀ: the features are the kernel values against the landmarks times this.
     error_ : float
         The largest k(x, x) - ‖φ(x)‖², relative to the largest k(x, x), of the distinct
-        training rows; if they were sampled, of the sample and of as many others. No
-        entry of their kernel matrix is further off, relative to the largest one.
+        training rows; if they were sampled, of the sample and of as many others. It
+        bounds the error of their kernel matrix, relative to its largest entry.
     mean_error_ : float
         The sum of k(x, x) - ‖φ(x)‖² over these rows, relative to that of k(x, x).
     gamma_, n_features_in_ : float, int
-        The gamma that is used, and the number of features of the items.
+        The gamma used, and the number of features.
     feature_names_in_ : ndarray of str
-        Names of the features, when the items came with names.
+        Names of the features, if any.
 
     References
     ----------
@@ -95,8 +92,6 @@ class NystroemMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
 
     Examples
     --------
-    Items between 2 and 3 are the best ones, which no linear utility can say:
-
     >>> import numpy as np
     >>> from sklearn.pipeline import make_pipeline
     >>> from tiebreak import NystroemMap, RankSVM
@@ -139,7 +134,7 @@ class NystroemMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         X : array-like, DataFrame or sparse matrix of shape (n, n_features)
             The training rows. Equal rows count once.
         y : ignored
-            Landmarks do not depend on grades.
+            For the interface of scikit-learn.
 
         Returns
         -------
@@ -258,7 +253,7 @@ class NystroemMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         others: Table,
         n_unseen: int,
     ) -> None:
-        """Set the errors, from the rows that were used and some of the others."""
+        """Set the errors, from the rows used and some others."""
         largest, worst = diagonal.max(), left.max()
         missing, total = left.sum(), diagonal.sum()
         if others.shape[0]:

@@ -1,22 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Kernels between items and between comparisons, as rows that solvers ask for.
+"""Kernels between items and between comparisons, by rows.
 
-*Item kernels* evaluate k between the rows of one item table, a block at a time:
-:class:`FunctionKernel` evaluates a kernel function and stores nothing,
-:class:`GramKernel` looks values up in an items × items matrix.
+*Item kernels* evaluate k between the rows of one item table: :class:`FunctionKernel` by
+a function, :class:`GramKernel` from an items × items matrix.
 
 *Row sources* are symmetric matrices known by their rows. For comparisons
 t = (left, right) of items the pair kernel is
 
     K[s, t] = k(r_s, r_t) - k(r_s, l_t) - k(l_s, r_t) + k(l_s, l_t),
 
-the inner product of the differences Φ(right) - Φ(left). It is never formed: a row
-costs two rows of the item kernel. A tie and its mirror share one row up to sign. For
-solvers that work on items, a row is that of one item.
+the inner product of the differences Φ(right) - Φ(left); a row costs two rows of the
+item kernel. A tie and its mirror share one row up to sign.
 
-*Matrix rows* are what solvers see: :class:`CachedRows` computes rows when they are
-needed, :class:`FactorRows` has a thin factor that stands for all of them, and
-:class:`LinearRows` multiplies through many features. :func:`make_rows` chooses.
+*Matrix rows* are what solvers see: :class:`CachedRows` computes rows on demand,
+:class:`FactorRows` has a thin factor, and :class:`LinearRows` multiplies through the
+features. :func:`make_rows` chooses.
 """
 
 from __future__ import annotations
@@ -68,7 +66,7 @@ class GramKernel:
 
 
 class FunctionKernel:
-    """Kernel values computed when they are asked for."""
+    """Kernel values computed on demand."""
 
     def __init__(self, function: KernelFunction, table: Table) -> None:
         self.function, self.table, self.n_items = function, table, table.shape[0]
@@ -188,7 +186,7 @@ class ItemPairRows:
 
     @property
     def shares_items(self) -> bool:
-        """Whether whole rows, from those of few items, are cheaper than parts."""
+        """Whether whole rows of few items are cheaper than parts."""
         return self.kernel.n_items < self.n_rows
 
     def item_coef(self, coef: np.ndarray) -> np.ndarray:
@@ -228,7 +226,7 @@ class DifferenceRows:
 def upper_triangle(
     n: int, between: Callable[[np.ndarray, np.ndarray], np.ndarray]
 ) -> np.ndarray:
-    """Form an n × n matrix from blocks, of which only the upper triangle is meant."""
+    """Form an n × n matrix from blocks; only the upper triangle is filled."""
     out, every = np.empty((n, n)), np.arange(n)
 
     def fill(rows: slice) -> None:
@@ -287,7 +285,7 @@ class FactorRows:
 
 
 class CachedRows:
-    """Rows of a source, the most recently used ones kept within a memory limit."""
+    """Rows of a source, the most recent ones kept within a memory limit."""
 
     factor: np.ndarray | None = None
 
@@ -318,7 +316,7 @@ class CachedRows:
         return self._diagonal
 
     def product(self, coef: np.ndarray) -> np.ndarray:
-        """``K @ coef`` in double precision, whatever the precision of the rows."""
+        """``K @ coef`` in double precision."""
         if self.whole and self.dtype is np.float64:
             return coef @ self._table
         used = np.flatnonzero(coef)
@@ -328,7 +326,7 @@ class CachedRows:
         return self.source.product(coef)
 
     def rounded_product(self, coef: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-        """``K @ coef`` from kept rows that were rounded, and a bound on its error."""
+        """``K @ coef`` from kept, rounded rows, and a bound on its error."""
         used = np.flatnonzero(coef)
         if not self.whole or self.dtype is np.float64:
             return None
@@ -361,7 +359,7 @@ class CachedRows:
         return [slice(start, start + size) for start in range(0, n, max(size, 1))]
 
     def _slots(self, index: np.ndarray) -> np.ndarray:
-        """Make sure that rows are in the table and say where."""
+        """Ensure that rows are in the table; give their slots."""
         self._clock += 1
         wanted = np.unique(index)
         held = self._slot_of[wanted]
@@ -382,7 +380,7 @@ class CachedRows:
         return self._slot_of[index]
 
     def _wants_all(self, n_missing: int) -> bool:
-        """Whether so many rows are needed that half of the matrix is cheaper."""
+        """Whether half of the matrix is cheaper than so many rows."""
         source = self.source
         if self.capacity < self.n_rows or not isinstance(
             source, ItemPairRows | ItemRows
@@ -491,7 +489,7 @@ def write_both_sides(table, first, start, block):  # type: ignore[no-untyped-def
 
 
 class ItemRows:
-    """Rows of the kernel between items, computed when they are asked for."""
+    """Rows of the kernel between items, computed on demand."""
 
     def __init__(self, kernel: ItemKernel) -> None:
         self.kernel = kernel
@@ -527,7 +525,7 @@ class ItemRows:
 
 
 class LinearRows:
-    """The linear kernel ``X Xᵀ``, of which nothing is kept: products go through X."""
+    """The linear kernel ``X Xᵀ``; products go through X."""
 
     dtype: type = np.float64
     factor: np.ndarray | None = None
@@ -563,7 +561,7 @@ class LinearRows:
 
 
 def make_linear_rows(X: Table, max_bytes: float = 2e8) -> MatrixRows:
-    """Rows of the linear kernel between items, never more than the features need."""
+    """Rows of the linear kernel: a factor if features are few, else products."""
     n, p = X.shape
     thin = p <= min(max(n // 3, 32), _MAX_PIVOTS)
     if thin and not sp.issparse(X):

@@ -80,9 +80,8 @@ def outcome_scores(difference: np.ndarray, threshold: float) -> NDArray[np.float
 class UtilityMixin:
     """Predictions, orders and scores of a model that has a utility.
 
-    A subclass implements ``_utility(table)``; fitted on items without features it has
-    ``items_`` (their names) and ``coef_`` (one utility each) instead. ``threshold_``,
-    where it exists, is the largest difference that is still a tie.
+    A subclass implements ``_utility(table)``, or for items without features has
+    ``items_`` (names) and ``coef_`` (utilities). ``threshold_`` is the largest tie.
     """
 
     items_: np.ndarray
@@ -107,7 +106,7 @@ class UtilityMixin:
 
     @property
     def _by_name(self) -> bool:
-        """Whether items are known by name, for want of features."""
+        """Whether items are known by name, without features."""
         return hasattr(self, "items_")
 
     def utility(self, X: Any) -> NDArray[np.float64]:
@@ -186,8 +185,8 @@ class UtilityMixin:
 
             -d - τ,    τ - |d|,    d - τ,
 
-        for the outcomes -1, 0, 1. The largest is that of ``predict``: also at a
-        distance of exactly τ the score of a tie is positive, and the others are not.
+        for the outcomes -1, 0, 1. The largest is that of ``predict``; also at
+        a distance of exactly τ the score of a tie is positive.
 
         Parameters
         ----------
@@ -264,12 +263,12 @@ class UtilityMixin:
     def order(
         self, X: Any, qid: ArrayLike | None = None
     ) -> NDArray[np.int64] | list[NDArray[np.int64]]:
-        """Row numbers of items, best first.
+        """Row numbers of items, best first; equal utilities keep their order.
 
         Parameters
         ----------
         X : items
-            As in ``utility``. Equal utilities keep the order of their rows.
+            As in ``utility``.
         qid : array-like of shape (n,), optional
             Group of each item; each group is ordered by itself.
 
@@ -304,7 +303,7 @@ class UtilityMixin:
         y : array-like of shape (n,), optional
             Outcomes of comparisons or grades of items; not for Orders.
         qid : array-like of shape (n,), optional
-            Groups of graded items; required when the model was fitted with groups.
+            Groups of graded items; required if the model was fitted with groups.
         sample_weight : array-like of shape (n,), optional
             Weights of the rows.
 
@@ -349,13 +348,13 @@ class UtilityMixin:
         return hasattr(self, "n_features_in_") or hasattr(self, "items_")
 
     def _keep(self, fitted: dict[str, Any]) -> Self:
-        """Replace what an earlier fit left by these attributes."""
+        """Replace the attributes of an earlier fit by these."""
         self._forget()
         self.__dict__.update(fitted)
         return self
 
     def _forget(self) -> Self:
-        """Drop fitted attributes, so that nothing of an earlier fit is left."""
+        """Drop the attributes of an earlier fit."""
         for name in [k for k in vars(self) if k.endswith("_") and k[0] != "_"]:
             delattr(self, name)
         return self
@@ -372,7 +371,7 @@ def some_pairs(X: Any) -> Pairs:
 
 
 def clones_along(model: Any, name: str, values: Iterable[float]) -> list[Any]:
-    """Return unfitted clones of a model for the values of one parameter."""
+    """Return unfitted clones for the values of one parameter."""
     clones = [clone(model).set_params(**{name: value}) for value in values]
     if not clones:
         raise ValueError(f"a path needs at least one value of {name}, got none.")
@@ -382,7 +381,7 @@ def clones_along(model: Any, name: str, values: Iterable[float]) -> list[Any]:
 
 
 def end_of_pipeline(model: Any) -> tuple[Any, str]:
-    """Return the last step of a Pipeline and the prefix of its arguments of ``fit``."""
+    """Return the last step of a Pipeline and its prefix in ``fit``."""
     if not hasattr(model, "steps"):
         return model, ""
     name, last = model.steps[-1]
@@ -390,7 +389,7 @@ def end_of_pipeline(model: Any) -> tuple[Any, str]:
 
 
 def certificate(objective: float, solution: Any) -> dict[str, Any]:
-    """Return the attributes that say how good the solution of a convex problem is."""
+    """Return the attributes on the accuracy of a convex solution."""
     return {
         "objective_": objective,
         "gap_": solution.gap,
@@ -400,7 +399,7 @@ def certificate(objective: float, solution: Any) -> dict[str, Any]:
 
 
 def warn_gap(model: Any, n_iter: int, gap: float) -> None:
-    """Warn of a fit that ended before its tolerance was reached."""
+    """Warn that the tolerance was not reached."""
     warn_user(
         f"{type(model).__name__} stopped after {n_iter} iterations with a relative "
         f"duality gap of {gap:.2g}, not tol={model.tol:g}. Try a larger max_iter.",
@@ -409,7 +408,7 @@ def warn_gap(model: Any, n_iter: int, gap: float) -> None:
 
 
 def warn_flat(model: Any, why: str) -> None:
-    """Warn of a fit that puts nothing in order."""
+    """Warn that all utilities are equal."""
     warn_user(
         f"{type(model).__name__} gives all training items the same utility: {why}. "
         "Nothing was learned.",
@@ -418,7 +417,7 @@ def warn_flat(model: Any, why: str) -> None:
 
 
 def warn_one_kind(y: NDArray[np.int8]) -> bool:
-    """Warn of comparisons without ties, or of ties alone; return whether it is so."""
+    """Warn of no ties, or of ties alone; return whether it did."""
     if not y.any():
         warn_user(
             "All comparisons are ties: the utility is zero everywhere and every "

@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Trees grown by LightGBM, one at a time, and sums of them.
 
-LightGBM gets a gradient and a curvature for every row and grows one tree, which is read
-at once into `NODE` records: a range of nodes, the root first and every node before its
-children. An item goes to the left child if its feature is at most the cut. So a
-prediction does not need LightGBM, and a model file holds numbers instead of a text that
-LightGBM would parse.
+Each tree is read at once into `NODE` records: a range of nodes, the root first and
+every node before its children. An item goes to the left child if its feature is at most
+the cut. So predictions and model files do not need LightGBM.
 """
 
 from __future__ import annotations
@@ -45,7 +43,7 @@ Grow = Callable[[Floats, Floats], Nodes]
 
 
 def lightgbm_trees(values: Any, own: dict[str, Any]) -> Callable[[], Grow]:
-    """Give a function that starts a new sum of trees, with parameters of LightGBM."""
+    """Give a function that starts a new sum of trees."""
     try:
         import lightgbm
     except ImportError as error:
@@ -106,7 +104,7 @@ def read_lightgbm(root: dict[str, Any]) -> Nodes:
 
 @njit(cache=True, nogil=True)
 def add_trees(out, X, feature, cut, left, right, value, roots):  # type: ignore[no-untyped-def]
-    """Add the values of the leaves in which the rows of X end, in place."""
+    """Add the leaf values of the rows of X, in place."""
     for i in range(len(X)):
         for root in roots:
             k = root
@@ -132,7 +130,7 @@ def sum_trees(values: Any, nodes: Nodes, roots: Codes) -> Floats:
 
 
 def check_trees(nodes: Any, roots: Any, n_features: int) -> None:
-    """Refuse trees that read outside their arrays or have no end."""
+    """Refuse trees with indices out of range or cycles."""
     # A model file can hold any numbers, and compiled code does not look.
     here = np.arange(len(nodes))
     fine = nodes.dtype == NODE and nodes.ndim == 1 and roots.dtype == np.int64

@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A utility that is a sum of trees, grown by LightGBM.
 
-Every round computes the loss of all comparisons or pairs as a function of the utilities
-of the distinct items, and hands its gradient and the diagonal of its Hessian to
-LightGBM, which grows one tree. Boundary convention: a difference of exactly
-``threshold_`` is a tie, and so are equal utilities.
+Boundary convention: a difference of exactly ``threshold_`` is a tie, and so are equal
+utilities.
 """
 
 from collections.abc import Callable, Iterator
@@ -58,7 +56,7 @@ FLOOR = 1e-6
 
 @dataclass(eq=False)
 class ComparisonLoss:
-    """-ln P of comparisons, counted; t, the tie parameter, follows the utilities."""
+    """-ln P of comparisons, counted, with the tie parameter t."""
 
     design: ItemDesign
     counts: Floats
@@ -77,7 +75,7 @@ class ComparisonLoss:
         return self.design.back(local.gradient), self.design.diagonal(local.curvature)
 
     def units(self, n_folds: int) -> Codes:
-        """Keep items together that meet, or items alone where most of them meet."""
+        """Keep compared items together; single items if a set exceeds a fold."""
         left, right, n = self.design.left, self.design.right, self.design.n_coef
         met = coo_array((np.ones(len(left)), (left, right)), shape=(n, n))
         _, component = connected_components(met, directed=False)
@@ -86,7 +84,7 @@ class ComparisonLoss:
         return component.astype(np.int64) if small else np.arange(n)
 
     def part(self, items: Flags) -> Self | None:
-        """Give the comparisons of two of these items; None if all of them are ties."""
+        """Give the comparisons between these items; None if all are ties."""
         left, right = self.design.left, self.design.right
         kept = items[left] & items[right]
         counts = self.counts[kept]
@@ -156,7 +154,7 @@ class GradedLoss:
         return unit
 
     def part(self, items: Flags) -> Self | None:
-        """Give the pairs of two of these items; None if there are none."""
+        """Give the pairs between these items, or None."""
         weight = np.where(items[self.item], self.data.weight, 0.0)
         data = replace(self.data, weight=weight)
         tree = grade_tree(data, self.per_group)
@@ -204,7 +202,7 @@ class Growth:
 
 
 def held_out_loss(folds: list[tuple[Growth, Objective]]) -> float:
-    """Sum the losses of folds under the utilities that grew without them."""
+    """Sum the losses of the folds, each by trees grown without it."""
     total = 0.0
     for growth, tested in folds:
         if isinstance(tested, ComparisonLoss):
@@ -229,7 +227,7 @@ def deal_units(unit: Codes, n_folds: int, seed: Any) -> Iterator[Flags]:
 
 
 def in_order(table: ItemTable, code: Codes) -> tuple[ItemTable, Codes]:
-    """Sort distinct items by what they are, so that the order of rows has no say."""
+    """Sort distinct items, so that the order of rows does not matter."""
     direction = np.random.default_rng(0).normal(size=table.n_features)
     order = np.argsort(table.values @ direction, kind="stable")
     place = np.empty(len(order), dtype=np.int64)
@@ -250,17 +248,16 @@ def _knows_ties(model: Any) -> bool:
 class BoostedUtility(UtilityMixin, BaseEstimator):
     r"""A sum of trees as utility, grown by LightGBM.
 
-    The utility r(x) = η Σ_t f_t(x) is a sum of trees f_t times the learning rate η.
-    Each tree is a Newton step on a loss of this library, of which LightGBM gets the
-    gradient g_i and the diagonal of the Hessian h_i of every distinct item i: a leaf
-    with the items I has the value -Σ_I g_i / (Σ_I h_i + l2).
+    The utility is r(x) = η Σ_t f_t(x) with trees f_t and the learning rate η. Each tree
+    is a Newton step: LightGBM gets the gradient g_i and the diagonal of the Hessian h_i
+    of the loss for every distinct item i, and a leaf with the items I has the value
+    -Σ_I g_i / (Σ_I h_i + l2).
 
-    - Comparisons: -Σ s ln P(y), a **sum** over comparisons with weights s, ties
-      included. P is that of :class:`LogisticCompare`, and the tie parameter is fitted
-      with the trees, at the end to convergence.
-    - Graded items and orders: Σ w_i w_j (1 - (r_i - r_j))₊² over all pairs of
-      different grades in a group, the loss of :class:`RankSVM`. Pairs are never
-      written down: a round costs O(n log n) for n rows, and the tree.
+    - Comparisons: -Σ s ln P(y), a **sum** over comparisons with weights s. P is that of
+      :class:`LogisticCompare`; the tie parameter is fitted with the trees.
+    - Graded items and orders: Σ w_i w_j (1 - (r_i - r_j))₊² over all pairs of different
+      grades in a group, as in :class:`RankSVM`. A round costs O(n log n) for n rows,
+      and the tree.
 
     Parameters
     ----------
@@ -271,47 +268,43 @@ class BoostedUtility(UtilityMixin, BaseEstimator):
     max_leaves : int, default=7
         Leaves of a tree.
     min_child_weight : float, default=5.0
-        Least Σ h_i of a leaf, in units of the mean h_i: about a number of items.
+        Least Σ h_i of a leaf, in units of the mean h_i.
     l2 : float, default=3.0
         Penalty of a leaf's value, in the same units.
     subsample : float, default=0.7
-        Share of the items, drawn anew for every tree, that it is grown on. Below 1 it
-        helps to find interactions of features that say nothing by themselves.
+        Share of the items, drawn anew, on which each tree is grown. Values below 1 help
+        to find interactions of features.
     link : {"cumulative", "davidson"}, default="cumulative"
-        How differences become probabilities, as in :class:`LogisticCompare`. For
-        comparisons only.
+        For comparisons, as in :class:`LogisticCompare`.
     per_group : {"mean", "sum"}, default="mean"
-        For graded items and orders: "mean" divides the pairs of a group by their
-        weight, so that every group counts the same; "sum" counts every pair the same.
+        For graded items and orders, as in :class:`RankSVM`.
     early_stopping : bool, default=True
-        Choose the number of trees by the loss of items that were held out: items are
-        divided in ``n_folds`` parts, trees grow on what is compared without a part, and
-        the loss is that of what is compared inside it. Then the trees grow again, on
-        all data, up to the number with the least loss of all folds.
+        Choose the number of trees by the loss on held-out items: trees grow on what is
+        compared outside a fold, and the loss is that of what is compared inside it.
+        Then the trees grow again on all data, up to the number with the least loss.
     n_folds : int, default=5
-        Parts, at least 2.
+        Folds, at least 2.
     n_iter_no_change : int, default=20
-        Stop when the loss of held-out items has not fallen for so many rounds.
+        Rounds without a smaller held-out loss after which to stop.
     random_state : int, RandomState or None, default=0
-        Draws the folds and the items of every tree.
+        Seed of the folds and of ``subsample``.
 
     Attributes
     ----------
     n_iter_, n_pairs_ : int
-        Number of trees, and of comparisons or pairs of grades learned from.
+        Number of trees, and of comparisons or pairs.
     loss_curve_ : ndarray of shape (n_iter,)
         Loss of the training data after every tree, a sum.
     validation_curve_ : ndarray
-        With early stopping: sum of the losses of the folds without a tree, and after
-        every one.
+        With early stopping: sum of the losses of the folds, before the first tree and
+        after every one.
     nodes_, roots_ : ndarray
-        All trees: records with the fields ``feature`` (-1 in a leaf), ``cut``,
-        ``left``, ``right`` (the nodes that follow for values up to the cut, and above
-        it) and ``value``; and the node at which each tree begins.
+        All trees: records with the fields ``feature`` (-1 in a leaf), ``cut``, ``left``
+        (values up to the cut), ``right`` and ``value``; and the root of each tree.
     tie_, threshold_, classes_
         Fitted to comparisons: as in :class:`LogisticCompare`.
     n_features_in_, feature_names_in_
-        Number of features, and their names when the items came with names.
+        As in scikit-learn.
 
     See Also
     --------
@@ -320,13 +313,12 @@ class BoostedUtility(UtilityMixin, BaseEstimator):
 
     Notes
     -----
-    Items that meet are held out together if there are many such sets, and graded items
-    by group if there are two groups for each fold; otherwise single items, and what
-    compares both sides of a fold is used on neither.
+    Items that are compared with each other are held out together if there are many such
+    sets, and graded items by group if there are two groups per fold; otherwise single
+    items, and comparisons across a fold are not used.
 
     To fit, install LightGBM: ``pip install "tiebreak[boost]"``. Predictions do not need
-    it: the trees are kept as arrays, which :func:`tiebreak.save` can store. Features
-    must be finite, as everywhere here.
+    it.
 
     Examples
     --------
@@ -334,18 +326,12 @@ class BoostedUtility(UtilityMixin, BaseEstimator):
     >>> from tiebreak import BoostedUtility, Pairs
     >>> rng = np.random.default_rng(0)
     >>> items = rng.uniform(-1, 1, size=(200, 3))
-    >>> value = items[:, 0] * items[:, 1]  # an interaction, which no sum can say
-    >>> left = rng.integers(200, size=1500)
-    >>> right = (left + rng.integers(1, 200, size=1500)) % 200
-    >>> gap = value[right] - value[left]
-    >>> y = np.where(np.abs(gap) < 0.1, 0, np.sign(gap))
+    >>> value = items[:, 0] * items[:, 1]
+    >>> left, right = rng.integers(100, size=1500), rng.integers(100, 200, size=1500)
+    >>> y = np.sign(value[right] - value[left])
     >>> model = BoostedUtility().fit(Pairs(items, left, right), y)
-    >>> new = rng.uniform(-1, 1, size=(100, 3))
-    >>> best = model.order(new)[0]
-    >>> bool(new[best, 0] * new[best, 1] > 0.5)
-    True
-    >>> model.predict_proba([[[0.9, -0.9, 0.0], [0.9, 0.9, 0.0]]]).argmax(axis=1)
-    array([2])
+    >>> model.predict([[[0.9, -0.9, 0.0], [0.9, 0.9, 0.0]]])
+    array([1], dtype=int8)
     """
 
     __module__ = "tiebreak"  # where users find it
@@ -392,14 +378,8 @@ class BoostedUtility(UtilityMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : Pairs, array-like of shape (n, 2, n_features), items or Orders
-            Comparisons with outcomes y, items with grades y, or lists without y.
-        y : array-like of shape (n,), optional
-            Outcomes -1, 0, +1 of comparisons, or grades of items.
-        qid : array-like of shape (n,), optional
-            Groups of graded items; items of different groups are not compared.
-        sample_weight : array-like of shape (n,), optional
-            Weights of comparisons, items or lists; a pair of items weighs w_i w_j.
+        X, y, qid, sample_weight
+            As in ``RankSVM.fit``.
 
         Returns
         -------
@@ -457,7 +437,7 @@ class BoostedUtility(UtilityMixin, BaseEstimator):
         start: Callable[[], Grow],
         seed: int,
     ) -> tuple[Growth, Floats | None]:
-        """Grow trees on all data, as many as held-out items are best served by."""
+        """Grow the trees on all data, as many as validation chooses."""
 
         def make(part: Objective) -> Growth:
             return Growth(part, table.values, start(), self.learning_rate)
@@ -485,7 +465,7 @@ class BoostedUtility(UtilityMixin, BaseEstimator):
         return growth, curve
 
     def _validate(self, folds: list[tuple[Growth, Objective]]) -> Floats:
-        """Grow on every fold until the loss of what was held out falls no more."""
+        """Grow on every fold until the held-out loss stops falling."""
         curve = [held_out_loss(folds)]
         for _ in range(int(self.n_rounds)):
             for growth, _ in folds:

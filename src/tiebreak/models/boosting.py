@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """RankBoost on comparisons, graded items and orders.
 
-Weak rankers h are functions of one feature with values from 0 to 1. Each round chooses
-the one with the largest edge |r|, where r = Σ_i potential_i h(x_i). Edges that differ
-by less than 1e-10 count as equal, so that rounding does not choose: the first feature
-wins, and of it the lowest cut.
+Edges that differ by less than 1e-10 count as equal, so that rounding does not choose:
+the first feature wins, and of it the lowest cut.
 """
 
 import math
@@ -56,10 +54,7 @@ class WeakRanker(NamedTuple):
 
 
 class FeatureRankers:
-    """The features themselves, scaled to [0, 1] on the training items.
-
-    Other items are not clipped, so that a sum of such rankers is linear.
-    """
+    """Features scaled to [0, 1] on the training items; others are not clipped."""
 
     def __init__(self, table: ItemTable) -> None:
         X = table.values
@@ -96,7 +91,7 @@ class FeatureRankers:
 
 
 class StumpRankers:
-    """Is a feature above a cut, midway between values of training items: 1, else 0."""
+    """1 if a feature is above a cut midway between training values, else 0."""
 
     def __init__(self, table: ItemTable) -> None:
         self._X = np.asfortranarray(table.dense())
@@ -142,7 +137,7 @@ def best_step(
 ) -> tuple[int, int, float]:
     """Find the feature, and the place in its order, above which potentials sum to most.
 
-    `step` says where the next item has a larger value; without any the place is -1.
+    `step` marks items before a larger value; without any the place is -1.
     """
     best, place, edge = 0, -1, 0.0
     for feature in range(len(order)):
@@ -207,7 +202,7 @@ def _majority_problem(
     weight: Floats,
     table: ItemTable,
 ) -> BoostingProblem:
-    """Count each two items once, by how clearly one of them wins."""
+    """Count each two items once, by the size of their majority."""
     wins = weight * outcome * np.where(right >= left, 1.0, -1.0)
     first, second, place = add_up(
         np.minimum(left, right), np.maximum(left, right), table.n_items
@@ -239,7 +234,7 @@ def boost(
     n_rounds: int,
     smoothing: float | None = None,
 ) -> Iterator[tuple[float, ...]]:
-    """Add weak rankers one by one, each where the loss is now; give each `ROUND`."""
+    """Add weak rankers one by one; give each `ROUND`."""
     utility = np.zeros(problem.table.n_items)
     log_loss, potential = problem.pairs.expand(utility)
     first = log_loss
@@ -273,66 +268,59 @@ def boost(
 class RankBoost(UtilityMixin, BaseEstimator):
     r"""Boosting of weak rankers: a utility that is a sum of functions of one feature.
 
-    The utility is H(x) = Σ_t α_t h_t(x) with weak rankers h from 0 to 1. They are added
-    one by one, to lower the exponential loss ::
+    The utility is H(x) = Σ_t α_t h_t(x) with weak rankers h from 0 to 1, added one by
+    one to lower the exponential loss ::
 
         L(H) = Σ_{(b,c)} w_bc exp(-(H(b) - H(c))) / Σ_{(b,c)} w_bc
 
-    over pairs of a better item b and a worse item c, a weighted mean, so that it begins
-    at 1. With D(b, c) the share that a pair has of the loss, a round takes the weak
-    ranker with the largest \|r\|, r = Σ D(b, c) (h(b) - h(c)), and multiplies the loss
-    by Z = Σ D(b, c) exp(-α (h(b) - h(c))):
+    over pairs of a better item b and a worse item c, a weighted mean. With D(b, c) the
+    share that a pair has of the loss, a round takes the weak ranker with the largest
+    \|r\|, r = Σ D(b, c) (h(b) - h(c)), which multiplies the loss by Z = Σ D(b, c)
+    exp(-α (h(b) - h(c))):
 
     - ``weak="feature"``: h is a feature scaled to [0, 1] on the training items, and
-      α = ½ ln((1 + r) / (1 - r)), which may be negative. It makes Z ≤ √(1 - r²), the
-      third option of Freund et al. The utility is linear.
-    - ``weak="stump"``: h(x) is 1 if a feature is above a cut, else 0. All cuts between
-      neighboring values are tried. α = ½ ln(W₊ / W₋), with W₊ and W₋ the shares of the
-      pairs that h puts in order and in reverse; it minimizes Z for this h.
+      α = ½ ln((1 + r) / (1 - r)), which may be negative (Z ≤ √(1 - r²), the third
+      option of Freund et al.). The utility is linear.
+    - ``weak="stump"``: h(x) is 1 if a feature is above a cut, else 0. α = ½ ln(W₊ / W₋)
+      minimizes Z, with W₊ and W₋ the shares of the pairs that h puts in order and in
+      reverse.
 
-    The pairs are those of :class:`RankSVM`. Those of graded items and lists are never
-    written down: a round costs O(n) for n rows and O(N p) for N distinct items of p
-    features.
+    The pairs are those of :class:`RankSVM`. For graded items and lists a round costs
+    O(n) for n rows and O(N p) for N distinct items of p features.
 
     Parameters
     ----------
     n_rounds : int, default=100
-        Weak rankers at most. It ends before if a single one puts every pair in order
-        (\|r\| = 1), which then has the last word, or if none has an edge any more.
+        Weak rankers at most. It stops early if one puts every pair in order (\|r\| = 1)
+        or none has an edge.
     weak : {"feature", "stump"}, default="feature"
         Kind of weak rankers.
     feedback : {"lists", "majority"}, default="lists"
         ``"lists"`` counts every pair of every list. ``"majority"`` counts each two
-        items once, with the weight max(2 P - 1, 0), where P is the share of lists (or
-        comparisons) with both in which the one is above the other, ties counting half;
-        items with the same features are one item here. It writes down the pairs.
+        items once, with the weight max(2 P - 1, 0), where P is the share of lists or
+        comparisons of both in which the one is above the other, ties counting half.
+        Items with the same features are one item, and the pairs are listed.
     smoothing : float, default=1e-4
-        Stumps: shares W₊ and W₋ below this count as this, so that α is finite when no
-        pair is reversed.
+        Stumps: least value of W₊ and W₋, which keeps α finite.
 
     Attributes
     ----------
     features_, alphas_, edges_ : ndarray of shape (n_iter,)
-        Feature of each weak ranker, its weight α, and its r when it was chosen.
+        Feature, weight α and edge r of each weak ranker.
     cuts_ : ndarray of shape (n_iter,)
         Stumps: the cut of each.
     normalizers_ : ndarray of shape (n_iter,)
-        Z of each round. Their product is the loss.
+        Z of each round; their product is the loss.
     coef_ : ndarray of shape (n_features,)
         Features: H(x) = (x - ``lower_``)·``coef_``.
     lower_, span_ : ndarray of shape (n_features,)
-        Features: smallest value of each in training, and the distance to the largest.
+        Features: smallest training value of each, and the distance to the largest.
     loss_curve_ : ndarray of shape (n_iter,)
         L(H) after every round.
     n_iter_, n_pairs_ : int
-        Number of weak rankers, and of pairs learned from.
+        Number of weak rankers, and of pairs.
     n_features_in_, feature_names_in_
-        Number of features, and their names when the items came with names.
-
-    Notes
-    -----
-    Edges that differ by less than 1e-10 count as equal; the first feature and its
-    lowest cut win.
+        As in scikit-learn.
 
     References
     ----------

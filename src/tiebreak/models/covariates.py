@@ -2,14 +2,13 @@
 r"""Covariates of comparisons: an advantage and a context, both in favor of left.
 
 The difference of utilities of a comparison with advantage h and context z is
-d = r(right) - r(left) - γ h - zᵀβ, and γ and β are learned without a penalty.
+d = r(right) - r(left) - γ h - zᵀβ, without a penalty on γ and β.
 
-*When effects exist.* The likelihood has no maximum if coefficients can grow along a
-direction (δθ, δβ, δt) that no comparison contradicts. With
-δd = δθ_right - δθ_left - zᵀδβ, a win of right asks for δd ≥ 2 δt, a win of left for
--δd ≥ 2 δt, and a tie for \|δd\| ≤ 2 δt, δt ≥ 0; without ties δt = 0. Directions along
-which no probability changes count too: then any value of β fits as well. Linear
-programs on the counts decide exactly.
+The likelihood has no maximum if coefficients can grow along a direction (δθ, δβ, δt)
+that no comparison contradicts. With δd = δθ_right - δθ_left - zᵀδβ, a win of right asks
+for δd ≥ 2 δt, a win of left for -δd ≥ 2 δt, and a tie for \|δd\| ≤ 2 δt, δt ≥ 0;
+without ties δt = 0. Directions along which no probability changes count too. Linear
+programs on the counts decide.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ Floats = NDArray[np.float64]
 def check_row_column(
     values: Any, name: str, n_rows: int, rows: str = "rows"
 ) -> NDArray[Any]:
-    """Check a column of one value per row, none of them missing."""
+    """Check a column of one value per row, without missing values."""
     column = as_column_of(values, name, n_rows, rows=rows)
     refuse_missing(column, name)
     return column
@@ -141,10 +140,8 @@ class CovariateMixin(UtilityMixin):
 
         Parameters
         ----------
-        X : Pairs or array-like of shape (n, 2, n_features)
-            Comparisons, without their outcomes.
-        advantage, context : array-like of shape (n,) and (n, q), optional
-            As in `fit`. None: neutral ground, 0.
+        X, advantage, context
+            Comparisons as in `fit`. None: neutral ground, 0.
 
         Returns
         -------
@@ -184,7 +181,7 @@ class CovariateMixin(UtilityMixin):
         """Scores of left, tie and right for comparisons, or utilities of items.
 
         With d as in `difference` and τ = ``threshold_`` the columns are -d - τ,
-        ``τ - |d|`` and d - τ. The largest is that of `predict`.
+        ``τ - |d|`` and d - τ.
 
         Parameters
         ----------
@@ -245,7 +242,7 @@ class CovariateMixin(UtilityMixin):
         ----------
         X : Pairs, array-like of shape (n, 2, n_features) or items
             Dispatch is by type: Pairs and 3-D arrays are comparisons.
-        advantage, context : array-like of shape (n,) and (n, q), optional
+        advantage, context
             As in `fit`, for comparisons.
 
         Returns
@@ -273,9 +270,9 @@ class CovariateMixin(UtilityMixin):
         ----------
         X, y
             Comparisons and outcomes, Orders, or items and their grades.
-        advantage, context : array-like of shape (n,) and (n, q), optional
+        advantage, context
             As in `fit`, for comparisons.
-        qid, sample_weight : array-like of shape (n,), optional
+        qid, sample_weight
             Groups of graded items, and weights of the rows.
 
         Returns
@@ -320,7 +317,7 @@ def refuse_empty(counts: ComparisonCounts) -> None:
 def refuse_endless(
     counts: ComparisonCounts, n_items: int, penalized: bool, names: list[str], more: str
 ) -> None:
-    """Refuse covariates whose effect would grow without end, or fits any value."""
+    """Refuse covariates without a finite or unique effect."""
     if endless := covariate_separation(counts, n_items, penalized=penalized):
         sentences = " ".join(describe_covariate_separation(endless, names))
         raise ValueError(f"{sentences} Leave it out, {more}")
@@ -341,7 +338,7 @@ def covariate_separation(
 ) -> tuple[EndlessEffect, ...]:
     """List the covariates without a finite effect; strengths are free, or penalized.
 
-    A penalty keeps strengths still: then only directions of β and t are looked for.
+    With a penalty only directions of β and t are searched.
     """
     if _is_contradicted(counts, n_items, penalized):
         return ()
@@ -369,8 +366,8 @@ def covariate_separation(
 def _is_contradicted(counts: ComparisonCounts, n_items: int, penalized: bool) -> bool:
     """Say, at a glance, whether a single covariate has a finite effect; False: maybe.
 
-    Wins of both sides in a cell leave δd = 0: with strengths still, or in two cells of
-    the same items, that leaves δβ = 0.
+    Wins of both sides in a cell force δd = 0, and δβ = 0 if strengths are fixed or
+    there are two such cells of the same items.
     """
     if counts.covariates.shape[1] != 1:
         return counts.covariates.shape[1] == 0
@@ -382,7 +379,7 @@ def _is_contradicted(counts: ComparisonCounts, n_items: int, penalized: bool) ->
 
 
 def _constraints(counts: ComparisonCounts, n_items: int) -> tuple[sp.csr_array, int]:
-    """Give the matrix of what outcomes ask of (δθ, δβ, δt), and the columns of β."""
+    """Give the constraints of outcomes on (δθ, δβ, δt), and the columns of β."""
     q = counts.covariates.shape[1]
     scale = np.abs(counts.covariates).max(axis=0, initial=0.0)
     scaled = counts.covariates / np.where(scale > 0, scale, 1.0)
@@ -407,7 +404,7 @@ def _constraints(counts: ComparisonCounts, n_items: int) -> tuple[sp.csr_array, 
 def describe_covariate_separation(
     effects: Sequence[EndlessEffect], names: Sequence[str]
 ) -> list[str]:
-    """Say which effects have no finite value, a sentence for each covariate."""
+    """Describe each effect without a finite value in a sentence."""
     sentences = []
     for column, sign in effects:
         if sign:

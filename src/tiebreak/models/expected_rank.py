@@ -26,35 +26,33 @@ Floats = NDArray[np.float64]
 class ExpectedRankRegression(UtilityMixin, BaseEstimator):
     """Regress the expected rank of items on their features.
 
-    If a list is what is left of an order of all items after some were taken out at
-    random, the expected rank of the item at position k of n in the whole order is
-    proportional to k / (n + 1). A regressor learns ::
+    If some items of a complete order are removed at random, the item at position k of
+    the n that remain has an expected rank proportional to k / (n + 1). A regressor
+    learns ::
 
         k / (n + 1)  ≈  f(x)
 
-    over all items of all lists, and the utility is -f(x). One regression, no pairs: for
-    least squares this is the fastest of the models of lists.
+    over all items of all lists, and the utility is -f(x).
 
     Parameters
     ----------
     regressor : scikit-learn regressor, optional
         Any regressor, or a Pipeline that ends in one. None: ``LinearRegression()``.
-        The survey of Kamishima et al. uses least squares on polynomial terms, as below.
+        Kamishima et al. use polynomial terms, as below.
 
     Attributes
     ----------
     regressor_ : regressor
-        The fitted clone. It sees plain arrays (or CSR arrays) without column names.
+        The fitted clone; it sees arrays without column names.
     coef_ : ndarray of shape (n_features,)
         Weights of the features in the utility, where the regressor has a ``coef_``.
     n_features_in_, feature_names_in_
-        Number of features, and their names when the items came with names.
+        As in scikit-learn.
 
     Notes
     -----
-    Graded items are lists by groups: position 1 has the highest grade. Weights of
-    graded rows count: a row of weight 2 is two rows, also where positions are counted.
-    The weight of a list is that of its items in the regression.
+    A graded row of weight 2 is two rows, also where positions are counted. The weight
+    of a list is that of its items in the regression.
 
     References
     ----------
@@ -133,7 +131,7 @@ class ExpectedRankRegression(UtilityMixin, BaseEstimator):
 def expected_ranks(tree: GradeTree, weight: Floats | None = None) -> Floats:
     """Give position / (length + 1) of each slot in its group, ties at their mean.
 
-    `weight` says how many rows each slot stands for; by default that of the tree.
+    `weight` is the number of rows of each slot; default: that of the tree.
     """
     weight = tree.weight if weight is None else weight
     sizes = np.diff(tree.starts)
@@ -153,7 +151,7 @@ def expected_ranks(tree: GradeTree, weight: Floats | None = None) -> Floats:
 
 
 def _weight_arguments(regressor: Any, weight: Floats) -> dict[str, Floats]:
-    """Name the weights as the ``fit`` of a regressor, or of the end of a Pipeline."""
+    """Name the weights for the ``fit`` of a regressor or Pipeline."""
     if np.all(weight == 1.0):
         return {}
     last, prefix = end_of_pipeline(regressor)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Cohen's method: a preference between two items by votes of attributes, then an order.
+"""Cohen's method: votes of attributes between two items, then an order.
 
 Boundary conventions: two equal values of an attribute are half a vote for either
 side; a preference of exactly one half is a tie; items whose claims to be next are equal
@@ -52,7 +52,7 @@ def voter_losses(values: Floats, tree: GradeTree) -> Floats:
 def run_rounds(
     losses: Floats, beta: float, n_rounds: int, tol: float | None
 ) -> dict[str, Any]:
-    """Move the weights of attributes and their negations by their losses."""
+    """Update the weights of attributes and their negations."""
     both, curve = np.stack([losses, 1.0 - losses]), []
     log_weight = np.zeros_like(both)
     for _ in range(n_rounds):
@@ -111,7 +111,7 @@ EQUAL = 1e-12
 
 
 def side_statistics(values: Floats, tree: GradeTree) -> dict[str, Any]:
-    """Give means and variances of better and worse items; items count once per pair."""
+    """Give means and variances of better and worse items, once per pair."""
     n = len(values)
     _, *shares = GradePotentials(tree, np.arange(n), n).shares(np.zeros(n))
     # Seen from one of the rows, what does not vary is exactly zero.
@@ -131,53 +131,51 @@ class HedgeOrder(UtilityMixin, BaseEstimator):
     """Order items by preferences between two of them, learned by Hedge.
 
     Every attribute f and its negation is a voter: R_f(a, b) is 1 if a has more of it, 0
-    if b has, ½ if both have as much. The preference for a over b is a weighted vote ::
+    if b has, ½ if equal. The preference for a over b is a weighted vote ::
 
         PREF(a, b) = Σ_f w_f R_f(a, b),    Σ_f w_f = 1.
 
-    The loss of a voter is the mean of 1 - R_f(a, b) over the pairs "a above b" of the
-    training orders, and a round multiplies its weight by β to the power of its loss.
-    All orders together are the feedback of every round.
+    The loss of a voter is the mean of 1 - R_f(a, b) over all training pairs "a above
+    b", and a round multiplies its weight by β to the power of its loss.
 
-    The order of a set of items then should have a large Σ PREF(a, b) over a before b.
-    To find the largest is NP-hard. The greedy order, which always takes the item with
-    the largest Σ_b PREF(a, b) - PREF(b, a) over the items b that are left, reaches at
-    least half of it.
+    The best order has the largest Σ PREF(a, b) over a before b, which is NP-hard. The
+    greedy order, which always takes the item with the largest Σ_b PREF(a, b) - PREF(b,
+    a) over the remaining items b, reaches at least half of it, in O(n² p) time for n
+    items.
 
     Parameters
     ----------
     beta : float, default=0.9
-        β, between 0 and 1. The smaller, the faster weight moves to the best voters.
+        β, between 0 and 1; small values move weight faster.
     n_rounds : int, default=30
-        Rounds of ``fit``; with ever more of them a single attribute remains.
+        Rounds of ``fit``; with many a single attribute remains.
     tol : float, optional
-        End before if the loss of the weighted vote changes by less than this.
+        Stop when the loss of the weighted vote changes by less.
     preference : {"hedge", "naive_bayes"}, default="hedge"
-        ``"naive_bayes"``: PREF(a, b) is the probability that a is above b when the
-        attributes are independent and normal, with a mean and variance of their own
-        over the better items of the pairs and over the worse ones.
+        ``"naive_bayes"``: PREF(a, b) is the probability that a is above b if attributes
+        are independent and normal, with means and variances of the better and of the
+        worse items of the pairs.
 
     Attributes
     ----------
     weights_ : ndarray of shape (2, n_features)
-        w of the attributes, and of their negations. They sum to one.
+        w of the attributes, and of their negations.
     losses_ : ndarray of shape (n_features,)
         Mean loss of each attribute over the training pairs.
     loss_curve_ : ndarray of shape (n_iter,)
         Loss of the weighted vote before each round.
     side_weight_, side_means_, side_variances_ : float, ndarrays of (2, n_features)
-        Naive Bayes: weight of the pairs seen, and the moments of their two sides.
+        Naive Bayes: weight of the pairs, and moments of their two sides.
     n_iter_ : int
         Number of rounds.
     n_features_in_, feature_names_in_
-        Number of features, and their names when the items came with names.
+        As in scikit-learn.
 
     Notes
     -----
-    The order is *relative*: which of two items comes first may depend on the other
-    items that are ordered with them. So there is no utility, and ``utility`` and
-    ``predict`` of items raise. ``predict`` of comparisons goes by PREF. The greedy
-    order of n items takes O(n² p) time.
+    Which of two items comes first may depend on the other items. So there is no
+    utility: ``utility`` and ``predict`` of items raise. ``predict`` of comparisons uses
+    PREF.
 
     References
     ----------

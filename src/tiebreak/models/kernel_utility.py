@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A utility that is linear in features, or a sum of kernel functions at items."""
+"""Utilities that are linear in features or sums of kernel functions."""
 
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
@@ -70,7 +70,7 @@ def expand_support(model: Any, values: Any, coef: np.ndarray) -> np.ndarray:
 
 
 def weigh_features(values: Any, coef: np.ndarray) -> Vector:
-    """``values @ coef``, in which equal rows give equal results to the last bit."""
+    """``values @ coef``; equal rows give equal results to the last bit."""
     if sp.issparse(values):
         return np.asarray(values @ coef).ravel()
     # A product of the linear algebra library would not: how it sums a row may depend

@@ -19,11 +19,10 @@ from tiebreak.models.base import UtilityMixin, some_pairs
 
 @dataclass(eq=False, repr=False)
 class MajorityCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
-    """Always predict the more common of left and right, whatever the items are.
+    """Always predict the more common of left and right.
 
-    Every model should beat it. Ties are never predicted and count for neither side;
-    when both sides are equally common it says left, as in the paper of Venuto et al.
-    ``difference`` is the constant -1 or +1 and all utilities are zero.
+    A baseline. Ties count for neither side, and equally common sides give left, as in
+    the paper of Venuto et al. ``difference`` is constant and all utilities are zero.
 
     Parameters
     ----------
@@ -39,7 +38,7 @@ class MajorityCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
     classes_ : ndarray
         The outcomes -1, 0, 1.
     n_features_in_, feature_names_in_
-        Number of features, and their names when the items came with names.
+        As in scikit-learn.
 
     Examples
     --------
@@ -98,8 +97,8 @@ class MajorityCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : Pairs or array-like of shape (n, 2, n_features)
-            Comparisons, without their outcomes.
+        X
+            As in ``predict``.
 
         Returns
         -------
@@ -116,8 +115,8 @@ class MajorityCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : items
-            As in the other models; names when items have no features.
+        X
+            As in ``RankSVM.utility``.
 
         Returns
         -------

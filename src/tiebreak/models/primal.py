@@ -67,7 +67,7 @@ def solve_primal(
 
 
 def check_solution(model: Any, solution: PrimalSolution, learned: bool) -> None:
-    """Warn of a solution that is not good enough, or gives all items one utility."""
+    """Warn of a gap above the tolerance, or of equal utilities."""
     if not learned:
         warn_flat(
             model,

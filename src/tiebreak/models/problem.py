@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What models learn from: distinct items, the kernel between them, and rows added up.
+"""Distinct items, the kernel between them, and rows added up.
 
-Kernels become features: the matrix of a kernel between the distinct items has a pivoted
-Cholesky factor, K = G Gᵀ, and a linear utility G β on its rows has the norm of the
-utility in the space of the kernel, ‖w‖² = ‖β‖². With the pivots P, G = K[:, P] T⁻ᵀ for
-a triangular T, so the utility of any item is k(x, items P) a with Tᵀ a = β.
+Kernels become features: with the pivoted Cholesky factor K = G Gᵀ a utility G β has the
+norm ‖w‖² = ‖β‖². With the pivots P, G = K[:, P] T⁻ᵀ for a triangular T, so the utility
+of any item is k(x, items P) a with Tᵀ a = β.
 
-Losses are sums, so that rows of the same items and outcome are one cell with the sum of
-their weights, and a row of weight two is a duplicated row by construction.
+Rows of the same items and outcome are one cell with the sum of their weights, so that a
+row of weight two equals a duplicated row.
 """
 
 from __future__ import annotations
@@ -70,7 +69,7 @@ class KernelFactor:
 
 @dataclass(frozen=True, eq=False)
 class KernelItems:
-    """The N distinct items of the training data, and the kernel between them."""
+    """The N distinct training items, and the kernel between them."""
 
     table: ItemTable | None  # their features; None: names alone, or kernel values
     function: KernelFunction | None  # None: names alone, or kernel values
@@ -83,7 +82,7 @@ class KernelItems:
     def merge(
         cls, model: Any, table: ItemTable, rows: Codes, gamma: float | str | None = None
     ) -> tuple[KernelItems, Codes]:
-        """Merge identical rows of a table; give the distinct item of each row too."""
+        """Merge identical rows of a table; give the item of each row too."""
         places, code = touched(rows, table.n_items)
         if is_kernel(model, "precomputed"):
             gram = check_gram(table.dense())
@@ -104,7 +103,7 @@ class KernelItems:
 
     @classmethod
     def merge_pairs(cls, model: Any, pairs: Pairs) -> tuple[KernelItems, Codes, Codes]:
-        """Merge the items of comparisons; give the items on both sides too."""
+        """Merge the items of comparisons; give both sides too."""
         if pairs.has_features:
             ends = np.concatenate([pairs.left, pairs.right])
             items, code = cls.merge(model, pairs.table, ends)
@@ -119,7 +118,7 @@ class KernelItems:
 
     @classmethod
     def of_features(cls, table: ItemTable) -> KernelItems:
-        """Take all rows of a table with the linear kernel, without merging them."""
+        """Take all rows with the linear kernel, without merging."""
         every = np.arange(table.n_items)
         return cls(table, KernelFunction("linear"), None, every, len(every))
 
@@ -130,7 +129,7 @@ class KernelItems:
 
     @property
     def is_linear(self) -> bool:
-        """Whether the utility is a weighted sum of features (or one per item)."""
+        """Whether the utility is linear in features (or one per item)."""
         if self.gram is not None:
             return False
         return self.function is None or self.function.name == "linear"
@@ -167,7 +166,7 @@ class KernelItems:
         return factor
 
     def thin_factor(self, max_pivots: int, tol: float) -> KernelFactor | None:
-        """Factor the kernel from few of its rows, if these are enough."""
+        """Factor the kernel from few rows, if these are enough."""
         assert self.function is not None and self.table is not None
         kernel, diagonal = self.kernel, self.function.diagonal(self.table.values)
         if not np.isfinite(diagonal).all():
@@ -265,7 +264,7 @@ def touched(rows: Codes, n: int) -> tuple[Codes, Codes]:
 
 
 def distinct_rows(table: ItemTable, rows: Codes) -> tuple[Codes, ItemTable, Codes]:
-    """Merge identical rows: the first row of each, their table, the number of each."""
+    """Merge identical rows: first rows, table, and number of each row."""
     some = table if len(rows) == table.n_items else table.take(rows)
     distinct, number = some.unique()
     first = np.empty(distinct.n_items, dtype=np.int64)
@@ -274,7 +273,7 @@ def distinct_rows(table: ItemTable, rows: Codes) -> tuple[Codes, ItemTable, Code
 
 
 def merge_sides(pairs: Pairs) -> tuple[ItemTable, Codes, Codes]:
-    """Merge identical items of comparisons; give their numbers on both sides too."""
+    """Merge identical items of comparisons; give both sides too."""
     places, code = touched(np.append(pairs.left, pairs.right), pairs.n_items)
     _, table, number = distinct_rows(pairs.table, places)
     code = number[code]
@@ -288,7 +287,7 @@ def add_up(first: Codes, second: Codes, n: int) -> tuple[Codes, Codes, Codes]:
 
 
 def dense_array(values: Any) -> Floats:
-    """Give an array or a sparse array as an array."""
+    """Convert to a dense array."""
     return np.asarray(values.toarray() if sp.issparse(values) else values)
 
 
@@ -300,14 +299,14 @@ def incidence(left: Codes, right: Codes, n: int) -> sp.csr_array:
 
 
 def support(rows: Codes, coef: Floats) -> dict[str, Any]:
-    """Return the coefficients that are not zero, and their places in ``rows``."""
+    """Return the nonzero coefficients, and their places in ``rows``."""
     used = np.flatnonzero(coef)
     return {"support_": rows[used], "dual_coef_": coef[used]}
 
 
 @dataclass(frozen=True, eq=False)
 class CellProblem:
-    """Rows of data, added up by kind in each of m rows of a kernel between N items."""
+    """Rows of data, added up by kind in m rows of a kernel of N items."""
 
     data: Comparisons | Grades
     items: KernelItems
@@ -334,7 +333,7 @@ class CellProblem:
 def pair_problem(model: Any, data: Comparisons) -> CellProblem:
     """Add up comparisons of the same two items; kinds are left, tie and right better.
 
-    Both directions of a pair share a row, on whose left is the item of lower number.
+    The item of lower number is on the left of a row.
     """
     items, left, right = KernelItems.merge_pairs(model, data.pairs)
     side = np.where(left > right, -1, 1)
@@ -424,7 +423,7 @@ def grade_tree(data: Grades, per_group: str, rows: Any = slice(None)) -> GradeTr
 
 
 def refuse_no_pairs(n_rows: int, n_groups: int) -> NoReturn:
-    """Raise the error of items of which no two can be compared."""
+    """Raise an error: no two items can be compared."""
     raise ValueError(
         f"There is no pair to learn from: {n_rows} sample(s) in {n_groups} group(s), "
         "none with different grades. Check that qid is the group, not the row number."
@@ -432,7 +431,7 @@ def refuse_no_pairs(n_rows: int, n_groups: int) -> NoReturn:
 
 
 def refuse_only_ties(model: Any, n_rows: int) -> NoReturn:
-    """Raise the error of comparisons that are all ties."""
+    """Raise an error: all comparisons are ties."""
     raise ValueError(
         f"all {n_rows} comparisons are ties, so there is no order for "
         f"{type(model).__name__} to learn; at least one needs a winner."
@@ -440,7 +439,7 @@ def refuse_only_ties(model: Any, n_rows: int) -> NoReturn:
 
 
 def warn_idle_groups(n_idle: int, n_groups: int, also: str = "") -> None:
-    """Warn of groups without a pair, which have one item or what else is named."""
+    """Warn of groups of one item; ``also`` names other reasons."""
     if n_idle:
         warn_user(
             f"{n_idle} of {n_groups} groups have one item only{also}. Nothing is to be "
@@ -462,7 +461,7 @@ def rows_of_differences(data: Grades, rows: Codes) -> Codes:
 
 
 def factor_gram(gram: Floats) -> KernelFactor:
-    """Factor a matrix that is there; an indefinite one is no kernel."""
+    """Factor a kernel matrix; refuse an indefinite one."""
     scale = np.abs(gram).max(initial=0.0)
     if not np.isfinite(scale):
         refuse_infinite()
@@ -483,12 +482,12 @@ def factor_gram(gram: Floats) -> KernelFactor:
 
 
 def refuse_diagonal(n_pivots: int) -> NoReturn:
-    """Raise the error of a kernel of which so many pivots leave a negative diagonal."""
+    """Raise an error: a negative diagonal is left after so many pivots."""
     refuse_indefinite(f"what {n_pivots} of them leave of its diagonal is negative")
 
 
 def refuse_indefinite(why: str) -> NoReturn:
-    """Raise the error of a kernel that is not positive semidefinite."""
+    """Raise an error: the kernel is not positive semidefinite."""
     raise ValueError(
         f"the kernel between the training items is not positive semidefinite: {why}. "
         "Try another kernel, or for a polynomial one coef0 ≥ 0."
@@ -496,7 +495,7 @@ def refuse_indefinite(why: str) -> NoReturn:
 
 
 def refuse_infinite() -> NoReturn:
-    """Raise the error of a kernel with values that are no numbers."""
+    """Raise an error: the kernel has values that are not finite."""
     raise ValueError(
         "the kernel between the training items is not finite. Scale the features "
         "first, for example with StandardScaler, or try another kernel."
@@ -504,7 +503,7 @@ def refuse_infinite() -> NoReturn:
 
 
 def _check_symmetric(function: KernelFunction, table: ItemTable) -> None:
-    """Refuse a kernel function that is not symmetric on the first items."""
+    """Refuse a kernel that is not symmetric on the first items."""
     some = table.values[:_SYMMETRY_SAMPLE]
     block = function.block(some, some)
     apart = np.abs(block - block.T)

@@ -49,24 +49,21 @@ class ThresholdCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
 
         τ = argmin_{τ ≥ 0}  Σ weight · [predicted outcome with τ ≠ y]
 
-    over the same comparisons is found exactly, by sorting the sizes of the differences
-    once: a tie is ``|r(right) - r(left)| <= τ``. Among optimal intervals the lowest is
-    taken, and of it the midpoint.
+    over the same comparisons is found exactly, by sorting: a tie is
+    ``|r(right) - r(left)| <= τ``. τ is the midpoint of the lowest optimal interval.
 
-    Graded items and orders are compared within their groups: equal grades and shared
-    positions are ties, and a pair weighs w_i w_j. These pairs are written down, so that
-    there is a limit, ``max_pairs``.
+    Graded items and orders are compared within groups: equal grades and shared
+    positions are ties, and a pair weighs w_i w_j.
 
     Parameters
     ----------
     ranker : estimator
-        Fits what it is given and predicts utilities of items: :class:`RankSVM` (on
-        comparisons this is the method *rank* of Venuto et al., and *rank2* with
-        ``ties="both"``), :class:`SVMCompare` (refits its threshold), or a Pipeline
-        that ends with one. For graded items any scikit-learn regressor will do.
+        A model with utilities, such as :class:`RankSVM` or :class:`SVMCompare` (whose
+        threshold is refitted), or a Pipeline that ends with one. For graded items any
+        scikit-learn regressor.
     max_pairs : int or None, default=2,000,000
-        Graded items and orders: if they make more pairs than this, τ is learned from
-        so many of them, drawn at random and always the same. None: from all.
+        Graded items and orders: of more pairs, τ is learned from a random sample of
+        this size, always the same. None: from all.
 
     Attributes
     ----------
@@ -75,7 +72,7 @@ class ThresholdCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
     threshold_, training_error_ : float
         τ, and the weighted share of training comparisons that it gets wrong.
     n_pairs_ : int
-        How many comparisons τ was learned from.
+        Number of comparisons behind τ.
     classes_ : ndarray
         The outcomes -1, 0, 1.
     n_features_in_ : int
@@ -88,19 +85,12 @@ class ThresholdCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
 
     Examples
     --------
-    >>> from tiebreak import Pairs, RankSVM, ThresholdCompare
+    >>> from tiebreak import RankSVM, ThresholdCompare
     >>> from tiebreak.datasets import make_norms
     >>> data = make_norms(300, norm=2, random_state=0)
     >>> model = ThresholdCompare(RankSVM(ties="both")).fit(data.pairs, data.y)
     >>> bool(model.score(data.pairs, data.y) > 0.8)
     True
-
-    Graded items: differences up to the threshold are ties.
-
-    >>> X, grades = [[0.0], [0.1], [1.0], [1.2], [3.0]], [0, 0, 1, 1, 2]
-    >>> model = ThresholdCompare(RankSVM(kernel="linear", loss="squared_hinge"))
-    >>> model.fit(X, grades).predict(Pairs(X, [0, 0, 4], [1, 2, 3]))
-    array([ 0,  1, -1], dtype=int8)
     """
 
     __module__ = "tiebreak"  # where users find it
@@ -127,8 +117,7 @@ class ThresholdCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
         X, y, qid
             As in ``RankSVM.fit``. The ranker gets ``qid`` if its ``fit`` takes it.
         sample_weight : array-like of shape (n,), optional
-            Weights of comparisons, items or lists, for the ranker and the threshold.
-            With scikit-learn's metadata routing the ranker gets them if it asks for it.
+            As in ``RankSVM.fit``; with metadata routing, the ranker must request it.
 
         Returns
         -------
@@ -175,7 +164,7 @@ class ThresholdCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
         return {**vars(draft), **learned, "classes_": OUTCOMES.copy()}
 
     def _fit_ranker(self, X: Any, y: Any, columns: dict[str, Any]) -> Self:
-        """Return a copy of this model that has a fitted ranker."""
+        """Return a copy with a fitted ranker."""
         passed = {k: v for k, v in columns.items() if v is not None}
         params = self._names_of_ranker(passed)
         with warnings.catch_warnings():
@@ -186,7 +175,7 @@ class ThresholdCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
         return draft._keep({"ranker_": ranker, "fitted_on_items_": not is_pairs(X)})
 
     def _names_of_ranker(self, columns: dict[str, Any]) -> dict[str, Any]:
-        """Say under which names the ranker takes weights and groups."""
+        """Names of weights and groups in the ranker's ``fit``."""
         if columns and get_config()["enable_metadata_routing"]:
             return dict(process_routing(self, "fit", **columns).ranker.fit)
         (last, prefix), names = end_of_pipeline(self.ranker), {}
@@ -243,8 +232,8 @@ class ThresholdCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : Pairs or array-like of shape (n, 2, n_features)
-            Comparisons, without their outcomes.
+        X
+            As in ``RankSVM.difference``.
 
         Returns
         -------
@@ -292,7 +281,7 @@ def _items_of(pairs: Pairs | Orders) -> Any:
 def _graded_rows(
     X: Any, y: Any, qid: Any, sample_weight: Any
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.float64]]:
-    """Give grade, group and weight of graded items, or of the entries of lists."""
+    """Give grade, group and weight of items or list entries."""
     if isinstance(X, Orders):  # whose items need no features here
         weight = np.sqrt(check_lists(X, y, qid, sample_weight))
         return *X.entry_grades(), np.repeat(weight, X.lengths)

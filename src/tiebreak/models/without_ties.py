@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A comparer of two outcomes, as scikit-learn knows binary classifiers.
 
-Boundary convention: equal utilities count for the lower class, left, because
-scikit-learn predicts the higher one where the decision is above 0.
+Boundary convention: equal utilities count for left, because scikit-learn predicts the
+higher class where the decision is above 0.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ def _gives_probabilities(wrapper: WithoutTies) -> bool:
 class WithoutTies(ClassifierMixin, BaseEstimator):
     """Make a binary classifier of a model, for comparisons without ties.
 
-    The two values of y, in ascending order, say that left and that right is better. So
-    the tools of scikit-learn for two classes work: ``scoring="roc_auc"``, calibration,
-    ``VotingClassifier``, ``StackingClassifier`` and ``cross_val_predict``, which
-    renumber -1 and 1 to 0 and 1. With ties these tools take the model itself.
+    The lower value of y means that left is better. Tools of scikit-learn for two
+    classes, which renumber -1 and 1 to 0 and 1, then work: ``scoring="roc_auc"``,
+    calibration, ``VotingClassifier``, ``StackingClassifier`` and ``cross_val_predict``.
+    With ties these tools take the model itself.
 
     Parameters
     ----------
@@ -48,9 +48,7 @@ class WithoutTies(ClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    ``decision_function`` is the difference r(right) - r(left), shape (n,), and
-    ``predict`` its sign; equal utilities count for left. ``predict_proba`` is
-    P(left) and P(right) of the model, given that there is no tie.
+    ``predict`` is the sign of the difference; equal utilities count for left.
 
     Examples
     --------
@@ -75,12 +73,8 @@ class WithoutTies(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : Pairs or array-like of shape (n, 2, n_features)
-            Comparisons.
-        y : array-like of shape (n,)
-            Two values; the lower one says that left is better.
-        sample_weight : array-like of shape (n,), optional
-            Weights of the comparisons.
+        X, y, sample_weight
+            As in ``SVMCompare.fit``; y has two values.
 
         Returns
         -------

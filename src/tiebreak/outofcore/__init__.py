@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Linear models of features, fitted on data in partitions.
 
-The partitions are files on disk, or lie on the workers of a Dask cluster. An objective
-is a sum over them, and the same solvers as in memory minimize it: only vectors of the
-size of the model travel.
+Partitions are files, or on the workers of a Dask cluster. An objective is a sum over
+them, minimized by the solvers that are used in memory; only vectors of the size of the
+model travel.
 """
 
 from tiebreak.outofcore.fits import fit

@@ -1,9 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How models are fitted on data in partitions.
-
-A linear model of features is minimized by the same Newton method as in memory, on a sum
-over partitions; least squares need one pass for the normal equations.
-"""
+"""Fits on data in partitions: Newton's method, or one pass for least squares."""
 
 from __future__ import annotations
 
@@ -78,19 +74,18 @@ def fit(
     X : PartitionedTable, PartitionedPairs, or what PartitionedTable takes
         Graded items, each group in one partition, or comparisons.
     y, qid, sample_weight : str
-        Columns of grades or outcomes, groups, and weights, as in ``fit`` of the model.
+        Columns, as in ``fit`` of the model.
     client : distributed.Client, optional
-        The cluster that does the work; it must see files under the same names.
-        Default: this process, one partition after the other.
+        The cluster; it must see files under the same names. Default: this process, one
+        partition after the other.
     keep : bool, default=False
-        Whether partitions, once read and checked, stay in memory, here or on the
-        workers. Otherwise every pass reads them again.
+        Whether partitions stay in memory, here or on the workers. Otherwise every pass
+        reads them again.
 
     Returns
     -------
     The model
-        Fitted as on all rows together, within its tolerance. It has no ``support_``,
-        which would be as large as the data.
+        Fitted as on all rows together, within its tolerance, without ``support_``.
 
     Examples
     --------
@@ -126,7 +121,7 @@ def fit(
 
 
 def _choose(model: Any, data: Any) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """Return what builds a partition, and what solves, for a model and its data."""
+    """Return the partition's builder and the solver for a model."""
     is_pairs = isinstance(data, PartitionedPairs)
     kind: Callable[..., Any]
     options: dict[str, Any] = {"per_group": getattr(model, "per_group", None)}
@@ -174,7 +169,7 @@ def _check_linear(model: Any, **needed: Any) -> None:
 
 
 class Summary:
-    """What the partitions hold together, after a check that they have one form."""
+    """Facts of all partitions together, checked to agree."""
 
     def __init__(self, parts: Partitions, build: Callable[..., Any]) -> None:
         self.parts, self.build, self.labels = parts, build, parts.labels
@@ -197,11 +192,11 @@ class Summary:
         self.totals: Floats = np.sum([fact.totals for fact in self.facts], axis=0)
 
     def sum(self, count: str) -> Any:
-        """Return the sum of a count of `PartitionFacts` over all partitions."""
+        """Return a count of `PartitionFacts`, summed over partitions."""
         return sum(getattr(fact, count) for fact in self.facts)
 
     def objective(self, ridge: Floats, factor: float = 1.0) -> SummedObjective:
-        """Return the sum over all partitions; its sample is a partition, here."""
+        """Return the sum over all partitions, with a local sample."""
         wanted = max(_SAMPLE, _PER_VARIABLE * self.first.n_features)
         share = min(wanted, LARGEST_SAMPLE) / self.n_rows
         taken = [rows for rows in self.parts.each(methodcaller("take", share)) if rows]
@@ -237,7 +232,7 @@ class Summary:
         )
 
     def warn_of_comparisons(self) -> None:
-        """Warn of what is odd about comparisons; refuse weights that are all zero."""
+        """Warn of odd comparisons; refuse weights that are all zero."""
         left, tie, right = self.totals
         if not self.totals.any():
             check_weights(np.zeros(1), 1)

@@ -3,10 +3,8 @@ r"""What a partition contributes to a fit, and the sum over all partitions.
 
 .. math:: f(x) = \tfrac12 \sum_j ρ_j x_j^2 + c \sum_p f_p(x)
 
-Value, gradient and products with the Hessian are sums over partitions, and a pass over
-them costs one vector out and one vector back. The preconditioner is made of a sample of
-the rows that is here, so that no matrix travels. Least squares need one pass and are
-plain sums.
+Value, gradient and products with the Hessian are sums over partitions. The
+preconditioner is made of a local sample of the rows, so that no matrix travels.
 """
 
 from __future__ import annotations
@@ -78,8 +76,7 @@ class PartitionFacts:
 class SummedObjective:
     """½ Σ ρ_j x_j² + c Σ f_p(x) over partitions; ``ridge`` is ρ and ``factor`` is c.
 
-    The sum over all rows is about that over the ``sample``, which is here, times
-    ``share``.
+    The sum over all rows is about that over the local ``sample``, times ``share``.
     """
 
     def __init__(
@@ -102,7 +99,7 @@ class SummedObjective:
         return self.expand(x)[0]
 
     def expand(self, x: Floats) -> tuple[float, Floats]:
-        """Return f and its gradient at x; the Hessian then speaks of x."""
+        """Return f and its gradient at x; keep x for the Hessian."""
         self._at = x
         value, gradient = self._pass("expand")
         value = value + 0.5 * float(self.ridge @ x**2)
@@ -126,7 +123,7 @@ class SummedObjective:
         return tuple(self.factor * entry for entry in sums)
 
     def preconditioner(self, n_products: int = 0) -> Callable[[Floats], Floats]:
-        """Return r to M⁻¹ r for an M near the Hessian at the last expanded point."""
+        """Return r to M⁻¹ r for an M near the Hessian."""
         sample = self.sample
         if sample is None or sample.is_empty or self.n_variables > DENSE_VARIABLES:
             diagonal = np.maximum(self.hessian_diagonal(), np.finfo(float).tiny)
@@ -141,8 +138,7 @@ class SummedObjective:
 class PartitionObjective:
     """A partition as a smooth convex function; every call names the point.
 
-    It remembers the last point, so that naming it again costs nothing, and goes there
-    first if another worker has built it anew.
+    The last point is kept, and evaluated again on a worker that builds it anew.
     """
 
     facts = PartitionFacts()
@@ -150,7 +146,7 @@ class PartitionObjective:
     _at: Floats | None = None
 
     def work(self, x: Floats, *arguments: Floats, method: str) -> tuple[Any, ...]:
-        """Return what a method of the objective returns at x; 0 without rows."""
+        """Return the result of a method at x; 0 without rows."""
         if self.is_empty:
             return (0.0, 0.0) if method == "expand" else (0.0,)
         if self._at is None:
@@ -182,7 +178,7 @@ class UtilityObjective:
         return back_product(self.A, product)
 
     def hessian_diagonal(self) -> Floats:
-        """Return the diagonal of the Hessian at the last point, or what is near it."""
+        """Return the diagonal of the Hessian, or an approximation."""
         squares = self.A**2 if isinstance(self.A, np.ndarray) else self.A.power(2)
         return np.asarray(squares.T @ self.loss.hessian_diagonal()).ravel()
 
@@ -262,8 +258,8 @@ def graded_facts(grades: Grades, tree: GradeTree) -> PartitionFacts:
 class ComparedPartition:
     """Comparisons of a partition, checked; those of weight zero are left out.
 
-    Columns are left, right, y and maybe weight. Outcomes are numbers -1, 0, +1, or
-    words. What a subclass makes of them, if there are any, its `_build` says.
+    Columns are left, right, y and maybe weight; outcomes are -1, 0, +1, or words.
+    `_build` of a subclass computes what it needs.
     """
 
     facts = PartitionFacts()
@@ -333,7 +329,7 @@ class ListedPartition(ComparedPartition, LinearPartition):
 
 
 class LikelihoodPartition(ComparedPartition, PartitionObjective):
-    """-Σ s ln P(y) of the comparisons of a partition, in weights and, with ties, t."""
+    """-Σ s ln P(y) of a partition, in weights and, with ties, t."""
 
     def _build(
         self, pairs: Pairs, outcome: Any, weight: Floats, link: str = "davidson"
@@ -371,8 +367,7 @@ def _list_pairs(
 class _Squares:
     """AᵀLA, AᵀBᵀt, ‖t‖², the squares of A weighed by the diagonal of L, and a count.
 
-    L = BᵀB is a Laplacian and t a target; the count is that of differences that are
-    not zero. Sums of a partition without rows are 0.
+    L = BᵀB is a Laplacian and t a target; the count is that of nonzero differences.
     """
 
     sums: tuple[Any, ...] = (0.0, 0.0, 0.0, 0.0, 0)
@@ -414,7 +409,7 @@ class GradedSquares(_Squares):
 
 
 class ComparedSquares(ComparedPartition, _Squares):
-    """Sums over the comparisons of a partition: right - left is to be -1, 0 or 1."""
+    """Sums over the comparisons of a partition."""
 
     def _build(self, pairs: Pairs, outcome: Any, weight: Floats) -> None:
         laplacian = PairLaplacian(pairs.left, pairs.right, weight, pairs.n_items)

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Partitions at work, in this process or on the workers of a Dask cluster.
+"""Computing on partitions, in this process or on the workers of a Dask cluster.
 
-A partition is *read* into columns, *built* into an object that can compute, and asked
-to *work*. Work is a pure function of the partition and its arguments, so that another
-worker may do it again where one is lost. It returns a tuple of numbers and arrays, of
-which only sums over all partitions are needed.
+A partition is *read* into columns, *built* into an object, and asked to *work*. Work is
+a pure function, so that another worker can repeat it where one is lost. It returns a
+tuple of numbers and arrays, which are summed over all partitions.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ def add_results(*results: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def build_partition(build: Build, reader: Any) -> Any:
-    """Read the columns of a partition and build it; an error names the partition."""
+    """Read and build a partition; an error names it."""
     if hasattr(reader, "dask"):
         columns: Columns = reader.compute(scheduler="threads")
     else:
@@ -57,7 +56,7 @@ class LocalPartitions:
         return [work(partition, *arguments) for partition in self._partitions()]
 
     def sum(self, work: Work, *arguments: Any) -> tuple[Any, ...]:
-        """Return the sum of the tuples that work returns, entry by entry."""
+        """Return the sum of the tuples, entry by entry."""
         results = (work(partition, *arguments) for partition in self._partitions())
         return reduce(add_results, results)
 
@@ -95,7 +94,7 @@ class DaskPartitions:
         return self._gather(self._work(work, arguments))
 
     def sum(self, work: Work, *arguments: Any) -> tuple[Any, ...]:
-        """Return the sum of the tuples that work returns, entry by entry."""
+        """Return the sum of the tuples, entry by entry."""
         tasks = self._work(work, arguments)
         while len(tasks) > _FAN_IN:
             tasks = [

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Tables in many partitions: files, or a Dask DataFrame.
 
-Which columns a model asks for (the grade, the group) is part of how a partition is
-read, so that a worker reads just what it needs.
+A worker reads only the columns that a model needs.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ class Layout:
     maps: tuple[Callable[[Any], Any], ...] = ()  # applied to the features after reading
 
     def choose(self, known: Sequence[str], label: str) -> list[str]:
-        """Return the features among the columns of a table; all others must exist."""
+        """Return the features of a table; all named columns must exist."""
         named = [column for _, column in self.roles]
         features: Sequence[str] = ()
         if self.has_features:
@@ -58,7 +57,7 @@ class Layout:
 
 @dataclass(frozen=True)
 class FileReader:
-    """Reads one Parquet or Arrow file, on whatever machine it is called."""
+    """Reads one Parquet or Arrow file."""
 
     path: str  # absolute, because workers may run in another folder
     label: str
@@ -97,10 +96,7 @@ class _Partitioned:
         return f"{type(self).__name__}({what!s})"
 
     def readers(self, **roles: str | None) -> tuple[list[Any], list[str]]:
-        """Return what reads each partition, and the labels of the partitions.
-
-        A role is given the name of a column; None: there is none.
-        """
+        """Return readers and labels of the partitions; roles name columns, or None."""
         columns = {role: c for role, c in roles.items() if c is not None}
         for role, column in columns.items():
             if not isinstance(column, str):
@@ -155,8 +151,8 @@ class PartitionedTable(_Partitioned):
         Parameters
         ----------
         function : callable
-            Takes the features of a partition and returns new ones, such as the
-            ``transform`` of a fitted scaler or :class:`NystroemMap`.
+            Maps the features of a partition to new ones, such as the ``transform`` of a
+            fitted scaler or :class:`NystroemMap`.
 
         Returns
         -------

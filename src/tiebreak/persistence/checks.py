@@ -3,12 +3,12 @@
 
 Three rules make it safe to read a file of unknown origin:
 
-* **No code.** A file names the types it is made of. Only those in `TRUSTED` are built,
-  each by the one loader that belongs to it; functions are not among them.
-* **No inflation.** The sizes of all members, unpacked, are added up before one is read.
-  Each belongs to one part of the model, and is as long as the header of its array says.
-* **No lies.** Compiled loops trust the arrays of a model. Each estimator declares them
-  in ``_fitted_arrays``, and `check_arrays` compares.
+* **No code.** Only types in `TRUSTED` are built, each by its own loader; functions are
+  not among them.
+* **No inflation.** The unpacked sizes of all members are added up before one is read.
+  Each belongs to one part of the model, and has the length in the header of its array.
+* **No wrong arrays.** Compiled loops trust the arrays of a model, so `check_arrays`
+  compares them with the ``_fitted_arrays`` of each estimator.
 """
 
 from __future__ import annotations

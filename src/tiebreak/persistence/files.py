@@ -135,7 +135,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> Path:
     model : estimator
         A fitted model of tiebreak, or a fitted scikit-learn Pipeline that contains one.
     path : str or path-like
-        Where to. An existing file is replaced in one step once the new one is complete.
+        The file; an existing one is replaced once the new one is complete.
 
     Returns
     -------
@@ -146,7 +146,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> Path:
     ------
     TypeError, ValueError, sklearn.exceptions.NotFittedError
         If `model` is something else, not fitted, or contains what cannot be stored,
-        above all a callable kernel.
+        such as a callable kernel.
 
     See Also
     --------
@@ -154,9 +154,8 @@ def save(model: Any, path: str | os.PathLike[str]) -> Path:
 
     Notes
     -----
-    Types that `load` does not trust by itself, such as a transformer of your own, are
-    stored with a warning that names them; `load` then needs these names in ``trusted``.
-    The same model gives the same bytes.
+    Types that `load` does not trust, such as your own transformer, are stored with a
+    warning that names them for its ``trusted``. The same model gives the same bytes.
 
     Examples
     --------
@@ -217,8 +216,7 @@ def load(
         may contain besides models of tiebreak, usual transformers of scikit-learn and
         arrays. Name only what you would also run: the file decides how it is filled.
     max_bytes : int, default=2**30
-        Size of the largest content to read, unpacked, which takes about twice that
-        memory. 1 GiB holds a million support items of 100 features.
+        Largest unpacked size to read, which takes about twice that memory.
 
     Returns
     -------

@@ -30,20 +30,20 @@ def to_onnx(model: Any, *, dtype: str = "float64") -> Any:
     kernels ``"linear"``, ``"poly"`` and ``"rbf"``. In a Pipeline there may be
     StandardScaler and :class:`NystroemMap` before the model, also inside
     :class:`OnItems`. Thresholds, tie parameters and effects of covariates are not in
-    it; differences of utilities are what they apply to.
+    it.
 
     Parameters
     ----------
     model : fitted estimator or Pipeline
         A model with ``coef_``, or with centers and coefficients of one kernel.
     dtype : {"float64", "float32"}, default="float64"
-        Type of the items, of the utilities and of all numbers between.
+        Type of all numbers.
 
     Returns
     -------
     onnx.ModelProto
-        Input ``items`` of shape (n, n_features), output ``utility`` of shape (n,). It
-        needs the extra ``onnx``: ``pip install "tiebreak[onnx]"``.
+        Input ``items`` of shape (n, n_features), output ``utility`` of shape (n,).
+        Needs ``pip install "tiebreak[onnx]"``.
 
     Examples
     --------

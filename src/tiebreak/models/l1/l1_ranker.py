@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ranking with the 1-norm: linear utilities of few features, by linear programs."""
+"""Ranking with the 1-norm, by linear programs."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import KW_ONLY, dataclass
@@ -51,39 +51,34 @@ class L1Ranker(L1Utility, BaseEstimator):
 
         α ‖w‖₁ + slacks,   sums and not means,
 
-    where the slacks make up for pairs of a better item s and a worse item t whose
-    utilities are less than one apart:
+    with slacks for pairs of a better item s and a worse item t whose utilities are less
+    than one apart:
 
-    - ``slack="pair"``: Σ c_s c_t (1 - w·(x_s - x_t))₊, a slack for every pair:
-      :class:`RankSVM` with the 1-norm;
-    - ``slack="item"``: Σ c_s η_s with w·(x_s - x_t) + η_s + η_t ≥ 1 and η ≥ 0, a slack
-      for every item, which all of its pairs share (Nan et al., equation 5);
-    - ``slack="item-weighted"``: the same with every η_s weighted by the number of pairs
-      it occurs in, Σ c_s c_t (η_s + η_t) over pairs.
-
-    A feature is dropped when its weight is exactly 0.
+    - ``slack="pair"``: Σ c_s c_t (1 - w·(x_s - x_t))₊, one per pair: :class:`RankSVM`
+      with the 1-norm;
+    - ``slack="item"``: Σ c_s η_s with w·(x_s - x_t) + η_s + η_t ≥ 1 and η ≥ 0, one per
+      item (Nan et al., equation 5);
+    - ``slack="item-weighted"``: the same with Σ c_s c_t (η_s + η_t) over pairs.
 
     Parameters
     ----------
     alpha : float, default=1.0
-        Price of the 1-norm, at least 0, against a sum over pairs or items. See
-        :func:`l1_path`, which starts at the smallest alpha that drops everything.
+        Price of the 1-norm, at least 0. :func:`l1_path` starts at the smallest alpha
+        that drops everything.
     slack : {"pair", "item", "item-weighted"}, default="pair"
-        What has a slack of its own. A slack per item can pay for all of its pairs at
-        once; then all weights are 0 whatever alpha is, and a warning says so.
+        What has a slack. A slack per item can pay for all pairs; then all weights are 0
+        for every alpha, and a warning says so.
     tol : float, default=1e-6
         Bound on the relative duality gap.
     max_iter : int, default=1000
-        Linear programs to solve at most.
+        Linear programs at most.
     time_limit : float, optional
-        Seconds for a fit; then the best weights are kept and a warning carries the gap.
+        Seconds for a fit; then the best weights are kept, with a warning.
     reduction : {"threshold", "hull", None}, default="threshold"
-        How graded items become rows of the problem. ``"threshold"`` has the optimum of
-        all pairs with at most two rows per item and, for ``slack="pair"``, without
-        listing pairs. ``"hull"`` lists the pairs of those items that are vertices of
-        the convex hull of their grade (the reduction of Nan et al.), an approximation
-        as soon as a slack is positive. None lists all pairs. Comparisons are listed
-        as they are.
+        How graded items become rows of the problem. ``"threshold"`` is exact, with at
+        most two rows per item and, for ``slack="pair"``, without listing pairs.
+        ``"hull"`` lists the pairs of vertices of the convex hulls of the grades (Nan et
+        al.), an approximation as soon as a slack is positive. None lists all pairs.
     adjacent : bool, default=False
         For a slack per item of graded items: compare neighboring grades only.
 
@@ -92,22 +87,22 @@ class L1Ranker(L1Utility, BaseEstimator):
     coef_ : ndarray of shape (n_features,)
         Weights of the features, with exact zeros.
     selected_ : ndarray
-        Names of the features with a weight, or their numbers if they have no names.
+        Names, or else numbers, of the features with a weight.
     objective_, dual_objective_, gap_ : float
-        α ‖w‖₁ + slacks, what no weights can be below, and their relative difference.
+        α ‖w‖₁ + slacks, its lower bound, and their relative difference.
     dual_gradient_ : ndarray of shape (n_features,)
         The certificate of that bound: Σ λ (x_s - x_t) over pairs, for the multipliers λ
-        of the dual. No entry is larger than alpha in size, and where a feature has a
-        weight it is alpha with the sign of the weight, within the tolerance.
+        of the dual. Entries are at most alpha in size, and alpha with the sign of the
+        weight where that is not 0, within the tolerance.
     n_rows_ : tuple of (int, int)
-        Number of pairs, and of rows of the problem after its reduction; with
-        ``slack="pair"`` rows of the last linear program.
+        Number of pairs, and of rows after the reduction; with ``slack="pair"`` of the
+        last linear program.
     n_pairs_, n_iter_ : int
-        Number of pairs that were learned from, and of steps.
+        Number of pairs, and of steps.
     converged_ : bool
         Whether the gap is within ``tol``.
     n_features_in_, feature_names_in_
-        Number of features, and their names when the items came with names.
+        As in scikit-learn.
 
     See Also
     --------
@@ -117,11 +112,10 @@ class L1Ranker(L1Utility, BaseEstimator):
 
     Notes
     -----
-    Weights of rows: c_s above. A row of weight 2 is the same as a second row, and one
-    of weight 0 is not there, in all three forms. Weights of comparisons multiply the
-    slack of a pair; with ``slack="item"`` they change nothing. Tied comparisons are
-    left out, and items of comparisons with identical features are one item. The 1-norm
-    is not scale free: scale the features first.
+    The weights of rows are c_s: a row of weight 2 is the same as a second row. Weights
+    of comparisons multiply the slack of a pair; with ``slack="item"`` they change
+    nothing. Tied comparisons are left out. The 1-norm depends on units: scale the
+    features first.
 
     References
     ----------
@@ -130,8 +124,6 @@ class L1Ranker(L1Utility, BaseEstimator):
 
     Examples
     --------
-    Of three features only the first two matter:
-
     >>> import numpy as np
     >>> from tiebreak import L1Ranker
     >>> X = np.random.default_rng(0).normal(size=(60, 3))
@@ -207,14 +199,14 @@ class L1Ranker(L1Utility, BaseEstimator):
         X, y
             As in ``fit``.
         alphas : iterable of float
-            Values of alpha; descending ones make the best use of warm starts.
+            Values; descending ones make the best use of warm starts.
         qid, sample_weight
             As in ``fit``.
 
         Returns
         -------
         iterator of fitted models
-            One for each alpha, in the order given; this model itself is not fitted.
+            One for each alpha, in order; this model itself is not fitted.
         """
         models = clones_along(self, "alpha", alphas)
         data, problem, n_pairs = self._read(X, y, qid, sample_weight)
@@ -236,12 +228,12 @@ class L1Ranker(L1Utility, BaseEstimator):
         Parameters
         ----------
         X, y, qid, sample_weight
-            As in ``fit``. This model itself is not fitted.
+            As in ``fit``.
 
         Returns
         -------
         float
-            0 if slacks per item pay for everything, so that no alpha gives weights.
+            0 if no alpha gives weights.
         """
         return find_alpha_max(self._read(X, y, qid, sample_weight)[1])
 

@@ -1,16 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The problem of 1-norm ranking: scaled features, slacks, and the largest useful alpha.
+"""The problem of 1-norm ranking: scaled features, slacks, and ``alpha_max``.
 
-Features are centered (if dense) and divided by their largest size, and all costs by
-their sum, so that the solver sees numbers near one whatever the units are. The penalty
-of a weight is divided likewise: it is the same problem.
+Features are centered (if dense) and divided by their largest size, costs by their sum,
+and penalties likewise: the same problem in numbers near one.
 
-``alpha_max`` is the smallest alpha for which all weights are zero. Zero weights are
-best when no direction gains more slack than it costs, that is when some optimal
-multipliers λ of the problem without weights have ‖Σ λ (x_s - x_t)‖_∞ ≤ alpha. With a
-slack per pair there is only one λ, all ones. With a slack per item there are many, and
-it is found by climbing: for any weights (gain in slack) / ‖w‖₁ is at most that alpha,
-and the solution at one alpha gives the next until it has no weights left.
+Zero weights are optimal when some optimal multipliers λ of the problem without weights
+have ‖Σ λ (x_s - x_t)‖_∞ ≤ alpha. With a slack per pair λ is all ones. With a slack per
+item ``alpha_max`` is found by climbing: for any weights (gain in slack) / ‖w‖₁ is at
+most that alpha, and the solution at one alpha gives the next until no weights are left.
 """
 
 from __future__ import annotations
@@ -115,7 +112,7 @@ class L1Solution:
 
 @dataclass(eq=False)
 class L1Problem:
-    """A problem, and what the solver has learned of it so far."""
+    """A problem, and the state of its solver."""
 
     design: ScaledDesign
     risk: Any
@@ -172,7 +169,7 @@ _ZERO = 1e-8
 
 
 def find_alpha_max(problem: L1Problem) -> float:
-    """Find the smallest alpha for which all weights are zero; 0 if every alpha is."""
+    """Find the smallest alpha with zero weights; 0 if every alpha has."""
     k = len(problem.design.size)
     if k == 0:
         return 0.0
@@ -303,7 +300,7 @@ def compared_l1_problem(model: Any, data: Comparisons) -> L1Problem:
 def _two_slacks(
     design: ScaledDesign, better: Codes, worse: Codes, cost: Floats
 ) -> SlackRows:
-    """Write every pair as a row with the slacks of both of its items."""
+    """List every pair with the slacks of both items."""
     n = design.A.shape[0]
     items = incidence(worse, better, n)
     used = np.flatnonzero(cost > 0.0)

@@ -4,16 +4,14 @@
 Three sums, each divided by a constant so that the rows have numbers near one:
 
 * :class:`GradedPairRisk`: Σ c_i c_j (1 - w·(x_i - x_j))₊ over all pairs of different
-  grades, by a tree and never as a list;
+  grades, by a tree;
 * :class:`ListedPairRisk`: the same over pairs that are listed;
 * :class:`ItemRisk`: Σ c_i max(0, θ_below + ½ - w·x_i, w·x_i - θ_above + ½), one slack
   per item and thresholds θ between its grade and the next ones.
 
-A pair exactly at its margin of one, or an item exactly half a margin from its
-threshold, costs nothing and has the subgradient 0.
+A pair or an item exactly at its margin costs nothing and has the subgradient 0.
 
-Graded items come as classes, the rows of one grade in one group. Identical rows of a
-class are one row with the sum of their weights.
+A class has the rows of one grade in one group; its identical rows are one row.
 """
 
 from __future__ import annotations
@@ -79,7 +77,7 @@ class GradeClasses:
         return np.concatenate([[0], inner, [len(self.grade)]]).astype(np.int64)
 
     def _reach(self, adjacent: bool) -> tuple[Codes, Codes]:
-        """Give the range of classes that each class is compared with, its own among."""
+        """Give the range of classes compared with each class, itself included."""
         group = self.group[self.starts[:-1]]
         here = np.arange(len(group))
         first, last = (
@@ -94,18 +92,18 @@ class GradeClasses:
         return np.repeat(values, np.diff(self.starts))
 
     def worse_rows(self, adjacent: bool) -> tuple[Codes, Codes]:
-        """Give the range of the rows that each row is better than."""
+        """Give the range of rows below each row."""
         first, _ = self._reach(adjacent)
         return self._of_rows(self.starts[first]), self._of_rows(self.starts[:-1])
 
     def n_pairs(self, adjacent: bool) -> int:
-        """Count the pairs of given rows of different, or of neighboring, grades."""
+        """Count the pairs of different, or neighboring, grades."""
         first, last = self.worse_rows(adjacent)
         below = np.append(0, np.cumsum(self.count))
         return int(self.count @ (below[last] - below[first]))
 
     def partner_weight(self, adjacent: bool) -> Floats:
-        """Give for each row the weight of the rows that it is compared with."""
+        """Give the weight of the rows compared with each row."""
         first, last = self._reach(adjacent)
         below = np.append(0.0, np.cumsum(self.weight))[self.starts]
         worse, better = below[:-1] - below[first], below[last] - below[1:]
@@ -114,8 +112,8 @@ class GradeClasses:
     def thresholds(self, adjacent: bool) -> tuple[Codes, Codes, int, Any]:
         """Number the thresholds between neighboring grades of a group.
 
-        Returns for each row the threshold below it and the one above it, -1 where there
-        is none; the number of thresholds; and the rows that keep them in order.
+        Returns the threshold below and above each row, or -1, their number, and the
+        rows that keep them in order.
         """
         first, _ = self._reach(adjacent=False)
         has_worse = first < np.arange(len(first))
@@ -142,7 +140,7 @@ def list_ranges(
 
 
 def keep_vertices(classes: GradeClasses) -> GradeClasses:
-    """Keep the rows of each class that are vertices of its convex hull."""
+    """Keep the vertices of the convex hull of each class."""
     values, kept, skipped = classes.table.dense(), [], 0
     for lo, hi in pairwise(classes.starts):
         if hi - lo > _MOST_POINTS and values.shape[1] > _EASY_DIMENSIONS:
@@ -188,7 +186,7 @@ class ListedPairRisk:
         return value, back_product(self.A, self.slope_of(short > 0.0))
 
     def rows_near(self, x: Floats, max_rows: int) -> SlackRows:
-        """Write down the pairs that are closest to their margin."""
+        """List the pairs closest to their margin."""
         short, m = self.short_of(forward_product(self.A, x)), self.n_rows
         if m <= max_rows:
             near, rest = np.arange(m), None
@@ -208,7 +206,7 @@ class ListedPairRisk:
         )
 
     def smoothed(self, width: float) -> SmoothRisk:
-        """Give the same sum of hinges, rounded off over `width`."""
+        """Smooth the hinges over `width`."""
         return SmoothRisk(self.A, _ListedSmoothedHinge(self, width), 1.0)
 
     def short_of(self, u: Floats) -> Floats:
@@ -224,13 +222,13 @@ class ListedPairRisk:
 
 
 class _ListedSmoothedHinge:
-    """Hinges of listed pairs, rounded off over `width`, as functions of utilities."""
+    """Hinges of listed pairs, smoothed over `width`, as functions of utilities."""
 
     def __init__(self, risk: ListedPairRisk, width: float) -> None:
         self.risk, self.width = risk, width
 
     def expand(self, u: Floats) -> tuple[float, Floats]:
-        """Give the sum, and its gradient; the curvature then speaks of u."""
+        """Give the sum and its gradient, and keep u for the curvature."""
         risk, half = self.risk, 0.5 * self.width
         short = risk.short_of(u)
         self._bent = np.flatnonzero(np.abs(short) < half)
@@ -252,15 +250,14 @@ class _ListedSmoothedHinge:
 class SmoothRisk:
     """A smooth sum of hinges of weights, above the sum itself.
 
-    Its slope at any point is that of a plane below the sum: each hinge is replaced by a
-    share of its line.
+    Its slope is everywhere that of a plane below the sum.
     """
 
     def __init__(self, A: Any, loss: Any, total: float) -> None:
         self.A, self.loss, self.total = A, loss, total
 
     def expand(self, x: Floats) -> tuple[float, Floats]:
-        """Give the value and the gradient; plane and curvature then speak of x."""
+        """Give the value and the gradient; keep x for plane and curvature."""
         value, slope = self.loss.expand(forward_product(self.A, x))
         self._slope = back_product(self.A, slope) / self.total
         return value / self.total, self._slope
@@ -289,11 +286,11 @@ class GradedPairRisk:
         return value / self.total, back_product(self.A, slope) / self.total
 
     def smoothed(self, width: float) -> SmoothRisk:
-        """Give the same sum of hinges, rounded off over `width`."""
+        """Smooth the hinges over `width`."""
         return SmoothRisk(self.A, SmoothedHinge(self.hinge, width), self.total)
 
     def rows_near(self, x: Floats, max_rows: int) -> SlackRows:
-        """Write down the pairs that are closest to their margin."""
+        """List the pairs closest to their margin."""
         u = forward_product(self.A, x)
         rest = None
         if self.n_rows <= max_rows:
@@ -321,7 +318,7 @@ class GradedPairRisk:
         )
 
     def _width(self, u: Floats, wanted: int) -> float:
-        """Find the width around the margin that has about so many pairs."""
+        """Find the width around the margin with about so many pairs."""
         low, high, width = 0.0, 0.9, 0.1
         for _ in range(12):
             levels = self._levels(u, width)
@@ -359,7 +356,7 @@ class GradedPairRisk:
             yield better, worse, first, last
 
     def _list_between(self, u: Floats, width: float, most: int) -> tuple[Codes, Codes]:
-        """List pairs, evenly spread ones where there are too many at one margin."""
+        """List pairs, evenly thinned if there are too many at one margin."""
         listed: list[tuple[Codes, Codes]] = []
         for better, worse, first, last in self._levels(u, width):
             partner, owner = list_ranges(first, last, most)
@@ -393,7 +390,7 @@ class ItemRisk:
         return value, self._plane(under, over, True).a
 
     def rows_near(self, x: Floats, max_rows: int) -> SlackRows:
-        """Write down the items that are closest to a kink."""
+        """List the items closest to a kink."""
         n = len(self.cost)
         if self.n_rows <= max_rows:
             return self._rows(np.arange(n), None)
@@ -451,7 +448,7 @@ class ItemRisk:
 
 
 class FixedRows:
-    """Rows that are all written down, such as every pair with two slacks."""
+    """Rows that are all listed, such as every pair with two slacks."""
 
     n_rows = 0  # whatever the limit, all of them are there
 

@@ -8,12 +8,9 @@ known in one of two ways:
 - by weights x of the q columns of a design A: u = A x and ‖w‖ = ‖x‖;
 - by coefficients of the points: u = K Bᵀ b, with the kernel matrix K = A Aᵀ.
 
-The first is a system of q columns, the second one of m rows; the smaller is solved. In
-both b = (t - B u) / α and w = Σ (Bᵀb)_i Φ(x_i) at the solution. The duality gap is the
+The smaller of the two systems, of q columns or of m rows, is solved. In both
+b = (t - B u) / α and w = Σ (Bᵀb)_i Φ(x_i) at the solution. The duality gap is the
 squared residual of the system of rows, or at most 1/α times that of the columns.
-
-A tie of two compared points asks for a difference of 0. Rows without weight, and groups
-of one row, have no coefficient.
 """
 
 from __future__ import annotations
@@ -109,16 +106,16 @@ class LinearPoints:
         return DifferenceRows(self.design).diagonal()
 
     def coef_of_columns(self, x: Floats) -> Floats:
-        """Give the weights of the features: those of the columns of A."""
+        """Give the weights of the features."""
         return x
 
     def coef_of_roots(self, laplacian: Laplacian, b: Floats) -> Floats:
-        """Give the weights of the features from the coefficients Bᵀb of the points."""
+        """Give the weights of the features from Bᵀb."""
         return np.concatenate([b @ Z for _, Z in self._rooted(laplacian)])
 
 
 class KernelPoints:
-    """Points that are items with a kernel; several may be the same item."""
+    """Points that are items with a kernel, maybe repeated."""
 
     def __init__(self, items: KernelItems, code: Codes) -> None:
         self.items, self.code, self._kernel = items, code, items.kernel
@@ -140,7 +137,7 @@ class KernelPoints:
         return laplacian.sandwich(self._gram())
 
     def _gram(self) -> Floats:
-        """Give K, of shape (n, n), of which only the upper triangle is filled."""
+        """Give K, shape (n, n); only the upper triangle is filled."""
         gram = upper_triangle(self.n_columns, self._kernel.between)
         self._refuse_indefinite(gram)
         if not np.array_equal(self.code, np.arange(self.n_columns)):
@@ -165,11 +162,11 @@ class KernelPoints:
         return diagonal
 
     def coef_of_columns(self, x: Floats) -> Floats:
-        """Give the coefficients of the items: those of the pivots of the factor."""
+        """Give the coefficients of the items, on the pivots."""
         return self.items.design_coef(x)
 
     def coef_of_roots(self, laplacian: Laplacian, b: Floats) -> Floats:
-        """Give the coefficients of the items from those of the points, Bᵀb."""
+        """Give the coefficients of the items from Bᵀb."""
         a = laplacian.root_transpose(b)
         return np.bincount(self.code, a, self.items.n_items).astype(np.float64)
 
@@ -208,7 +205,7 @@ class LeastSquaresFit:
     idle: bool  # whether all compared points have the same utility
 
     def fitted(self, model: Any) -> dict[str, Any]:
-        """Return what every convex model says of its solution, and warn."""
+        """Return the certificate attributes, and warn."""
         converged = self.method != "cg" or self.gap <= model.tol
         if self.idle:
             warn_flat(
@@ -283,7 +280,7 @@ class ColumnForm:
         return self.finish(solution, alpha)
 
     def finish(self, solution: RidgeSolution, alpha: float) -> LeastSquaresFit:
-        """Say what a solution of the system means."""
+        """Convert a solution of the system."""
         x = solution.x
         rest = self.target - self.laplacian.root(forward_product(self.A, x))
         value = float(rest @ rest) + alpha * float(x @ x)
@@ -365,7 +362,7 @@ class RowForm:
         return self.laplacian.root(np.ascontiguousarray(factor.rows.T))
 
     def finish(self, solution: RidgeSolution, alpha: float) -> LeastSquaresFit:
-        """Say what a solution of the system means."""
+        """Convert a solution of the system."""
         b = solution.x
         differences = self.product(b) if solution.image is None else solution.image
         rest = self.target - differences
@@ -421,7 +418,7 @@ class LeastSquaresProblem:
         return 2 * q < m and q <= MAX_PIVOTS
 
     def fits(self) -> bool:
-        """Say whether the smaller system is small enough for direct solvers."""
+        """Whether the smaller system is small enough for direct solvers."""
         q, m = self.points.n_columns, self.laplacian.n_roots
         return (q if self._by_columns else m) <= LARGEST
 

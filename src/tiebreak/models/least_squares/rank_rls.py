@@ -39,34 +39,29 @@ class RankRLS(KernelUtility, BaseEstimator):
 
         minimize over w   Σ_{i<j} w_i w_j ((y_i - y_j) - (f_i - f_j))² + α ‖w‖²
 
-    with f_i = w·Φ(x_i), a sum over all pairs of a group and not a mean. It is
-    (y - f)ᵀL(y - f) + α‖w‖² with a Laplacian L that is never stored. What the pairs are
-    depends on what it is given:
+    with f_i = w·Φ(x_i), a sum over pairs and not a mean, as a linear system. The pairs
+    are
 
-    - graded items: all pairs of a group. Pairs of equal grades count as well, and ask
-      for equal utilities. How far grades are apart matters;
+    - graded items: all pairs of a group, those of equal grades too. How far grades are
+      apart matters;
     - orders: grades are minus the positions in a list, which start at 0;
-    - comparisons: Σ w_t (y_t - (f_right - f_left))², so that the better item is to be 1
-      ahead. A tie, y_t = 0, asks for equal utilities.
+    - comparisons: Σ w_t (y_t - (f_right - f_left))², with y_t = 0 for a tie.
 
-    The solution is that of a linear system. There is no threshold: wrap it in
-    :class:`ThresholdCompare` to predict ties.
+    Wrap it in :class:`ThresholdCompare` to predict ties.
 
     Parameters
     ----------
     alpha : float, default=10.0
-        α > 0, the weight of the penalty, against a sum over pairs.
-    kernel : {"linear", "poly", "rbf", "precomputed"} or callable, default="rbf"
-        Kernel between items, as in :class:`RankSVM`.
-    gamma, degree, coef0
-        Parameters of the kernel, as in :class:`SVMCompare`.
+        α > 0, the weight of the penalty.
+    kernel, gamma, degree, coef0
+        As in :class:`SVMCompare`.
     per_group : {"sum", "mean"}, default="sum"
-        Graded items and orders: ``"mean"`` divides the pair sum of a group by its size
-        (the sum of its weights).
+        Graded items and orders: ``"mean"`` divides the pair sum of a group by the sum
+        of its weights.
     solver : {"auto", "direct", "cg"}, default="auto"
-        ``"direct"`` factors a matrix of as many rows as there are features, or as there
-        are items or comparisons if these are fewer or have a kernel. ``"cg"`` is
-        conjugate gradients, without a matrix. ``"auto"`` is direct up to 8192 rows.
+        ``"direct"`` factors a matrix with one row per feature, or per item or
+        comparison if these are fewer or have a kernel. ``"cg"`` is conjugate gradients.
+        ``"auto"`` is direct up to 8192 rows.
     tol, max_iter : float, default=1e-10, and int, default=1000
         Relative duality gap and iterations of conjugate gradients.
 
@@ -76,13 +71,13 @@ class RankRLS(KernelUtility, BaseEstimator):
         The utility, as in :class:`RankSVM`. A feature that is constant inside every
         group has weight zero.
     n_pairs_ : int
-        Number of pairs that were learned from.
+        Number of pairs.
     objective_, gap_, n_iter_, converged_, gamma_
         As in :class:`SVMCompare`; the gap is from the residual of the linear system.
     solver_ : {"cholesky", "eigen", "cg"}
         What solved the system.
     n_features_in_, feature_names_in_
-        Number of features, and their names when the items came with names.
+        As in scikit-learn.
 
     See Also
     --------
@@ -104,11 +99,6 @@ class RankRLS(KernelUtility, BaseEstimator):
     array([ 0.83, -0.22])
     >>> model.score(X, y, qid=qid)
     1.0
-
-    How it does on a group that it was not fitted on, for every group:
-
-    >>> model.leave_group_out(X, y, qid=qid).round(1)
-    array([1.4, 0.6, 0.8, 8.9, 6.9])
     """
 
     __module__ = "tiebreak"  # where users find it
@@ -174,7 +164,7 @@ class RankRLS(KernelUtility, BaseEstimator):
         Returns
         -------
         iterator of fitted models
-            One for each alpha, in the order given; this model itself is not fitted.
+            One for each alpha, in order; this model itself is not fitted.
         """
         models = clones_along(self, "alpha", alphas)
         problem = self._read(X, y, qid, sample_weight)
@@ -191,8 +181,7 @@ class RankRLS(KernelUtility, BaseEstimator):
     ) -> NDArray[np.float64]:
         """Utility of every item from a fit without its group, in closed form.
 
-        It costs about as much as two fits, however many groups there are. Only
-        ``gamma="scale"`` is not found anew without the group.
+        It costs about two fits. ``gamma="scale"`` is that of all rows.
 
         Parameters
         ----------
@@ -268,7 +257,7 @@ class RankRLS(KernelUtility, BaseEstimator):
 
 
 def _leave_group_out(problem: LeastSquaresProblem, alpha: float) -> Floats:
-    """Give the utility of every graded row from a fit without its group, shape (n,)."""
+    """Give held-out utilities of the graded rows, shape (n,)."""
     laplacian, form = problem.laplacian, problem.form()
     assert isinstance(laplacian, GroupLaplacian)
     if len(laplacian.size) < 2:
@@ -301,7 +290,7 @@ def _leave_group_out(problem: LeastSquaresProblem, alpha: float) -> Floats:
 def _columns_without(
     form: ColumnForm, inverse: Floats, x: Floats, rows: Codes, alpha: float
 ) -> Floats:
-    """Give the utilities of a group without itself, by the system of columns."""
+    """Give held-out utilities of a group, by the system of columns."""
     assert isinstance(form.laplacian, GroupLaplacian)
     A = dense_array(form.A[rows])
     Z, t = form.laplacian.root_of(A, rows), form.target[rows]

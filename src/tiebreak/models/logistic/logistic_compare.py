@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The smooth comparer: left, tie and right with probabilities.
 
-Comparisons of the same two items are one row of counts, whatever their direction and
-outcome. The loss is a sum, so nothing changes but the size, and a row of weight two is
-a duplicated row by construction. Boundary convention: a difference of exactly
-``threshold_`` is a tie, and so are equal utilities.
+Comparisons of the same two items are one row of counts. Boundary convention: a
+difference of exactly ``threshold_`` is a tie, and so are equal utilities.
 """
 
 import warnings
@@ -79,53 +77,47 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
       rest, with σ(z) = 1 / (1 + exp(-z)): thresholds ±τ on a logistic variable,
       which is the model of Rao and Kupper with θ = exp(τ).
 
-    Without ties both are P(right) = σ(d). The weights w, the effects γ and β of what
-    belongs to the comparison and not to an item, and the tie parameter minimize ::
+    Without ties both are P(right) = σ(d). The weights w, the effects γ and β and the
+    tie parameter minimize ::
 
         -Σᵢ sᵢ ln P(yᵢ) + α ‖w‖²,
 
     convex, and a **sum** over comparisons with weights s: α corresponds to the
-    C = 1 / (2 α) of :class:`SVMCompare`. γ and β have no penalty, as in
-    :class:`BradleyTerry`. Comparisons of the same two items are counted first; Newton's
-    method then takes about six steps.
+    C = 1 / (2 α) of :class:`SVMCompare`. γ and β have no penalty.
 
     Parameters
     ----------
     alpha : float, default=1.0
         Penalty of ‖w‖², positive.
     kernel : {"linear", "poly", "rbf", "precomputed"} or callable, default="linear"
-        Kernel between items, as in :class:`SVMCompare`. Items without features have
-        one weight each, with ``"linear"``.
+        As in :class:`SVMCompare`. Items without features need ``"linear"``.
     gamma, degree, coef0
-        Parameters of the kernel, as in :class:`SVMCompare`.
+        As in :class:`SVMCompare`.
     link : {"davidson", "cumulative"}, default="davidson"
         How differences become probabilities.
     identity : float or None, default=None
         A positive number λ gives every item of Pairs with names *and* features a
-        deviation b from what its features say: r = w·Φ(x) + b, and the penalty grows by
-        λ Σ b². Items with names that were not seen have b = 0.
+        deviation b: r = w·Φ(x) + b, with the penalty λ Σ b². Unseen names have b = 0.
     tol : float, default=1e-8
-        Stop when the Newton decrement is this small, relative to √(2 objective).
+        Bound on the Newton decrement, relative to √(2 objective).
     max_iter : int, default=100
-        Largest number of Newton steps; then a warning carries the gap.
+        Newton steps at most; then a warning carries the gap.
     learning_rate : float, default=1.0
         Factor of the steps of ``partial_fit``.
 
     Attributes
     ----------
     coef_ : ndarray of shape (n_features,)
-        w, for the linear kernel. Items without features have one utility each, and
-        their names are ``items_``.
+        w, for the linear kernel, as in :class:`SVMCompare`.
     effect_names_, item_effect_ : ndarray
         Names of the items and their deviations b, with ``identity``.
     support_, dual_coef_, support_items_ : ndarray
-        Other kernels: r(x) = Σ dual_coef_[j] k(item support_[j], x), with rows of the
-        item table (row 2 i + 1 of a 3-D array is the right item of comparison i), and
-        features of these items, unless the kernel is precomputed.
+        Other kernels: r(x) = Σ dual_coef_[j] k(support_items_[j], x), items
+        ``support_`` (2 i + 1 is the right item of row i of a 3-D array).
     advantage_, context_coef_, context_names_ : float, ndarray and tuple of shape (q,)
-        γ, β and the names of the columns, only if fitted with them.
+        γ, β and the names of the columns, if fitted with them.
     tie_ : float
-        ν, or θ = exp(τ). Training comparisons without ties give 0, or 1: P(tie) = 0.
+        ν, or θ = exp(τ). Without ties in training 0, or 1: P(tie) = 0.
     threshold_ : float
         Largest \|d\| at which a tie is the most probable outcome; 0 if it never is.
     classes_ : ndarray
@@ -133,7 +125,7 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
     objective_, gap_, n_iter_, converged_, gamma_
         As in :class:`SVMCompare`.
     n_features_in_, feature_names_in_
-        Number of features, and their names when the items came with names.
+        As in scikit-learn.
 
     See Also
     --------
@@ -141,16 +133,15 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    ``predict`` gives the most probable outcome. Two equal utilities are always
-    predicted to tie, also where left and right are, equally, more probable.
+    ``predict`` gives the most probable outcome, but equal utilities always tie, also
+    where left and right are more probable.
 
-    With another kernel than the linear one, memory and time grow with the square of the
-    number of distinct items, or of comparisons if these are fewer, unless few items
-    express all others. With nothing but ties the utility is zero and a tie is certain.
+    With other kernels than the linear one, memory and time can grow with the square of
+    the number of distinct items, or of comparisons if these are fewer. With nothing but
+    ties the utility is zero and a tie is certain.
 
-    The penalty is a normal prior on w with standard deviation 1/√(2α), and standard
-    errors are those of the posterior at its maximum, as in :class:`BradleyTerry`, with
-    α taken as known.
+    Standard errors are those of the posterior at its maximum, with the normal prior of
+    standard deviation 1/√(2α) on w.
 
     References
     ----------
@@ -215,13 +206,11 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : Pairs or array-like of shape (n, 2, n_features)
-            Comparisons.
-        y
+        X, y
             As in ``SVMCompare.fit``.
         advantage, context : array-like of shape (n,) and (n, q), optional
             Covariates in favor of left: an advantage is 1 at home or first, 0 on
-            neutral ground, -1 if right has it. What they do is learned.
+            neutral ground, -1 if right has it.
         sample_weight
             As in ``SVMCompare.fit``.
 
@@ -253,21 +242,19 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
         *,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
-        r"""Learn from some more comparisons, one step for each, in their order.
+        r"""Learn from more comparisons, one step for each, in their order.
 
-        Goes on from where the last call, or `fit`, has stopped. A comparison moves
-        the coefficients and the tie parameter to the minimum of its own loss plus
-        Σ P_j T_j^(-1/4) (β_j - β_j^old)² / (2 η), where P_j is the second derivative
-        in β_j of everything seen so far, T_j the weight of the comparisons that
-        touched β_j, and η the ``learning_rate``: steps on the scale of each feature,
-        which cannot overshoot and shrink like T^(-3/4). Predictions are made with the
-        average of each coefficient over its steps, later ones weighing more.
+        Continues the last call or `fit`. A comparison moves the coefficients and the
+        tie parameter to the minimum of its own loss plus Σ P_j T_j^(-1/4)
+        (β_j - β_j^old)² / (2 η), where P_j is the second derivative in β_j of
+        everything seen so far, T_j the weight of the comparisons that touched β_j, and
+        η the ``learning_rate``. Such steps cannot overshoot. Predictions use the
+        average of each coefficient over its steps, with weights 1, 2, 3, …
 
         Parameters
         ----------
         X : Pairs or array-like of shape (n, 2, n_features)
-            Comparisons, without advantage and context. Names that are new, of items
-            without features or with ``identity``, enter with 0.
+            Comparisons, without advantage and context. New names enter with 0.
         y, sample_weight
             As in ``fit``.
 
@@ -278,9 +265,9 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
 
         Notes
         -----
-        Only for the linear kernel. The share of the penalty fades as comparisons come
-        in: k passes tend to the minimum of the loss plus α / k ‖w‖². The tie parameter
-        starts as if each outcome had been seen once between equal items.
+        Only for the linear kernel. The share of the penalty fades: k passes tend to the
+        minimum of the loss plus α / k ‖w‖². The tie parameter starts as if each outcome
+        had been seen once between equal items.
         """
         pairs, outcome, weight = self._check_rows(X, y, sample_weight)
         state, names, units = self._grow(pairs)
@@ -316,10 +303,10 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, DataFrame or sparse matrix of shape (n, n_features)
-            Items, seen or unseen; their names for a model fitted without features.
+        X
+            As in ``RankSVM.utility``.
         names : array-like of shape (n,), optional
-            Names of the items: adds the deviations of those known by ``identity``.
+            Names of the items: adds the deviations learned with ``identity``.
 
         Returns
         -------
@@ -336,15 +323,15 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
         return utility + self._effects(as_column_of(names, "names", len(utility)))
 
     def coefficients(self) -> pl.DataFrame:
-        """Weights of features, effects and the tie parameter, with standard errors.
+        """Estimates and standard errors of weights, effects and the tie parameter.
 
         Returns
         -------
         polars.DataFrame
             ``coefficient``, ``estimate``, ``standard_error``, ``z`` and ``p_value`` (of
             no effect): the weights of the features, or utilities of items without
-            features; the effects of advantage and context; and the tie parameter, ln ν,
-            or ln θ. Weights are shrunk by the penalty. For the linear kernel.
+            features; the effects of advantage and context; and the tie parameter, ln ν
+            or ln θ. For the linear kernel.
         """
         errors = np.sqrt(np.diagonal(self._joint_covariance()))
         unnamed = [f"feature {j}" for j in range(len(self.coef_))]
@@ -367,11 +354,10 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : None, items, Pairs or array-like of shape (n, 2, n_features), default=None
-            None: of ``coef_``. Items: of ``utility(X)``.
-            Comparisons: of ``difference(X, advantage=..., context=...)``, the only ones
-            that do not depend on where utilities are 0. Utilities of items without
-            features are measured from their mean.
-        advantage, context : array-like of shape (n,) and (n, q), optional
+            None: of ``coef_``. Items: of ``utility(X)``, centered for items without
+            features. Comparisons: of ``difference``, the only ones that do not depend
+            on where utilities are 0.
+        advantage, context
             As in `fit`, for comparisons.
 
         Returns
@@ -404,7 +390,7 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
     ) -> NDArray[np.float64]:
         """Confidence intervals of the probabilities of left, tie and right.
 
-        The interval of the difference d is carried over, the tie parameter taken as
+        They follow from the interval of the difference, with the tie parameter taken as
         known.
 
         Parameters
@@ -553,7 +539,7 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
         return data.pairs.compact(), data.y, data.weight
 
     def _check_same_kind(self, pairs: Pairs) -> None:
-        """Refuse comparisons of another kind than those learned from before."""
+        """Refuse comparisons of another kind than before."""
         if not hasattr(self, "tie_"):
             return
         name = type(self).__name__

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What `LogisticCompare` minimizes: training comparisons, counted, and their design.
 
-A kernel has one of two forms. If few items express all others it becomes features: the
-columns of a thin factor. Else utilities are u = K a with the kernel K between the
-distinct items, or between the comparisons if these are fewer (then u are differences),
-and the penalty is α uᵀa. K is no factor there but the preconditioner of conjugate
-gradients: g + 2αa, with g the slope in u, is the gradient in the norm of the kernel.
+If few items express all others, a kernel becomes features: the columns of a thin
+factor. Else utilities are u = K a with the kernel K between the distinct items, or
+between the comparisons if these are fewer (then u are differences), and the penalty is
+α uᵀa. K is then the preconditioner of conjugate gradients: g + 2αa, with g the slope in
+u, is the gradient in the norm of the kernel.
 """
 
 from __future__ import annotations
@@ -157,7 +157,7 @@ class KernelObjective:
         return out
 
     def precondition(self) -> Any:
-        """Give r to M⁻¹ r: K, or after many products the inverse of the Hessian."""
+        """Return r to M⁻¹ r: M⁻¹ is K, or after many products the inverse Hessian."""
         n, local = self.n, self.local
         if self._n_products > max(20.0, _FACTOR_SHARE * n):
             self._inverse = self._invert()
@@ -189,9 +189,8 @@ class KernelObjective:
 class LogisticProblem:
     """Training comparisons, counted, and the objective over their utilities.
 
-    Coefficients are ``n_features`` of the features (or of the factor of the kernel, or
-    one per item without features), then with ``identity`` one deviation per item, then
-    the effects of covariates.
+    Coefficients are those of features (or of the kernel's factor, or items), then with
+    ``identity`` one deviation per item, then the effects of covariates.
     """
 
     def __init__(
@@ -249,7 +248,7 @@ class LogisticProblem:
         )
 
     def _by_products(self, model: Any) -> bool:
-        """Whether products with a kernel of many items are cheaper than its factor."""
+        """Whether products with the kernel are cheaper than its factor."""
         items = self.items
         if items.is_linear or items.gram is not None or items.n_items <= _FEW_ITEMS:
             return False
@@ -348,7 +347,7 @@ class LogisticProblem:
         return state
 
     def _touching(self) -> Vector:
-        """Weight of the comparisons in which each coefficient may play a part."""
+        """Weight of the comparisons that involve each coefficient."""
         # Comparisons of two items that both have a feature are counted for it, even
         # where it cancels, but never more than there are.
         n, amount = int(self.right.max()) + 1, self.counts.sum(axis=1)
@@ -380,7 +379,7 @@ def _differences(values: Any, left: Codes, right: Codes) -> Any:
 
 
 def _weigh_present(values: Any, weight: Vector) -> Vector:
-    """Sum the weights of the rows in which each column is not zero."""
+    """Sum the weights of the rows in which each column is nonzero."""
     if sp.issparse(values):
         return np.asarray((values != 0).T @ weight)
     out = np.zeros(values.shape[1])

@@ -4,26 +4,19 @@ r"""Steps of one comparison each: ``partial_fit`` of :class:`LogisticCompare`.
 Every coefficient, and the tie parameter, has four numbers:
 
 * a *value* that every comparison moves,
-* the *average* of this value over the comparisons that touched it, later ones counting
-  more (weights 1, 2, 3, …): this is what the model predicts with,
+* the *average* of this value, with weights 1, 2, 3, …, for predictions,
 * the *curvature* P of the penalized loss so far: 2 α, plus h x² for every comparison
   with second derivative h in which the coefficient is multiplied by x,
 * the *weight* T of the comparisons that touched it.
 
-A comparison with loss ℓ moves the values to the minimum of
+The step of `LogisticCompare.partial_fit` is implicit, in one variable d. P alone would
+give steps like 1/T, the best for a diagonal Hessian; T^(-3/4) forgets the start faster
+when features are correlated, and the average removes the noise.
 
-.. math:: ℓ(β) + \frac{1}{2η} \sum_j P_j\,T_j^{-1/4}\,(β_j - β_j^{\text{old}})^2,
-
-an implicit step in one variable, d, which cannot overshoot. P alone would give steps
-that shrink like 1/T, the best for a diagonal Hessian; T to the power -3/4 forgets the
-start faster when features are correlated, and the average removes the noise.
-
-The parameter t of the cumulative link must stay positive, and the second derivative of
-a tie's loss grows like 1/t² near 0. The curvature and the steps of t are therefore
-those of u = ln(θ - 1), the log odds of a tie against a win of one of two equal items
-(which ln ν is for Davidson's link), and no step takes more than half of t.
-
-The order of the rows matters. Rows passed twice count twice, like rows of weight two.
+The parameter t of the cumulative link is positive, and the second derivative of a tie's
+loss grows like 1/t² near 0. Its curvature and steps are therefore those of
+u = ln(θ - 1), the counterpart of Davidson's ln ν, and no step takes more than half of
+t.
 """
 
 from __future__ import annotations
@@ -63,7 +56,7 @@ def new_tie(link: OutcomeLink, totals: Vector) -> Vector:
 
 
 def add_coefficients(state: Vector, penalty: Vector) -> Vector:
-    """Copy a state with new coefficients of 0, with the curvature of Σ α_j β_j²."""
+    """Copy a state with new zero coefficients, of curvature 2 α_j."""
     new = np.zeros((4, len(penalty)))
     new[CURVATURE] = 2.0 * penalty
     return np.concatenate([state[:, :-1], new, state[:, -1:]], axis=1)

@@ -1,9 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ranking pursuit with several views and items without a grade.
-
-A view sees some of the features with a kernel of its own. Where no pair of items
-without a grade exists, the views are to agree on the graded ones.
-"""
+"""Ranking pursuit with several views and items without a grade."""
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
@@ -43,7 +39,7 @@ _KEYS = ("kernel", "gamma", "degree", "coef0")
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """One way to look at items: the features that it sees, and a kernel for them."""
+    """A view: the features that it sees, and a kernel for them."""
 
     columns: NDArray[np.intp]
     kernel: Any
@@ -67,7 +63,7 @@ class View:
 def read_views(
     model: Any, n_features: int, feature_names: tuple[str, ...] | None
 ) -> list[View]:
-    """Read the parameter ``views``; a view without a kernel has that of the model."""
+    """Read the parameter ``views``."""
     if not isinstance(model.views, list | tuple) or not model.views:
         raise ValueError(
             f"{type(model).__name__} got views={model.views!r}; expected a list of "
@@ -120,7 +116,7 @@ Codes = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class CoPursuitProblem:
-    """Views of the training items, the problem that they share, and the centers."""
+    """Views of the training items, their problem, and the centers."""
 
     problem: JointProblem  # what is made small, for targets divided by `unit`
     views: list[View]  # the views
@@ -201,7 +197,7 @@ class CoPursuitProblem:
         return total / M
 
     def agreement(self, model: Any) -> Floats:
-        """Give the share of pairs that views v and u put in the same order: (M, M)."""
+        """Give the share of pairs in the same order in two views: (M, M)."""
         share = np.eye(len(self.views))
         for v, u in np.argwhere(share == 0.0):
             share[v, u] = self._share(model, v, u)
@@ -221,86 +217,74 @@ class CoPursuitProblem:
 class CoRankingPursuit(UtilityMixin, BaseEstimator):
     """Ranking functions of several views that agree where there are no grades.
 
-    A view sees some of the features, or all, with a kernel of its own. For M views it
-    learns M utilities f_v(x) = Σ_p a_p^(v) k_v(c_p^(v), x), and their mean is the
-    utility. Items with y = NaN have no grade; there the views are to agree. With L the
-    Laplacian of the pairs of graded items of a group and L̄ that of the others, equation
-    (1) of the paper is ::
+    A view sees some or all of the features with its own kernel. For M views it learns M
+    utilities f_v(x) = Σ_p a_p^(v) k_v(c_p^(v), x), and their mean is the utility. The
+    views are to agree on items without a grade, y = NaN. With L the Laplacian of the
+    pairs of graded items of a group and L̄ that of the others, equation (1) of the
+    paper is ::
 
         Σ_v (s - f_v)ᵀL(s - f_v) + ν Σ_{v,u} (f_v - f_u)ᵀL̄(f_v - f_u),
 
-    sums over pairs and not means, where the last sum has every two views twice. Without
-    items that have no grade, views are to agree on those that have one. A step adds one
-    kernel function to every view. Their coefficients solve a system of M equations, and
-    the step with the largest fall is taken; nothing is fitted again later.
-
-    ``objective="increments"``, the paper's figure 1, chooses increments as if every
-    view had to explain what the *mean* of all views leaves: in the formula above
-    increments stand for f_v and the residual of the mean for s. ``"functions"`` makes
-    the formula itself smaller, each view with its own residual and all that the views
-    differ by so far.
-
-    ``indices="free"`` looks for a center of its own for every view, among all
-    combinations up to 200,000; beyond, centers are replaced one view after another
-    until none can be replaced by a better one, which may miss the best combination.
-    ``"shared"`` takes the same center for all views, of m candidates.
+    sums over pairs and not means, where the last sum has every two views twice. If
+    there are no pairs without a grade, views are to agree on the graded ones. A step
+    adds one kernel function to every view, those with the largest decrease; there is no
+    back-fitting.
 
     Parameters
     ----------
     n_basis : int, default=10
-        Number of steps; with a validation set in ``fit`` the largest number to try.
+        Number of steps; with a validation set in ``fit`` the largest to try.
     views : list, default=("rbf", "linear")
-        The views. Each is a kernel (all features), a list of columns, their names or a
-        slice (the kernel of the model), or a dict with some of the keys "columns",
+        Each view is a kernel (of all features), columns as numbers, names or a slice
+        (with the kernel of the model), or a dict with some of the keys "columns",
         "kernel", "gamma", "degree" and "coef0".
     nu : float or "auto", default="auto"
-        ν ≥ 0, how much disagreement costs. ``"auto"``: the summed weights of the pairs
-        of graded rows, divided by those of the pairs without a grade; see Notes.
+        ν ≥ 0, the cost of disagreement. ``"auto"``: the summed weights of the pairs of
+        graded rows, divided by those of the pairs without a grade, ν = tr L / tr L̄; 1,
+        as in the paper, if all rows have a grade. Only a validation set can say whether
+        ν > 0 helps.
     kernel : {"linear", "poly", "rbf"} or callable, default="rbf"
         Kernel of views that name none.
     gamma, degree, coef0
-        Parameters of the kernel, as in :class:`SVMCompare`, on the features of a view.
+        As in :class:`SVMCompare`, on the features of a view.
     per_group : {"sum", "mean"}, default="sum"
-        ``"mean"`` divides the sum over the pairs of a group by its size.
+        As in :class:`RankingPursuit`.
     cache_size : float, default=500
         Megabytes for columns of kernel values and for products between them.
     objective : {"increments", "functions"}, default="increments"
-        What a step makes small.
+        What a step decreases. ``"increments"``: equation (1) with increments for f_v
+        and the residual of the *mean* of all views for s (the paper's figure 1).
+        ``"functions"``: equation (1) itself.
     indices : {"free", "shared"}, default="free"
-        Whether views have centers of their own.
+        ``"free"``: views have centers of their own, the best of all combinations up to
+        200,000; beyond, centers are replaced one view after another until none
+        improves, which may miss the best.
 
     Attributes
     ----------
     support_, dual_coef_ : ndarray of shape (n_steps, M)
-        Graded item that every step gave to every view as a center, as a row of the item
-        table, and their coefficients.
+        Center, as a row of the item table, and coefficient of every step and view.
     support_items_, item_coef_ : array of shape (k, n_features), and (k, M)
         Utility v is Σ item_coef_[j, v] k_v(support_items_[j], x).
     agreement_ : ndarray of shape (M, M)
-        Share of the pairs of items without a grade (of graded ones, if there are no
-        such pairs), inside groups, that views v and u put in the same order; a tie of
-        view u counts half, and a tie of view v does not count.
+        Share of the pairs without a grade (or else of graded ones) inside groups that
+        views v and u put in the same order; ties of view u count half, and those of
+        view v do not count.
     n_basis_, nu_ : int, float
-        Number of steps that the model has, and the ν that was used.
+        Number of steps kept, and the ν used.
     path_, path_support_ : ndarray of shape (n_steps, M)
-        As ``dual_coef_`` and ``support_``, also of steps beyond ``n_basis_``.
+        ``dual_coef_`` and ``support_``, also beyond ``n_basis_``.
     objective_path_, validation_path_ : ndarray of shape (n_steps + 1,) and (n_steps,)
-        Equation (1) before and after every step, and swapped pairs of the validation.
+        Equation (1) before the first and after every step, and the fraction of swapped
+        pairs in the validation set.
     gamma_ : ndarray of shape (M,)
         The gamma of each view.
     n_features_in_, feature_names_in_
-        Number of features, and their names when the items came with names.
+        As in scikit-learn.
 
     See Also
     --------
     RankingPursuit : One view, all items graded, with back-fitting.
-
-    Notes
-    -----
-    Pairs of rows without a grade outnumber those of graded rows. With ``"auto"``, ν =
-    tr L / tr L̄, disagreement counts as a mean over its pairs times the number of graded
-    pairs; it is 1, the formula of the paper, where all rows have a grade. Only a
-    validation set can say whether ν > 0 helps.
 
     References
     ----------
@@ -318,8 +302,6 @@ class CoRankingPursuit(UtilityMixin, BaseEstimator):
     >>> model.view_utilities(X).shape
     (100, 2)
     >>> model.score(X, truth) > 0.8
-    True
-    >>> bool(model.agreement_[0, 1] > 0.8)
     True
     """
 
@@ -377,8 +359,7 @@ class CoRankingPursuit(UtilityMixin, BaseEstimator):
         X, y, qid, sample_weight
             As in ``RankSVM.fit``, without comparisons; y is NaN where no grade is.
         validation : (X, y) or (X, y, qid), optional
-            Graded items on which the number of steps is chosen, 1 to ``n_basis``: the
-            smallest of those for which the mean of the views swaps the fewest pairs.
+            As in ``RankingPursuit.fit``, for the mean of the views.
 
         Returns
         -------

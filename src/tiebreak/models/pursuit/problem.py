@@ -1,13 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a pursuit minimizes: a sum of squares as a function of distinct items.
+"""The objective of a pursuit: a sum of squares as a function of distinct items.
 
-Grades: Σ over pairs of rows of a group w_i w_j ((s_i - s_j) - (f_i - f_j))², which is
-(s - f)ᵀL(s - f) with the Laplacian L of the groups; or Σ w_i (s_i - f_i)². Comparisons:
-Σ w (y - (f_right - f_left))². All are c - 2 b·f + fᵀLf for the vector f of utilities of
-the distinct items, so that identical items are one row however often they occur.
+It is c - 2 b·f + fᵀLf for the utilities f of the distinct items, with a Laplacian L, or
+for single grades a diagonal one.
 
-The solver needs products L v, the numbers kᵀLk of a block of columns k, and columns
-without what L does not see. Of a Laplacian that is a constant, and leaving it in would
+A Laplacian does not see constants. They are removed from columns k, because they would
 cost the digits of columns that hardly vary, such as those of a wide Gaussian kernel.
 """
 
@@ -57,7 +54,7 @@ class _LaplacianForm:
     """A Laplacian, which does not see constants."""
 
     def reduce(self, k: Floats) -> Floats:
-        """Subtract the mean, of which L sees nothing."""
+        """Subtract the mean, which L does not see."""
         return k - k.mean()
 
 
@@ -137,7 +134,7 @@ def problem_of_differences(model: Any, data: Grades) -> PursuitProblem:
 
 
 def centered_targets(laplacian: GroupLaplacian, y: Floats) -> tuple[float, Floats]:
-    """Give a power of two near the size of grades, and centered grades over it."""
+    """Give a power of two near the size of grades, and scaled centered grades."""
     first = _power_of_two(np.abs(y).max())
     centered = laplacian.center(y / first)
     second = _power_of_two(np.abs(centered).max())
@@ -184,7 +181,7 @@ def group_laplacian(data: Grades, rows: Codes, per_group: str) -> GroupLaplacian
 
 
 def read_validation(model: Any, validation: Any) -> Comparisons | Grades:
-    """Check data held out to choose a number of steps, as those that a model knows."""
+    """Check a validation set as data of the model."""
     if not isinstance(validation, tuple | list) or len(validation) not in (2, 3):
         raise ValueError(
             "validation must be (X, y), or (X, y, qid) for graded items; y is None for "
@@ -206,11 +203,7 @@ def read_validation(model: Any, validation: Any) -> Comparisons | Grades:
 def validation_errors(
     model: Any, validation: Any, utilities: Callable[[ItemTable], Floats]
 ) -> Floats:
-    """Give the error on a validation set after every step: utilities have (n, steps).
-
-    It is the fraction of swapped pairs of graded items, or of comparisons that are
-    predicted wrongly.
-    """
+    """Give the validation error after every step; utilities have (n, steps)."""
     held_out = read_validation(model, validation)
     if isinstance(held_out, Comparisons):
         pairs = held_out.pairs
@@ -224,7 +217,7 @@ def validation_errors(
 
 
 def warn_of_path(model: Any, n_steps: int, exhausted: bool) -> None:
-    """Warn of a path without steps, or with fewer than were wanted."""
+    """Warn of a path with fewer steps than requested."""
     if n_steps == 0:
         warn_flat(
             model,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pursuits of one utility: a sum of a few kernel functions, learned greedily."""
+"""Pursuits of one utility: a greedy sum of kernel functions."""
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
@@ -70,7 +70,7 @@ class KernelPursuit(UtilityMixin):
     }
 
     def _pursue(self, problem: PursuitProblem, validation: Any) -> Self:
-        """Choose and fit the functions, and keep as many as validation says."""
+        """Choose and fit the functions; keep as many as validation chooses."""
         if self.prefit and not self.backfit:
             raise ValueError(
                 f"{type(self).__name__} got prefit=True with backfit=False, but prefit "
@@ -145,69 +145,63 @@ class KernelPursuit(UtilityMixin):
 class RankingPursuit(KernelPursuit, BaseEstimator):
     """A ranking function of a few kernel functions, one chosen after another.
 
-    The utility is r(x) = Σ a_j k(c_j, x) with few centers c_j, small enough to read and
-    fast to serve. What it makes small depends on what it is given:
+    The utility is r(x) = Σ a_j k(c_j, x) with few centers c_j. It minimizes
 
     - graded items and orders: Σ w_i w_j ((s_i - s_j) - (r(x_i) - r(x_j)))² over all
-      pairs of rows of a group, those of equal grades too. With the Laplacian L of the
-      groups that is (s - f)ᵀL(s - f), and L is never stored;
-    - comparisons: Σ w (y - (r(right) - r(left)))² with y = -1, 0, +1. A tie asks for a
-      difference of 0.
+      pairs of rows of a group, those of equal grades too: (s - f)ᵀL(s - f) with the
+      Laplacian L of the groups;
+    - comparisons: Σ w (y - (r(right) - r(left)))² with y = -1, 0, +1.
 
     Both are sums and not means. For the residual ρ = s - f a column k of kernel values
     makes the sum smaller by (kᵀLρ)² / kᵀLk; the largest is taken. With back-fitting all
-    coefficients are then solved for again, so that the residual is orthogonal to all
-    chosen columns, KᵀLρ = 0. A column that is constant inside every group, kᵀLk = 0, is
-    never taken, nor one that depends on those taken before. What was chosen is fitted
-    with the penalty α ‖r‖² = α Σ a_i a_j k(c_i, c_j), that of :class:`RankRLS`.
+    coefficients are then solved for again. Columns that are constant inside every
+    group, kᵀLk = 0, or depend on chosen ones are never taken. Coefficients have the
+    penalty α ‖r‖² = α Σ a_i a_j k(c_i, c_j), that of :class:`RankRLS`.
 
     Parameters
     ----------
     n_basis : int, default=10
-        Number of steps, and so of basis functions at most. With a validation set in
-        ``fit`` the largest number to try.
+        Number of steps; with a validation set in ``fit`` the largest to try.
     alpha : float, default=1.0
-        Penalty of ‖r‖² in the coefficients of every step, at least 0; functions are
-        chosen without it. It has no effect without back-fitting.
-    kernel : {"linear", "poly", "rbf", "precomputed"} or callable, default="rbf"
-        Kernel between items, as in :class:`SVMCompare`.
-    gamma, degree, coef0
-        Parameters of the kernel, as in :class:`SVMCompare`.
+        Penalty of ‖r‖², at least 0. Functions are chosen without it, and it has no
+        effect without back-fitting.
+    kernel, gamma, degree, coef0
+        As in :class:`SVMCompare`.
     backfit : bool, default=True
-        Whether all coefficients are solved for again after every step. Without, a
-        basis function may be chosen several times.
+        Whether all coefficients are solved for again after every step. If not, a basis
+        function may be chosen several times.
     cache_size : float, default=500
-        Megabytes for columns of kernel values; others are computed in every step.
+        Megabytes for columns of kernel values.
     per_group : {"sum", "mean"}, default="sum"
         Graded items, orders: ``"mean"`` divides the sum of a group by its size.
     prefit : bool, default=False
-        Whether to choose the function that is best after back-fitting, not before.
+        Whether to choose the function that is best after back-fitting.
 
     Attributes
     ----------
     support_ : ndarray of int of shape (k,)
-        Chosen centers in the order of choice: rows of the item table, of identical
-        items the first.
+        Rows of the chosen centers in the item table, in the order of choice; of
+        identical items the first.
     dual_coef_ : ndarray of shape (k,)
         Their coefficients.
     support_items_ : ndarray or csr_array of shape (k, n_features)
-        The chosen centers themselves; not for a precomputed kernel.
+        The chosen centers, unless the kernel is precomputed.
     coef_ : ndarray of shape (n_features,)
         Weights of the features, for the linear kernel.
     n_basis_ : int
-        Number of steps that the model has.
+        Number of steps kept.
     path_, path_support_ : ndarray
-        Coefficients after every step, shape (n_steps, n_chosen), also of steps beyond
-        ``n_basis_``; and as ``support_`` of the whole path.
+        Coefficients after every step, shape (n_steps, n_chosen), and ``support_`` of
+        the whole path, also beyond ``n_basis_``.
     objective_path_ : ndarray of shape (n_steps + 1,)
-        The sum of squares before the first step and after every step, with penalty.
+        The penalized sum of squares before the first step and after every step.
     validation_path_ : ndarray
-        Error after every step on the validation set: the fraction of swapped pairs, or
-        of comparisons predicted wrongly.
+        Fraction of swapped pairs, or of wrong comparisons, in the validation set after
+        every step.
     gamma_ : float
-        The gamma that is used.
+        The gamma used.
     n_features_in_, feature_names_in_
-        Number of features, and their names when the items came with names.
+        As in scikit-learn.
 
     See Also
     --------
@@ -261,8 +255,8 @@ class RankingPursuit(KernelPursuit, BaseEstimator):
         X, y, qid, sample_weight
             As in ``RankSVM.fit``.
         validation : (X, y) or (X, y, qid), optional
-            Data on which the number of steps is chosen, 1 to ``n_basis``: the smallest
-            of those with the least error.
+            Data on which the number of steps, 1 to ``n_basis``, is chosen: the smallest
+            with the least error.
 
         Returns
         -------
@@ -279,31 +273,26 @@ class RankingPursuit(KernelPursuit, BaseEstimator):
 class MatchingPursuit(KernelPursuit, BaseEstimator):
     """Grades as a sum of a few kernel functions, one chosen after another.
 
-    The pursuit of :class:`RankingPursuit` with L the identity: it makes ::
+    It is :class:`RankingPursuit` with L the identity: it minimizes ::
 
         Σ w_i (s_i - r(x_i))²,    r(x) = Σ a_j k(c_j, x),
 
-    small, a sum over items and not a mean, which fits the grades s themselves and not
-    their differences. Groups play no part in the fit, only in ``score``. There is
-    no intercept.
+    a sum over items and not a mean. Groups play no part in the fit, only in ``score``.
+    There is no intercept.
 
     Parameters
     ----------
-    n_basis : int, default=10
-        Number of steps, as in :class:`RankingPursuit`.
-    alpha : float, default=0.0
-        Penalty of ‖r‖² in the coefficients, as in :class:`RankingPursuit`.
-    kernel, gamma, degree, coef0, backfit, cache_size, prefit
-        The basis functions, as in :class:`RankingPursuit`.
+    n_basis, alpha, kernel, gamma, degree, coef0, backfit, cache_size, prefit
+        As in :class:`RankingPursuit`; the default of ``alpha`` is 0.
 
     Attributes
     ----------
     support_, dual_coef_, support_items_, coef_, gamma_
-        The chosen centers and their coefficients, as in :class:`RankingPursuit`.
+        As in :class:`RankingPursuit`.
     n_basis_, path_, path_support_, objective_path_, validation_path_
-        The steps, as in :class:`RankingPursuit`.
+        As in :class:`RankingPursuit`.
     n_features_in_, feature_names_in_
-        Number of features, and their names when the items came with names.
+        As in scikit-learn.
 
     See Also
     --------

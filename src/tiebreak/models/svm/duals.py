@@ -2,9 +2,8 @@
 """Dual problems of support vector machines, and fits along a path of C.
 
 Comparisons of the same two items are one row of the pair kernel with up to four dual
-variables: right better (sign +1), left better (sign -1), and for a tie both directions.
-Of thresholds each is a block of the dual problem, and an item, a row of the kernel, is
-at most two variables per block: the weight of its rows above, and of those below.
+variables: right better, left better, and both directions of a tie. Each threshold is a
+block, in which an item is at most two variables: its weight above, and below.
 """
 
 from __future__ import annotations
@@ -53,7 +52,7 @@ def order_terms(weight: Floats, ties: str) -> list[Term]:
 
 
 def list_terms(terms: list[Term]) -> tuple[Codes, Codes, Floats, Floats, Floats]:
-    """Give cell, row, weight, sign and label of everything that has a weight."""
+    """Give cell, row, weight, sign and label of all weighted terms."""
     kinds, weights, signs, labels = zip(*terms, strict=True)
     used = [np.flatnonzero(weight) for weight in weights]
     sizes, row = [len(rows) for rows in used], np.concatenate(used)
@@ -68,7 +67,7 @@ def order_dual(problem: CellProblem, C: float, ties: str = "ignore") -> Dual:
 
 
 def compare_dual(problem: CellProblem, C: float, tie_weight: float = 1.0) -> Dual:
-    """Return the dual of the machine that compares; without ties it only orders."""
+    """Return the dual of the comparison machine; without ties it only orders."""
     left, tied, right = problem.weight
     if not tied.any():
         return order_dual(problem, C)
@@ -131,7 +130,7 @@ def solve_dual(
 def keep_dual(
     problem: CellProblem, dual: Dual, solution: DualSolution
 ) -> dict[str, Any]:
-    """Return the utility, the coefficients that are not zero, and the certificate."""
+    """Return the utility, the nonzero coefficients, and the certificate."""
     signed = dual.qp.sign * solution.s
     of_cells = np.bincount(dual.cell, signed, problem.weight.size)
     return {
@@ -144,7 +143,7 @@ def keep_dual(
 
 
 def is_flat(problem: CellProblem, solution: DualSolution, size: Floats) -> bool:
-    """Whether utilities (or differences) are equal but for rounding of this size."""
+    """Whether utilities (or differences) are equal up to rounding."""
     fitted = solution.fitted[0]
     spread = np.ptp(fitted) if problem.ends is None else np.abs(fitted).max()
     largest = float(problem.kernel.diagonal().max())
@@ -208,14 +207,14 @@ def path(
     X, y
         As in ``fit``.
     Cs : iterable of float
-        Values of C; ascending values make the best use of warm starts.
+        Values of C; ascending ones make the best use of warm starts.
     qid, sample_weight
         As in ``fit``; comparisons have no groups.
 
     Returns
     -------
     iterator of fitted models
-        One for each C, in the order given; this model itself is not fitted.
+        One for each C, in order; this model itself is not fitted.
     """
     _, fits = fit_along(self, Cs, X, y, qid, sample_weight)
     return (model for model, _ in fits)
@@ -243,11 +242,11 @@ class PathFit:
     Parameters
     ----------
     models : list
-        Fitted models, in the order of the values of C.
+        Fitted models, in the order of C.
     items : KernelItems
-        The training items that they share.
+        Their training items.
     coefs : ndarray of shape (n_items, n_models)
-        Coefficients of the models on these items.
+        Coefficients on these items.
     """
 
     models: list[Any]
@@ -286,9 +285,9 @@ def fit_path(
     Parameters
     ----------
     machine : SVMCompare, or RankSVM with the hinge
-        Model whose other parameters are used; it is not fitted itself.
+        Not fitted itself.
     X, y, Cs, sample_weight
-        Comparisons, and values of C as in ``SVMCompare.path``.
+        As in ``SVMCompare.path``.
 
     Returns
     -------

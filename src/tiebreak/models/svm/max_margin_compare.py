@@ -3,15 +3,13 @@
 
 Boundary convention: a difference of exactly ``threshold_`` is a tie.
 
-With C, the comparison machine has the 1-norm of the coefficients a of the distinct
-training items z in place of ½ aᵀKa. Its dual is solved,
+The dual of the program with C is solved,
 
     maximize over s   Σ label_v s_v
     subject to        |Σ_v s_v sign_v (k(z_j, right) - k(z_j, left))| ≤ 1   for all j,
                       Σ s = 0,   s in the box of the quadratic program,
 
-whose multipliers are a and β. A simplex solution has as many a_j ≠ 0 as the optimum
-needs, and the others exactly zero.
+whose multipliers are a and β.
 """
 
 from dataclasses import KW_ONLY, dataclass, replace
@@ -47,56 +45,52 @@ class MaxMarginCompare(KernelUtility, ClassifierMixin, BaseEstimator):
         subject to           |w·d| ≤ 1 - μ  for ties,   y w·d ≥ 1 + μ  for the others,
 
     so that a difference of utilities w·x up to 1 is a tie and μ is the smallest
-    distance of a difference from that boundary. μ > 0 means that the comparisons are
-    linearly separable. The quadratic program (``"qp"``) is ::
+    distance from that boundary; μ > 0 means that the comparisons are linearly
+    separable. The quadratic program (``"qp"``) is ::
 
         minimize over u, β   ½ ‖u‖²
         subject to           |u·d| + β ≤ -1  for ties,   y u·d + β ≥ 1  for the others,
 
-    whose solution is reported as w = -u/β and μ = -1/β; it is feasible for the linear
-    program, so its margin is never larger.
+    reported as w = -u/β and μ = -1/β, which is feasible for the linear program.
 
-    With ``C`` the linear program allows violations, and takes kernels. The utility is
-    Σ a_j k(z_j, x) over the distinct training items z, and ::
+    With ``C`` the linear program allows violations and takes kernels: the utility is
+    Σ a_j k(z_j, x) over the distinct training items z, and it solves ::
 
         minimize over a, β   ‖a‖₁ + C Σ_i w_i Σ (1 - label (β + difference))₊,
 
     a sum over comparisons: wins and losses have label 1 and the difference y d of
-    utilities, ties have label -1 and both differences d and -d. It is
-    :class:`SVMCompare` with the 1-norm of the coefficients in place of the norm of the
-    function, so that few items carry the utility.
+    utilities, ties have label -1 and both differences d and -d. This is
+    :class:`SVMCompare` with the 1-norm of the coefficients, so that few items carry the
+    utility.
 
     Parameters
     ----------
     program : {"lp", "qp"}, default="lp"
         Which margin to maximize.
     kernel : {"linear", "poly", "rbf", "precomputed"} or callable, default="linear"
-        Kernel between items, where ``C`` is given; as in :class:`SVMCompare`.
+        Kernel between items, with ``C``, as in :class:`SVMCompare`.
     gamma, degree, coef0
-        Parameters of the kernel, as in :class:`SVMCompare`.
+        As in :class:`SVMCompare`.
     C : float, optional
-        Cost of a violated margin, for ``"lp"``. None: no violation is allowed, and the
-        kernel is linear.
+        Cost of a violated margin, for ``"lp"``. None: no violation, and a linear
+        kernel.
     tol, max_iter : float, default=1e-6, and int, default=10000
         Relative duality gap and iterations of the quadratic program.
 
     Attributes
     ----------
     coef_ : ndarray of shape (n_features,)
-        w, scaled so that a difference of 1 is the border of a tie. Without ties the
-        hard-margin w, whose smallest difference is 1. With ``C`` and the linear kernel
-        Σ a_j z_j, not scaled.
+        w; a difference of 1 is the border of a tie or, without ties, the smallest one.
+        With ``C`` and the linear kernel Σ a_j z_j.
     item_coef_, support_items_ : ndarray
-        The a_j that are not zero and their items, for other kernels. With a precomputed
-        kernel ``item_coef_`` has all of them.
+        Nonzero a_j and their items, for other kernels; all a_j of a precomputed one.
     margin_ : float
-        μ. Not positive when the comparisons are not separable. Without ties
-        1 / ‖w‖, the distance of the closest difference from zero. With ``C`` the
-        smallest distance of a difference from the border, negative on the wrong side,
-        in units of ``threshold_`` if that is not zero.
+        μ; not positive if the comparisons are not separable. Without ties 1 / ‖w‖. With
+        ``C`` the smallest distance of a difference from the border, negative on the
+        wrong side, in units of ``threshold_`` if that is not zero.
     separable_ : bool
-        Whether a linear utility with a threshold explains every comparison; with
-        ``C`` whether the one that was found does.
+        Whether a linear utility with a threshold explains every comparison; with ``C``
+        whether this one does.
     threshold_ : float
         1, or 0 when there are no ties; with ``C`` max(0, -β).
     intercept_ : float
@@ -106,16 +100,15 @@ class MaxMarginCompare(KernelUtility, ClassifierMixin, BaseEstimator):
     classes_ : ndarray
         The outcomes -1, 0, 1.
     n_features_in_, feature_names_in_
-        Number of features, and their names when the items came with names.
+        As in scikit-learn.
 
     Notes
     -----
-    Not separable is a result and not an error: ``separable_`` is False, ``margin_`` is
-    the optimum of the linear program (not positive), ``coef_`` its solution, and a
-    warning says so. Without ties the linear program is unbounded, so the hard-margin
-    ranking machine is solved instead, with threshold 0; with ``C`` the same program
-    without β. The w of the linear program need not be unique: compare margins. The
-    program with ``C`` is for some thousand distinct items at most.
+    Comparisons that are not separable give a warning and the solution of the linear
+    program. Without ties that program is unbounded, so the hard-margin ranking machine
+    is solved, with threshold 0; the program with ``C`` then has no β. The w of the
+    linear program need not be unique: compare margins. The program with ``C`` is for a
+    few thousand distinct items.
 
     References
     ----------
@@ -186,7 +179,7 @@ class MaxMarginCompare(KernelUtility, ClassifierMixin, BaseEstimator):
         return self._keep({**data.attributes, "classes_": data.classes, **fitted})
 
     def _fit_hard(self, data: Comparisons) -> dict[str, Any]:
-        """Allow no violation, and find out whether that is possible."""
+        """Fit without violations, if that is possible."""
         has_ties = bool((data.y == 0).any())
         fitted = linear_program(data, has_ties)
         margin, w = fitted["margin_"], fitted["coef_"]
@@ -281,7 +274,7 @@ def linear_program(data: Comparisons, has_ties: bool) -> dict[str, Any]:
 
 
 def solved(program: LinearProgram) -> Any:
-    """Solve a linear program that has a solution; refuse what the solver does not."""
+    """Solve a feasible linear program; raise if the solver fails."""
     lp = program.solve()
     if lp.status != "optimal":
         raise ValueError(
@@ -296,8 +289,7 @@ def solve_soft_lp(
 ) -> tuple[Floats, float, Floats, float, float]:
     """Solve the soft-margin linear program. Without ties there is no β, and it is 0.
 
-    Returns a, β, the difference of utilities of each row of the problem, the objective
-    ‖a‖₁ + C Σ w ξ, and how far that may at most be above the best one, relative to it.
+    Returns a, β, the differences of utilities, the objective and its relative gap.
     """
     assert problem.ends is not None
     dual, items = compare_dual(problem, C), problem.items

@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The order support vector machine: machines for "in the top t" that share a utility.
+"""The order support vector machine.
 
-Sign convention: an item in the top t is on the positive side of cut t, so that a larger
-utility is better. (As printed in the paper of Kamishima et al. the sign is the other
-way round, which would reverse the order.)
+Sign convention: an item in the top t is on the positive side of cut t. The sign printed
+by Kamishima et al. would reverse the order.
 
-A group of graded items is a list, best first, in which equal grades are a tied block
-that fills as many places as it has items. A list of L places has the cuts t = 1 … L-1;
-the items that end at place t or before are above the cut, those that begin after it
-below. A tied block with places on both sides takes no part in that cut.
+A tied block fills as many places as it has items. A list of L places has the cuts t = 1
+… L-1: items that end at place t or before are above, those that begin after it below,
+and a tied block with places on both sides takes no part.
 """
 
 from dataclasses import KW_ONLY, dataclass
@@ -41,7 +39,7 @@ Codes = NDArray[np.int64]
 class Places:
     """Where rows stand in their lists: places ``begin`` to ``end - 1`` of ``length``.
 
-    These are of a row's tied block. ``n_idle`` of the lists are a single block.
+    They are those of its tied block; ``n_idle`` lists are a single block.
     """
 
     begin: Codes
@@ -125,38 +123,34 @@ class OrderSVM(KernelUtility, BaseEstimator):
         minimize over w, v, b   ½ ‖w‖² + ½ coupling Σ_t ‖v_t‖²
                                 + C Σ_t Σ_i w_i (1 - z_it ((w + v_t)·Φ(x_i) - b_t))₊,
 
-    a sum over cuts t and over the items of all lists that are longer than t, not a
-    mean. Tied items whose places lie on both sides of a cut take no part in it. Every
-    cut has a machine of its own, w + v_t; the utility is what they share, w·Φ(x).
+    a sum over cuts t and the items of all lists longer than t, not a mean. Tied items
+    on both sides of a cut take no part in it. Every cut has its own machine, w + v_t;
+    the utility is what they share, w·Φ(x).
 
     Parameters
     ----------
     C : float, default=0.1
         Cost of a violated margin.
-    kernel : {"linear", "poly", "rbf", "precomputed"} or callable, default="rbf"
-        Kernel between items, as in :class:`SVMCompare`. With ``"precomputed"``, X (of
-        orders: their item table) has the values between all items in ``fit``, later
-        between new items and these.
-    gamma, degree, coef0
-        Parameters of the kernel, as in :class:`SVMCompare`.
+    kernel, gamma, degree, coef0
+        As in :class:`SVMCompare`. ``"precomputed"``: X, or the item table of orders,
+        holds the kernel values.
     coupling : float, default=1.0
-        Price of a machine that differs from the shared one. With a large value there
-        is one direction for all cuts; with a small one they are free, and the utility
-        is the sum of what they found, scaled down.
+        Price of a machine that differs from the shared one. A large value gives one
+        direction for all cuts; a small one leaves them free.
     tol, max_iter, cache_size
-        Accuracy, iterations and memory of the solver, as in :class:`SVMCompare`.
+        As in :class:`SVMCompare`.
     cuts : array-like of int, default=None
-        The cuts t. None: all that have an item on either side; of more than 50, evenly
-        spaced ones are used, with a warning.
+        The cuts t. None: all with items on both sides; of more than 50, evenly spaced
+        ones, with a warning.
 
     Attributes
     ----------
     cuts_ : ndarray of int of shape (n_cuts,)
-        The cuts t that were used, ascending.
+        The cuts used, ascending.
     thresholds_ : ndarray of shape (n_cuts,)
-        b_t of every cut; the middle of its interval where several values are as good.
+        b_t of every cut; the middle where an interval is optimal.
     cut_coef_ : ndarray of shape (n_cuts, n_features)
-        v_t of every cut, for the linear kernel: w is ``coupling`` times their sum.
+        v_t, for the linear kernel; w is ``coupling`` times their sum.
     coef_, support_, dual_coef_, support_items_, item_coef_ : ndarray
         The utility, as in :class:`RankSVM`; ``support_`` of orders are entries of
         ``orders.flat``.
@@ -165,7 +159,7 @@ class OrderSVM(KernelUtility, BaseEstimator):
     fitted_with_qid_ : bool
         Whether ``fit`` was given ``qid`` or orders.
     n_features_in_, feature_names_in_
-        Number of features, and their names when the items came with names.
+        As in scikit-learn.
 
     See Also
     --------
@@ -174,13 +168,12 @@ class OrderSVM(KernelUtility, BaseEstimator):
 
     Notes
     -----
-    "In the top t" means the same for all lists only if their items are drawn from the
-    same population. Where lists differ in that way, RankSVM is the better choice.
+    "In the top t" means the same for all lists only if their items come from the same
+    population; otherwise prefer RankSVM.
 
-    The weight of a row multiplies its terms and does not move the others: a row of
-    weight 2 is not the same as two rows, because a second item takes a second place in
-    the list. A row of weight 0 takes no place, as if it were absent. The weight of a
-    list is that of each of its items, and a list of weight 2 is the same as two lists.
+    The weight of a row multiplies its terms: a row of weight 2 is not two rows, because
+    a second item takes a second place. A row of weight 0 takes no place. A list of
+    weight 2 is the same as two lists.
 
     References
     ----------
@@ -236,10 +229,9 @@ class OrderSVM(KernelUtility, BaseEstimator):
         Parameters
         ----------
         X, y, qid
-            As in ``RankSVM.fit``, without comparisons; every group is a list in the
-            order of its grades, in which equal grades are tied.
+            As in ``RankSVM.fit``, without comparisons; every group is a list.
         sample_weight : array-like of shape (n,), optional
-            Weight of each item in the sum, or of each list.
+            Weight of each item or list.
 
         Returns
         -------

@@ -31,27 +31,20 @@ class OrdinalSVM(KernelUtility, BaseEstimator):
 
         minimize over w, b   ½ ‖w‖² + C Σ_i w_i Σ_{j<r} (1 - z_ij (w·Φ(x_i) - b_j))₊,
 
-    a sum over items and thresholds and not a mean: every item is asked to be on the
-    right side of every threshold, at a distance of one, so that an error of two grades
-    costs more than one of a single grade. Only the order of the grades matters. The
-    thresholds come out in order, b_1 ≤ … ≤ b_{r-1}, although nothing demands it.
+    a sum over items and thresholds and not a mean. Only the order of the grades
+    matters. The thresholds come out in order, b_1 ≤ … ≤ b_{r-1}, without a constraint.
 
     Parameters
     ----------
     C : float, default=1.0
         Cost of a violated margin.
-    kernel : {"linear", "poly", "rbf", "precomputed"} or callable, default="rbf"
-        Kernel between items, as in :class:`SVMCompare`. With ``"precomputed"``, X has
-        the values between all items in ``fit``, later between new items and these.
-    gamma, degree, coef0
-        Parameters of the kernel, as in :class:`SVMCompare`.
-    tol, max_iter, cache_size
-        Accuracy, iterations and memory of the solver, as in :class:`SVMCompare`.
+    kernel, gamma, degree, coef0, tol, max_iter, cache_size
+        As in :class:`SVMCompare`. ``"precomputed"``: X has the kernel values.
 
     Attributes
     ----------
     thresholds_ : ndarray of shape (r - 1,)
-        b, ascending; the middle of its interval where several values are as good.
+        b, ascending; the middle where an interval is optimal.
     grades_ : ndarray of shape (r,)
         The distinct grades, ascending.
     coef_, support_, dual_coef_, support_items_, item_coef_ : ndarray
@@ -61,7 +54,7 @@ class OrdinalSVM(KernelUtility, BaseEstimator):
     fitted_with_qid_ : bool
         Whether ``fit`` was given ``qid``.
     n_features_in_, feature_names_in_
-        Number of features, and their names when the items came with names.
+        As in scikit-learn.
 
     See Also
     --------
@@ -69,8 +62,8 @@ class OrdinalSVM(KernelUtility, BaseEstimator):
 
     Notes
     -----
-    The thresholds are the same for all items, so that grades must mean the same for
-    all of them. Grades of different queries do not, and more than one group is refused.
+    Grades must mean the same for all items. Those of different queries do not: more
+    than one group is refused.
 
     References
     ----------
@@ -165,8 +158,8 @@ class OrdinalSVM(KernelUtility, BaseEstimator):
         Returns
         -------
         ndarray of shape (n,)
-            One of ``grades_`` for each item, by where its utility lies between the
-            thresholds, at one exactly the higher; -1, 0 or +1 for comparisons.
+            One of ``grades_`` for each item, exactly at a threshold the higher one; -1,
+            0 or +1 for comparisons.
         """
         check_is_fitted(self)
         if is_pairs(X):

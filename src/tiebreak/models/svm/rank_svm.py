@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The ranking support vector machine on comparisons, graded items and orders.
 
-Comparisons with the hinge are solved in the dual, all else in the primal. Pairs that
-were drawn at random from graded items are comparisons.
+With the hinge, comparisons and pairs drawn from graded items are solved in the dual;
+all else is solved in the primal.
 """
 
 from dataclasses import KW_ONLY, dataclass, replace
@@ -39,64 +39,59 @@ Rows = NDArray[np.int64]
 class RankSVM(KernelUtility, BaseEstimator):
     """Pairwise support vector machine: a utility that puts items in order.
 
-    For every pair of a better item i and a worse item j it asks for a margin of one::
+    For pairs of a better item i and a worse item j it solves ::
 
         minimize over w   ½ ‖w‖² + C Σ_{(i,j)} w_ij ℓ(1 - w·(Φ(x_i) - Φ(x_j))),
 
     a sum over pairs and not a mean, with ℓ(z) = z₊ (``loss="hinge"``) or z₊²
-    (``"squared_hinge"``). What the pairs are depends on what it is given:
+    (``"squared_hinge"``). The pairs are
 
     - comparisons: those with a winner. With ``ties="both"`` a tie counts once in each
-      direction and every other comparison twice, so that all rows have equal weight;
-    - graded items: all pairs of different grades within a group, weighing w_i w_j.
-      They are never written down: a step costs O(n log n) for n items;
+      direction and every other comparison twice;
+    - graded items: all pairs of different grades within a group, weighing w_i w_j. They
+      are not listed: a step costs O(n log n) for n items;
     - orders: all pairs of items at different positions of a list.
 
-    ``predict`` calls a tie only where two utilities are equal. Wrap it in
-    :class:`ThresholdCompare` to predict ties, the method *rank* of Venuto et al., or
-    with ``ties="both"`` their *rank2*.
+    Only equal utilities are predicted to tie. To predict ties, wrap it in
+    :class:`ThresholdCompare`: the method *rank* of Venuto et al., or with
+    ``ties="both"`` their *rank2*.
 
     Parameters
     ----------
     C : float, default=0.1
         Cost of a violated margin.
-    kernel : {"linear", "poly", "rbf", "precomputed"} or callable, default="rbf"
-        Kernel between items, as in :class:`SVMCompare`. Beyond some thousand graded
-        items use ``"linear"``, on features of :class:`NystroemMap` if need be.
-    gamma, degree, coef0
-        Parameters of the kernel, as in :class:`SVMCompare`.
+    kernel, gamma, degree, coef0
+        As in :class:`SVMCompare`. Beyond some thousand graded items use ``"linear"``,
+        on features of :class:`NystroemMap` if need be.
     loss : {"hinge", "squared_hinge"}, default="hinge"
-        ℓ. The squared hinge is the faster one on graded items.
+        ℓ. The squared hinge is faster on graded items.
     ties : {"ignore", "both"}, default="ignore"
         What a tied comparison means for the order.
     pairs_per_item : int, optional
-        Graded items and orders: pair every item with so many random items of another
+        Graded items and orders: pair every item with this many random items of another
         grade of its group, without replacement, instead of all (Herbrich et al.).
     per_group : {"sum", "mean"}, default="sum"
         Graded items and orders: ``"mean"`` divides the sum of a group by the weight of
-        its pairs, so that large groups do not dominate.
+        its pairs.
     random_state : int, RandomState or None, default=None
         Seed of ``pairs_per_item``.
     tol, max_iter, cache_size
-        Accuracy, iterations and memory of the solver, as in :class:`SVMCompare`.
+        As in :class:`SVMCompare`.
 
     Attributes
     ----------
     support_, dual_coef_ : ndarray
-        Training rows with a non-zero coefficient, and these coefficients:
-        w = Σ dual_coef_[t] (Φ(right_t) - Φ(left_t)) for comparisons, and
-        w = Σ dual_coef_[t] Φ(x_t) for items, within the tolerance.
-    coef_ : ndarray of shape (n_features,)
-        Weights of the features, for the linear kernel. Items without features have one
-        utility each, and their names are ``items_``.
-    support_items_, item_coef_ : ndarray
-        The utility is Σ item_coef_[j] k(support_items_[j], x), for other kernels.
+        Training rows with a nonzero coefficient, and these coefficients:
+        w = Σ dual_coef_[t] (Φ(right_t) - Φ(left_t)) for comparisons, or
+        Σ dual_coef_[t] Φ(x_t) for items.
+    coef_, support_items_, item_coef_ : ndarray
+        The utility, as in :class:`SVMCompare`.
     n_pairs_ : int
-        Number of pairs of graded items that were learned from.
+        Number of pairs of graded items.
     objective_, gap_, n_iter_, converged_, solver_, gamma_
         As in :class:`SVMCompare`.
     n_features_in_, feature_names_in_
-        Number of features, and their names when the items came with names.
+        As in scikit-learn.
 
     References
     ----------
@@ -108,23 +103,12 @@ class RankSVM(KernelUtility, BaseEstimator):
 
     Examples
     --------
-    Comparisons:
-
     >>> from tiebreak import Pairs, RankSVM
     >>> items = [[0.0], [1.0], [2.0]]
     >>> pairs = Pairs(items, left=[0, 1, 0], right=[1, 2, 2])
     >>> model = RankSVM(kernel="linear").fit(pairs, [1, 1, 1])
     >>> model.order(items)
     array([2, 1, 0])
-
-    Graded documents of two queries, of which the first feature matters:
-
-    >>> X = [[3.0, 1], [1, 1], [2, 0], [9, 1], [7, 0]]
-    >>> model = RankSVM(kernel="linear", loss="squared_hinge")
-    >>> model.fit(X, [2, 0, 1, 1, 0], qid=["a", "a", "a", "b", "b"]).n_pairs_
-    4
-    >>> model.score(X, [2, 0, 1, 1, 0], qid=["a", "a", "a", "b", "b"])
-    1.0
     """
 
     __module__ = "tiebreak"  # where users find it
@@ -164,11 +148,11 @@ class RankSVM(KernelUtility, BaseEstimator):
         Parameters
         ----------
         X : Pairs, array-like of shape (n, 2, n_features), items or Orders
-            Dispatch is by type: Pairs and 3-D arrays are comparisons.
+            Pairs and 3-D arrays are comparisons.
         y : array-like of shape (n,), optional
             Outcomes -1, 0, +1 of comparisons, or grades of items; none for Orders.
         qid : array-like of shape (n,), optional
-            Groups of graded items; items of different groups are never compared.
+            Groups of graded items; only items of the same group are compared.
         sample_weight : array-like of shape (n,), optional
             Weights of comparisons, or of items: a pair of items weighs w_i w_j.
             Weights of Orders are those of the lists.
@@ -212,7 +196,7 @@ class RankSVM(KernelUtility, BaseEstimator):
         return duals.keep_dual(problem, dual, solution), (dual.qp, solution)
 
     def _solve_squared(self, problem: CellProblem, last: Any) -> duals.Fitted:
-        """Minimize the squared hinge over pairs of a better and a worse item."""
+        """Minimize the squared hinge over decided pairs."""
         assert problem.ends is not None
         terms = duals.order_terms(problem.weight, self.ties)
         cell, row, weight, sign, _ = duals.list_terms(terms)
@@ -248,8 +232,7 @@ def draw_pairs(
 ) -> tuple[Rows, Rows, NDArray[np.int8], Floats]:
     """Pair every item with k random items of other grades of its group, or with all.
 
-    Returns rows of an item and of a partner, outcomes and weights w_i w_j, divided by
-    their sum over the group where the tree says "mean". Pairs may come twice.
+    Returns rows of items and partners, outcomes and weights; pairs may come twice.
     """
     m = len(tree.rows)
     edges = np.unique(np.concatenate([tree.starts, tree.cuts]))
@@ -281,8 +264,8 @@ def draw_pairs(
 def draw_without_replacement(out: Rows, uniform: Floats, n_choices: Rows) -> None:
     """Write distinct random numbers below ``n_choices[i]`` to each row, from the left.
 
-    Floyd's method: the j-th of k draws is among the first n - k + j + 1 numbers; one
-    that was drawn before is replaced by the last of them.
+    Floyd's method: draw j of k is among the first n - k + j + 1 numbers; a repeated one
+    is replaced by the last of them.
     """
     for i in range(len(out)):
         k = min(out.shape[1], n_choices[i])

@@ -27,65 +27,61 @@ class SVMCompare(KernelUtility, ClassifierMixin, BaseEstimator):
         minimize over u, β   ½ ‖u‖² + C Σ_{y≠0} (1 - y u·d - β)₊
                                   + C t Σ_{y=0} (1 + u·d + β)₊ + (1 - u·d + β)₊.
 
-    A tie appears once in each direction and weighs t, ``tie_weight``. All sums run over
-    comparisons and none is a mean, so C weighs every single comparison. The utility is
-    u·Φ(x); a pair is called a tie when its difference of utilities is at most
-    ``threshold_`` in size. The dual is solved on rows of the pair kernel over distinct
-    items, which is never formed, to a certified duality gap. ``tie_weight=1`` is the
-    problem of Venuto et al., which can have u = 0 as its optimum: see the notes.
+    A tie appears once in each direction and weighs t, ``tie_weight``. All are sums over
+    comparisons, not means. The utility is u·Φ(x); a pair is a tie when its difference
+    of utilities is at most ``threshold_`` in size. The dual is solved to a certified
+    duality gap, without forming the pair kernel.
 
     Parameters
     ----------
     C : float, default=1.0
         Cost of a violated margin.
     kernel : {"linear", "poly", "rbf", "precomputed"} or callable, default="rbf"
-        Kernel between items. ``"precomputed"``: the item table of the Pairs is the
-        matrix of kernel values, items × items for ``fit`` and items × training items
-        afterwards. A callable takes two tables and returns all values between them.
+        Kernel between items. ``"precomputed"``: the item table holds the kernel values,
+        items × items in ``fit`` and items × training items afterwards. A callable maps
+        two tables to all values between them.
     gamma : float, "scale" or "auto", default="scale"
-        Parameter of ``"poly"`` and ``"rbf"``; ``"scale"`` is 1 / (p · variance of the
-        distinct training items).
+        Parameter of ``"poly"`` and ``"rbf"``; ``"scale"`` is 1 / (p · variance) over
+        the distinct training items.
     degree, coef0 : int, default=3, and float, default=0.0
         Degree and constant of ``"poly"``.
     tie_weight : "balanced" or float, default="balanced"
-        Weight t of a tie in the problem, beside its sample weight. ``"balanced"``:
-        n₁ / (2 n₀), with n₁ and n₀ the summed weights of decided rows and of ties. 1:
-        the problem of the paper, whose threshold is max(0, -β). For every other value
-        β belongs to the weighted rows, so the threshold of least training error is
-        learned from the rows as they are, exactly, as in :class:`ThresholdCompare`.
+        Weight t of a tie, times its sample weight. ``"balanced"``: n₁ / (2 n₀), with n₁
+        and n₀ the summed weights of decided rows and of ties. 1: the problem of Venuto
+        et al., whose threshold is max(0, -β). For other values the threshold is learned
+        as in :class:`ThresholdCompare`, because β belongs to the weighted rows.
     tol : float, default=1e-3
-        Bound on the relative duality gap, and on the violation of the optimality
+        Bound on the relative duality gap, and on violations of the optimality
         conditions in units of the margin.
     max_iter : int, default=10000
-        Iterations of the solver at most; then a warning carries the gap.
+        Iterations at most; then a warning carries the gap.
     cache_size : float, default=200
         Megabytes for rows of the pair kernel.
 
     Attributes
     ----------
     intercept_ : float
-        β. The midpoint of its interval when several values are optimal.
+        β; the middle where an interval is optimal.
     threshold_ : float
-        The largest difference of utilities that is a tie: max(0, -β) with
-        ``tie_weight=1``, otherwise learned.
+        The largest difference of utilities that is a tie.
     classes_ : ndarray
         The outcomes -1, 0, 1.
     support_, dual_coef_ : ndarray
-        Training comparisons with a non-zero coefficient, and these coefficients:
+        Training comparisons with a nonzero coefficient, and these coefficients:
         u = Σ dual_coef_[t] (Φ(right_t) - Φ(left_t)).
     coef_ : ndarray of shape (n_features,)
-        Weights of the features, for the linear kernel. Items without features have one
-        utility each, and their names are ``items_``.
+        Weights of the features, for the linear kernel; or utilities of items without
+        features, whose names are ``items_``.
     support_items_, item_coef_ : ndarray
         The utility is Σ item_coef_[j] k(support_items_[j], x), for other kernels.
     objective_, gap_ : float
         Primal value and relative duality gap reached.
     n_iter_, converged_, solver_ : int, bool, str
-        Iterations taken, whether the tolerance was reached, and the solver.
+        Iterations, whether the tolerance was reached, and the solver.
     gamma_ : float
         The value of gamma used.
     n_features_in_, feature_names_in_
-        Number of features, and their names when the items came with names.
+        Number of features; their names, if any.
 
     See Also
     --------
@@ -94,20 +90,20 @@ class SVMCompare(KernelUtility, ClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    **When the utility is zero.** Let n₁ comparisons be decided and n₀ be ties. The
-    optimum of the paper's problem is u = 0, whatever C is, if and only if
+    With ``tie_weight=1``, n₁ decided comparisons and n₀ ties, the optimum is u = 0 for
+    every C, with a warning, if and only if
 
     - Σ c_i y_i d_i = 0 over decided rows for some c in [0, 1] with Σ c_i = 2 n₀. Then
       β = +1: ties are few, and some of the wins contradict each other; or
     - Σ y_i d_i = Σ b_j d_j, b_j = a_j - a'_j over ties, for some a, a' in [0, 1] with
       Σ (a_j + a'_j) = n₁. Then β = -1: ties are many, and as far apart as wins.
 
-    A warning says so. With ``"balanced"`` every β in (-1, 1) is optimal at u = 0, where
-    the gradient in u is -C Σ y_i d_i: so zero is not optimal, unless this sum is zero.
+    With ``"balanced"`` u = 0 is optimal only if Σ y_i d_i = 0: every β in (-1, 1) is
+    optimal there, and the gradient in u is -C Σ y_i d_i.
 
-    With ``tie_weight=1``, β ≥ 0 happens when ties are few or C is small; then no tie is
-    ever predicted, and a warning says so. Without any tie the model is fitted as
-    :class:`RankSVM` with threshold 0; with nothing but ties the utility is zero.
+    With ``tie_weight=1``, few ties or a small C can give β ≥ 0; then no tie is ever
+    predicted, and a warning says so. Without ties the model is :class:`RankSVM` with
+    threshold 0; with nothing but ties the utility is zero.
 
     References
     ----------
@@ -204,7 +200,7 @@ class SVMCompare(KernelUtility, ClassifierMixin, BaseEstimator):
 
 
 def warn_threshold(model: Any, intercept: float, difference: np.ndarray) -> None:
-    """Warn of a threshold with which there is no tie, or nothing else."""
+    """Warn of a threshold without ties, or with nothing else."""
     if intercept >= 0:
         what = f"intercept_ = {intercept:.3g} is not negative, so no comparison is"
     elif np.abs(difference).max() <= -intercept:

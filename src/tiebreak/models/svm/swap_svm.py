@@ -19,19 +19,18 @@ from tiebreak.models.svm import duals
 class SwapSVM(KernelUtility, BaseEstimator):
     """Structural support vector machine of swapped pairs: RankSVM in a paper's scale.
 
-    ``SwapSVM(C)`` orders as ``RankSVM(4 * C)`` with the hinge, whatever the data and
-    the kernel. Prefer :class:`RankSVM`, whose ``C`` means the same as in other models,
-    and which takes comparisons, the squared hinge and ``per_group`` too; use this one
-    to repeat what was published with it, with the values of C that are printed there.
+    ``SwapSVM(C)`` orders as ``RankSVM(4 * C)`` with the hinge. Prefer :class:`RankSVM`,
+    which takes more kinds of data; use this one to repeat published results with their
+    values of C.
 
-    The right order of the pairs of different grades in a group must win against every
-    other by a margin, the number of pairs they disagree on, with one slack for all::
+    The right order must win against every other by a margin, the number of pairs they
+    disagree on, with one slack for all::
 
         minimize over w, ξ ≥ 0   ½ ‖w‖² + C ξ
         such that   ξ ≥ Σ_{(i,j) swapped} w_i w_j (1 - 2 w·(Φ(x_i) - Φ(x_j)))
                     for every set of swapped pairs (i better than j).
 
-    The set with the largest right side has the pairs with a positive term, so ::
+    The largest right side has the pairs with a positive term, so ::
 
         ξ = Σ_{y_i > y_j} w_i w_j (1 - 2 w·(Φ(x_i) - Φ(x_j)))₊,
 
@@ -42,25 +41,17 @@ class SwapSVM(KernelUtility, BaseEstimator):
     ----------
     C : float, default=1.0
         Cost of the slack.
-    kernel : {"linear", "poly", "rbf", "precomputed"} or callable, default="rbf"
-        Kernel between items, as in :class:`RankSVM`.
-    gamma, degree, coef0
-        Parameters of the kernel, as in :class:`SVMCompare`.
-    tol, max_iter : float, default=1e-3, and int, default=10000
-        Bounds on the relative duality gap and on the steps of the solver.
+    kernel, gamma, degree, coef0, tol, max_iter
+        As in :class:`RankSVM`.
 
     Attributes
     ----------
     coef_, support_, dual_coef_, support_items_, item_coef_ : ndarray
-        The utility, as in :class:`RankSVM`.
+        As in :class:`RankSVM`.
     n_pairs_, objective_, gap_, n_iter_, converged_, solver_, gamma_
         As in :class:`RankSVM`.
     n_features_in_, feature_names_in_
-        Number of features, and their names when the items came with names.
-
-    See Also
-    --------
-    RankSVM : The same problem in the scale of the other models, on more kinds of data.
+        As in scikit-learn.
 
     References
     ----------
