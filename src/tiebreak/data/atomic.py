@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Files that are written whole or not at all, alone or several together.
 
-Everything is written under another name next to its target and renamed at the end, so
-that readers see the old file or the new one, never half of one. What is not finished is
-removed when the block ends with an error, also with an interrupt. A program that is
-about to end without leaving its blocks calls `abandon`.
+Everything is written under another name next to its target and renamed at the end.
+Unfinished files are removed when the block ends with an error or an interrupt. A
+program that ends without leaving its blocks calls `abandon`.
 """
 
 from __future__ import annotations

@@ -4,8 +4,6 @@
 NumPy turns a list of ``"a"`` and ``1`` into strings, and integers next to a null into
 floats; `as_column` keeps values as they are. Distinct values are numbered in order of
 first appearance; they are equal when Python says so (``1``, ``1.0`` and ``True`` are).
-Long columns of text are numbered by polars, those of numbers by NumPy, short ones and
-values of several types by a dictionary.
 
 Of polars, only operations of a single Series that start no threads are used: a forked
 process would wait for them without end.

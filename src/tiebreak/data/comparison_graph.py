@@ -3,12 +3,11 @@
 
 Strengths of maximum likelihood are finite exactly when the graph with an edge from
 every winner to every loser, and edges both ways for a tie, is strongly connected.
-Where it is not, the graph says in words which items are to blame.
 
 Equal comparisons (the same two items under equal circumstances) make one cell, in which
 the item with the lower number stands on the left; turning a comparison around exchanges
-its outcome and the signs of its covariates. A comparison of weight 0 is absent, and so
-is an item compared with itself; items without a comparison belong to no component.
+its outcome and the signs of its covariates. Comparisons of weight 0, or of an item with
+itself, are absent; items without a comparison belong to no component.
 """
 
 from __future__ import annotations

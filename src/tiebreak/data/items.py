@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Tables of items, checked once; names of items, and rows that refer to items.
 
-Arrays, pandas and polars frames and sparse matrices become an `ItemTable`, either a
-C-contiguous float64 array or a canonical float64 CSR array. The input is never
-changed, and not copied unless its type or layout asks for it. Frames, texts and what
-holds strings or missing values are kept as a `RawTable` until a model asks for numbers.
+Arrays, frames and sparse matrices become an `ItemTable`: a C-contiguous float64 array
+or a canonical float64 CSR array, copied only if type or layout require it. Frames,
+texts, strings and missing values are kept as a `RawTable` until a model needs numbers.
 
-Equal rows are found by hashes of 64 bits and then compared, so that a collision cannot
-go unseen; a dictionary of whole rows takes over if there is one.
+Equal rows are found by 64-bit hashes and then compared; after a collision a dictionary
+of whole rows takes over.
 """
 
 from __future__ import annotations
@@ -56,7 +55,7 @@ class ItemTable:
     values : ndarray or csr_array of shape (N, p)
         float64, finite; C-contiguous, or canonical CSR without stored zeros.
     feature_names : tuple of str or None
-        Names of the p columns, when the table came with names.
+        Names of the p columns, if any.
 
     Examples
     --------
@@ -119,14 +118,12 @@ class ItemTable:
         return self.values.toarray() if self.is_sparse else self.values
 
     def unique(self) -> tuple[ItemTable, NDArray[np.int64]]:
-        """Merge items with identical features, in O(N p).
-
-        0.0 and -0.0 are equal. Items keep the order of their first appearance.
+        """Merge items with identical features, in O(N p); 0.0 and -0.0 are equal.
 
         Returns
         -------
         table, inverse : ItemTable, ndarray of int64 of shape (N,)
-            The distinct rows, and the row that holds each item's features.
+            The distinct rows in order of first appearance, and each item's row in them.
         """
         if self.is_sparse:
             starts, data = self.values.indptr.tolist(), self.values.data
@@ -142,10 +139,10 @@ class ItemTable:
 
 
 class RawTable:
-    """Items as they were given: a frame, texts, or an array with strings or NaN.
+    """Items in their original form: a frame, texts, or an array with strings or NaN.
 
-    ``source`` is kept whole; ``rows`` are those of it that belong to the table (None:
-    all), and ``numbers`` is the table as numbers, where it can be one.
+    ``rows`` selects those of ``source`` (None: all); ``numbers`` is the table as
+    numbers, where it can be one.
     """
 
     def __init__(

@@ -2,8 +2,8 @@
 """The three kinds of data: comparisons, graded items and ranked lists.
 
 Files, tables and arrays become one of `Comparisons`, `Grades` and `Lists`, once. Each
-knows the arguments that the ``fit`` of a model takes from it, how to take some of its
-rows, and which rows belong together, so that a split must not part them.
+has the arguments of a model's ``fit``, selects rows, and knows which rows a split must
+keep together.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How the data layer words its errors and warnings.
 
-Every message says what was wrong, where (row numbers and values), what was expected
-and what to try. Row numbers count from 0, as NumPy does.
+Every message says what was wrong, where, and what was expected. Row numbers count from
+0, as in NumPy.
 """
 
 from __future__ import annotations
@@ -20,10 +20,7 @@ _INTERNAL_PACKAGES = ("tiebreak", "sklearn", "joblib")
 
 
 class TiebreakWarning(UserWarning):
-    """What all warnings of this package are, but for those of scikit-learn's kinds.
-
-    These are ``ConvergenceWarning`` and ``DataConversionWarning``.
-    """
+    """Base of this package's warnings, except those of scikit-learn's categories."""
 
     __module__ = "tiebreak"  # where users find it
 

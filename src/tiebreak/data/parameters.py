@@ -5,8 +5,7 @@
 
     _parameters = {"C": POSITIVE, "alpha": NOT_NEGATIVE | "auto", "x": one_of("a", "b")}
 
-Numbers are bounded here and where data are read, so that their products and sums stay
-numbers, and nobody has to ask again.
+Numbers are bounded here and where data are read, so that sums and products stay finite.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Python threads over blocks, with the BLAS library kept to one thread each.
 
-NumPy releases the interpreter lock inside products and exponentials, so Python threads
-use all cores; a BLAS that starts its own threads inside each of them only makes them
-wait for each other.
+NumPy releases the interpreter lock inside products and exponentials; a BLAS with
+threads of its own inside each Python thread would only make them wait for each other.
 """
 
 from __future__ import annotations
@@ -49,8 +48,7 @@ def one_blas_thread() -> Iterator[None]:
 def n_threads() -> int:
     """Give the number of threads to use: that of the cores of this process, at most 8.
 
-    ``OMP_NUM_THREADS``, ``NUMBA_NUM_THREADS`` and limits set with threadpoolctl make it
-    smaller; joblib and Dask set the first for their workers.
+    ``OMP_NUM_THREADS``, ``NUMBA_NUM_THREADS`` and limits of threadpoolctl lower it.
     """
     with _lock:
         if _own:

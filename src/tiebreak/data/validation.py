@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What models call to check what they are given.
+"""Checks of the input of models.
 
 Dispatch is by type only: `Pairs` and 3-D arrays are comparisons, everything else is a
-table of items. Rows are checked here, once; the layers behind rely on it.
+table of items.
 """
 
 from __future__ import annotations
@@ -272,7 +272,7 @@ def remember_features(estimator: Any, table: Table) -> None:
 def check_features(estimator: Any, table: Table) -> None:
     """Refuse items whose features are not those of the fit; warn if names are absent.
 
-    The words and the category of the warnings are those of scikit-learn.
+    Words and category of the warnings are those of scikit-learn.
     """
     if table.n_features != estimator.n_features_in_:
         raise ValueError(

@@ -1,17 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Which column of a table has which role, by usual names or by the user's options.
 
-Three tables of rules say what a table is: `COLUMN_WORDS` how the column of a role is
-usually called, `RULES` which roles make a shape, and `PARSED` how the column of a role
-is read. A new shape is a line in `RULES`, with its words, and a reader in `read`.
+Three tables of rules say what a table is: `COLUMN_WORDS` the usual names of a role's
+column, `RULES` which roles make a shape, and `PARSED` how the column of a role is read.
 
-A reading is one way to understand a table, with a column for each role. With more than
-one reading the user chooses.
+A reading assigns a column to each role. Two readings of what is compared are an error
+that lists them; of several columns for metadata (rater, period, weight), the name that
+stands first in `COLUMN_WORDS` is taken.
 
 Case, blanks, dots and underscores of a column's name do not matter: ``HomeTeam``,
-``home team`` and ``home_team`` are equal. Where a file has several columns for a role
-of the metadata (rater, period, weight), the name that stands first in `COLUMN_WORDS` is
-taken; for what is compared, two readings are an error that lists them.
+``home team`` and ``home_team`` are equal.
 """
 
 from __future__ import annotations

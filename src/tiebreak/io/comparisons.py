@@ -1,17 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Tables with one comparison per row (votes, matches, games), read and written.
 
-Outcomes follow the rules of `Outcome.parse`: a declared number, the name of an item of
-the row, a word of the table, in this order. Only names have to be looked at row by row.
-One rule is stricter: a number is the name of an item only in a column that is said to
-hold the winner, because ``1`` is also a usual score.
+Outcomes follow the rules of `Outcome.parse`, with one that is stricter: a number is the
+name of an item only in a column declared to hold the winner, because ``1`` is also a
+usual score. The header of the winning column, a declared scale, declared words, and one
+column of 0 and 1 per outcome also say who won.
 
-Besides, the header of the winning column, a declared scale, declared words, and one
-column of 0 and 1 per outcome say who won.
-
-Metadata columns say who judged, when, and how much a row counts. Such a column must be
-whole. One that was only detected by its name, and in which most values say nothing, is
-not used, and a sentence says so.
+Metadata columns (rater, period, weight) must be complete. One that was detected by its
+name only, and is mostly empty, is not used, and a sentence says so.
 """
 
 from __future__ import annotations
@@ -351,8 +347,7 @@ _ISO = ("%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S%.f")
 def _as_times(series: pl.Series, column: str) -> Iterator[list[pl.Series]]:
     """Read all values as numbers, and as dates in several ways; null what does not fit.
 
-    In 31.05.2024 the day comes first. In 31/05/2024 and 05/31/2024 it does not say, so
-    there are two readings, of which one alone may fit all dates.
+    In 31.05.2024 the day comes first; with slashes both orders are tried.
     """
     text = series.str.strip_chars()
     if "date" in column.casefold() and text.str.contains(_COMPACT).all():
@@ -564,13 +559,9 @@ def write_comparisons(
     Raises
     ------
     WriteError
-        If the file cannot be written, or its name has another ending.
+        As in `write_table`.
     ValueError
         If the columns do not match.
-
-    Notes
-    -----
-    Text is guarded against formulas as by `write_table`.
     """
     path = check_ending(path)
     n = len(pairs)

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The format of a file, detected from its content and never from its name.
 
-`detect_format` looks at the whole file once, in pieces, before anything is believed of
-it: that it can be opened and unpacked, that it is text in UTF-8, and whether it holds
-quotes or blank lines, which decide how rows are counted. A new format is detected here.
+`detect_format` reads the whole file once, in pieces: it must open, unpack and be UTF-8,
+and its quotes and blank lines decide how rows are counted.
 
-What is packed, in another encoding or standard input is written to a temporary file
-first, which lasts as long as the `FileFormat`. A small packed file may unpack to more
-than a disk holds, so there is a limit.
+Packed files, other encodings and standard input are first written to a temporary file,
+which lasts as long as the `FileFormat`, up to a limit: a small packed file may unpack
+to more than a disk holds.
 """
 
 from __future__ import annotations

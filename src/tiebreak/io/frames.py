@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Tables that are in memory, and JSON: all become a polars frame.
 
-Tables of pandas, polars, Arrow and Hugging Face are known by what they can do, and not
-by their types, so that none of the packages has to be there.
+Tables of pandas, polars, Arrow and Hugging Face are recognized by their methods, so
+that none of the packages has to be installed.
 
 In JSON a table is an array of objects, one object per line (JSON Lines), an object that
 holds one such array, or what pandas writes: an object of columns, of rows, or of
-columns, index and data. What an object holds in an object becomes a column with a dot
-in its name.
+columns, index and data. Nested objects become columns with a dot in their names.
 """
 
 from __future__ import annotations

@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Graded items: tables with features, scores that people gave, svmlight files.
 
-A table whose column names say nothing is read as graded items, with the last column as
-the grade. Its content is looked at first, and where it is likely something else, the
-reader asks instead of guessing.
+A table whose column names say nothing is read as graded items with the grade last,
+unless its content looks like something else; then the reader asks.
 
-People use scales differently, so scores are compared within a person and never between:
-every two products that one person scored are a comparison, and equal scores are a tie.
+People use scales differently, so scores are compared within a person only: every two
+products that one person scored are a comparison, and equal scores are a tie.
 
-scikit-learn reads svmlight files; where it fails, or says nothing of a fault, the lines
-are looked at once more to name the one that is wrong.
+scikit-learn reads svmlight files; where it fails, or overlooks a fault, the lines are
+read again to name the wrong one.
 """
 
 from __future__ import annotations

@@ -2,12 +2,11 @@
 """Features of items: columns of a table, and a second file that is joined by name.
 
 Columns of numbers are taken as they are, true and false become 1 and 0, and a column
-with few words becomes one column of 0 and 1 for each of them. A model that was fitted
-asks for the very same features again (`Wanted`), whatever else the table has.
+with few words becomes one column of 0 and 1 for each of them. A fitted model asks for
+the same features again (`Wanted`).
 
 In a table of items one column holds the names, each once, and the others become
-features. Every item of the first file needs a row. Rows of other items are kept: a
-model of features can rate them too.
+features. Every item of the first file needs a row; other items are kept, to be rated.
 """
 
 from __future__ import annotations
@@ -54,7 +53,7 @@ class Wanted:
     Attributes
     ----------
     count, names : int, tuple of str or None
-        How many there are, and their names in order, if they have names.
+        Their number, and their names in order, if any.
     """
 
     count: int
@@ -141,8 +140,8 @@ def build_features(
 ) -> ItemTable | None:
     """Return the table of features; None if no column can be used.
 
-    Faults are noted, and the caller refuses them. `whole`: an empty cell in a column of
-    few words is a fault, rather than a reason not to use the column.
+    Faults are noted, and the caller refuses them. With `whole`, an empty cell in a
+    column of few words is a fault; otherwise the column is not used.
     """
     columns.note_bad("value", *chosen.numbers)
     if chosen.places is not None:

@@ -167,8 +167,8 @@ def write_preflib(
     orders : Orders
         The lists; items without names are written by their row numbers.
     weight : array-like of shape (n,), optional
-        Number of voters of each list, whole numbers of at least 1; 1 each by default.
-        Lists that are the same are written once, with all their voters.
+        Number of voters of each list, integers of at least 1; 1 each by default.
+        Equal lists are written once, with all their voters.
     title : str, default=""
         What the lists are about, in one line.
 

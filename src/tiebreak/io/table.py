@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Tables in CSV, TSV, Parquet and Arrow files, read by column and written.
 
-A table is one file or several of the same columns, and one polars scan. Every field of
-a CSV file is text until it is read as a number: ``007`` stays a name. Text is kept as
-codes of distinct values (`Text`), so ten million rows need the memory of their columns
-only. A record is a row of a CSV file; it ends with its line, unless the line ends
-within quotation marks.
+A table is one polars scan of one file, or of several with the same columns. Every field
+of a CSV file is text until it is read as a number: ``007`` stays a name. Text is kept
+as codes of distinct values (`Text`). A record is a row of a CSV file; it ends with its
+line, unless the line ends within quotation marks.
 
 In CSV and TSV, text that a spreadsheet would run as a formula (it begins with ``=``,
 ``+``, ``-``, ``@``, a tab or a carriage return, perhaps after apostrophes) is written
-with an apostrophe in front, which reading takes away again.
+with an apostrophe in front, which reading removes.
 """
 
 from __future__ import annotations
