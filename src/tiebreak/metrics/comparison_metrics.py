@@ -35,8 +35,7 @@ def comparison_error(
 
         Σᵢ wᵢ [ŷᵢ ≠ yᵢ] / Σᵢ wᵢ,
 
-    a weighted mean over pairs. Calling a tie for a win costs as much as calling the
-    wrong winner.
+    a weighted mean over pairs. A tie for a win costs as much as the wrong winner.
 
     Parameters
     ----------
@@ -91,8 +90,7 @@ def comparison_roc_curve(
 ) -> tuple[Floats, Floats, Floats]:
     """ROC curve of a utility difference against outcomes with ties.
 
-    At threshold τ a pair is called different when ``|dᵢ| > τ``, in favor of the side
-    that the sign of dᵢ says::
+    At threshold τ a pair is called different when ``|dᵢ| > τ``, with the sign of dᵢ::
 
         FPR(τ) = Σ_{yᵢ=0} wᵢ [|dᵢ| > τ] / Σ_{yᵢ=0} wᵢ,
         TPR(τ) = Σ_{yᵢ≠0} wᵢ [yᵢ dᵢ > τ] / Σ_{yᵢ≠0} wᵢ.
@@ -107,7 +105,7 @@ def comparison_roc_curve(
     difference : array-like of shape (n,)
         utility(right) − utility(left), as from ``model.difference(pairs)``.
     sample_weight : array-like of shape (n,), default=None
-        Weight of each pair. A pair of weight 0 is as if absent.
+        Weight of each pair; 0 is absent.
 
     Returns
     -------
@@ -161,17 +159,17 @@ def comparison_auc(
 ) -> float:
     """Area under the ROC curve for three outcomes.
 
-    The trapezoid rule on :func:`comparison_roc_curve`, from threshold infinity to
-    0. It can be below ½ for a useful ranker: a wrong sign is never a true positive, and
-    a perfect ranker whose ties have a difference of exactly 0 scores 0. O(n log n).
+    The trapezoid rule on :func:`comparison_roc_curve`. It can be below ½ for a useful
+    ranker: a wrong sign is never a true positive, and a perfect ranker whose ties have
+    a difference of exactly 0 scores 0. O(n log n).
 
     Parameters
     ----------
     outcome, difference : array-like of shape (n,)
         As in :func:`comparison_roc_curve`.
     close : bool, default=False
-        If True, continue the curve horizontally from its end to FPR = 1 and add
-        that area; the perfect ranker above then scores 1.
+        If True, continue the curve horizontally to FPR = 1; the perfect ranker above
+        then scores 1.
     sample_weight : array-like of shape (n,), default=None
         Weight of each pair.
 
@@ -210,12 +208,11 @@ def comparison_log_loss(
 ) -> float:
     """Mean negative log probability of what happened.
 
-    With pᵢ(c) the probability that pair i was given for outcome c it is ::
+    With pᵢ(c) the predicted probability of outcome c of pair i it is ::
 
         -Σᵢ wᵢ ln pᵢ(yᵢ) / Σᵢ wᵢ,    a mean over pairs.
 
-    Probabilities are not clipped: a probability of 0 for something that happened
-    gives infinity. Natural logarithm.
+    Probabilities are not clipped: 0 for something that happened gives infinity.
 
     Parameters
     ----------
@@ -224,7 +221,7 @@ def comparison_log_loss(
     proba : array-like of shape (n, 3)
         Probabilities of left, tie, right; rows sum to 1 within 1e-6.
     sample_weight : array-like of shape (n,), default=None
-        Weight of each pair. A pair of weight 0 is as if absent.
+        Weight of each pair; 0 is absent.
 
     Returns
     -------
@@ -247,7 +244,7 @@ def comparison_brier(
 ) -> float:
     """Brier score: mean squared error of the three probabilities.
 
-    With pᵢ(c) the probability that pair i was given for outcome c it is ::
+    With pᵢ(c) the predicted probability of outcome c of pair i it is ::
 
         Σᵢ wᵢ Σ_{c ∈ {-1, 0, 1}} (pᵢ(c) - [yᵢ = c])² / Σᵢ wᵢ,
 
@@ -277,13 +274,12 @@ def ranked_probability_score(
 ) -> float:
     """Ranked probability score: squared error of cumulative probabilities.
 
-    With Pᵢ(y ≤ c) the probability that pair i was given for at most c it is ::
+    With Pᵢ(y ≤ c) the cumulative predicted probabilities of pair i it is ::
 
         Σᵢ wᵢ ½ Σ_{c ∈ {-1, 0}} (Pᵢ(y ≤ c) - [yᵢ ≤ c])² / Σᵢ wᵢ,
 
-    the sum over the two cumulative probabilities, halved, and a mean over pairs.
-    Unlike the Brier score it knows that a tie lies between left and right:
-    probability on the tie is a smaller mistake than on the wrong side.
+    a mean over pairs. Unlike in the Brier score, probability on the tie is a smaller
+    mistake than on the wrong side.
 
     Parameters
     ----------

@@ -5,10 +5,7 @@ Boundary conventions: values are tied if and only if they compare equal. Only ro
 one group and of different grades form a pair. A tied pair counts as swapped in
 :func:`swapped_pairs` and as half in :func:`disagreement`; both pool the pairs of all
 groups. NDCG, precision at k, average precision and reciprocal rank are means over
-groups, and expectations over a random order of rows of equal utility, computed exactly.
-Kendall's τ-b corrects for ties,
-Spearman's ρ gives tied values their mean rank; neither exists for a constant vector,
-which is an error, or a warning for some of many groups.
+groups, and exact expectations over a random order of rows of equal utility.
 """
 
 from __future__ import annotations
@@ -55,8 +52,7 @@ def swapped_pairs(
         Σ_{yᵢ>yⱼ} wᵢ wⱼ [uᵢ ≤ uⱼ] / Σ_{yᵢ>yⱼ} wᵢ wⱼ,
 
     summed over pairs of rows inside groups, pooled over groups. Equal utilities
-    count as swapped. With two grades and no equal utilities this is one minus the
-    area under the ROC curve. O(n log n).
+    count as swapped. O(n log n).
 
     Parameters
     ----------
@@ -98,9 +94,9 @@ def disagreement(
 
         Σ_{yᵢ>yⱼ} wᵢ wⱼ ([uᵢ < uⱼ] + ½ [uᵢ = uⱼ]) / Σ_{yᵢ>yⱼ} wᵢ wⱼ,
 
-    summed over pairs of rows inside groups, pooled over groups. Pairs of equal
-    grades do not count. A constant utility scores ½, and reversing all utilities
-    gives one minus the value. O(n log n).
+    summed over pairs of rows inside groups, pooled over groups. A constant utility
+    scores ½; for two grades in one group it is one minus the area under the ROC curve.
+    O(n log n).
 
     Parameters
     ----------
@@ -178,8 +174,7 @@ def ndcg(
     gain : {"exp", "linear"}, default="exp"
         g(y) = 2ʸ - 1 or g(y) = y.
     empty : {"skip", "zero", "one"}, default="skip"
-        What a group without a positive gain is worth, where NDCG is 0/0: left out
-        of the mean, 0 or 1.
+        Value of a group without a positive gain (0/0): left out of the mean, 0 or 1.
 
     Returns
     -------
@@ -271,8 +266,8 @@ def average_precision(
 
         AP = Σ_{p=1…k, row p relevant} (Hₚ / p) / min(R, k),
 
-    so that the best order scores 1 for every k. The value is the mean over groups.
-    Rows of equal utility: the expectation over their random order. O(n log n).
+    so that the best order scores 1 for every k. Rows of equal utility: the expectation
+    over their random order. O(n log n).
 
     Parameters
     ----------
@@ -283,7 +278,7 @@ def average_precision(
     threshold : float, default=0.0
         Rows with ``y > threshold`` are relevant.
     empty : {"skip", "zero", "one"}, default="skip"
-        What a group without a relevant row is worth: left out of the mean, 0 or 1.
+        Value of a group without a relevant row: left out of the mean, 0 or 1.
 
     Returns
     -------
@@ -292,9 +287,9 @@ def average_precision(
 
     Notes
     -----
-    Where no utilities tie, this is ``average_precision_score`` of scikit-learn in each
+    Without tied utilities this is scikit-learn's ``average_precision_score`` in each
     group and, with ``empty="one"``, ``label_ranking_average_precision_score``; both
-    count a tied relevant row as if it were the last of those that tie with it.
+    put a relevant row behind those that tie with it.
 
     Examples
     --------
@@ -340,8 +335,8 @@ def reciprocal_rank(
 
         RR = 1 / p,    p the first position by falling utility with y₍ₚ₎ > threshold,
 
-    and 0 if p is larger than k. The value is the mean over groups. Rows of equal
-    utility: the expectation over their random order. O(n log n).
+    and 0 if p is larger than k. Rows of equal utility: the expectation over their
+    random order. O(n log n).
 
     Parameters
     ----------
@@ -429,8 +424,7 @@ def top_k_precision(
         E max_T |T ∩ P| / κ,
 
     the expectation over random tie-breaking among equal utilities in the predicted top
-    P, the maximum over the true tops T: when grades tie at the border of the true top,
-    finding any of them counts, as many as have room there. O(n log n).
+    P, the maximum over the true tops T. O(n log n).
 
     Parameters
     ----------
@@ -517,8 +511,7 @@ def kendall_tau_b(a: ArrayLike, b: ArrayLike, qid: ArrayLike | None = None) -> f
         τ_b = (P - Q) / √((P + Q + Tₐ) (P + Q + T_b))
 
     with P concordant and Q discordant pairs, Tₐ pairs tied only in a and
-    T_b pairs tied only in b. With ``qid`` the mean over groups of the
-    value inside each group, every group counting once. O(n log n).
+    T_b pairs tied only in b. With ``qid`` the unweighted mean over groups. O(n log n).
 
     Parameters
     ----------
@@ -535,8 +528,8 @@ def kendall_tau_b(a: ArrayLike, b: ArrayLike, qid: ArrayLike | None = None) -> f
     Raises
     ------
     ValueError
-        If ``a`` or ``b`` is constant, or with ``qid`` in every group. Where it is in
-        some groups, a warning says so and they are left out of the mean.
+        If ``a`` or ``b`` is constant, or with ``qid`` in every group; if only in some,
+        they are left out of the mean with a warning.
 
     Examples
     --------
@@ -564,8 +557,8 @@ def spearman_rho(a: ArrayLike, b: ArrayLike, qid: ArrayLike | None = None) -> fl
         ρ = Σᵢ (Rᵢ - R̄)(Sᵢ - S̄) / √(Σᵢ (Rᵢ - R̄)² Σᵢ (Sᵢ - S̄)²)
 
     with R and S the ranks of a and b, tied values sharing their mean rank. With
-    ``qid`` the mean over groups of the value inside each group, every group
-    counting once. O(n log n).
+    ``qid`` the unweighted mean over groups. Constant vectors as in
+    :func:`kendall_tau_b`. O(n log n).
 
     Parameters
     ----------

@@ -5,15 +5,13 @@ A pair is two rows of one group with different grades; *concordant* when the row
 higher grade has the higher utility, *discordant* when it has the lower, *tied* when the
 utilities are equal. It weighs the product of the weights of its rows.
 
-Without weights the utilities of a group, in ascending order of grade, are merged until
-they ascend, and every step of a merge counts the pairs that it turns round. With
-weights the rows enter a binary tree over the ranks of the utilities, grade by grade. A
-row looks up the weight below, at and above its own utility before the rows of its own
-grade enter; each climbs from a leaf to the root. Nothing is ever subtracted there: a
-count that should be 0 is 0. Both take O(n log n).
+Without weights, the utilities of a group in ascending order of grade are merge-sorted,
+and every merge counts the pairs that it turns round. With weights, the rows enter a
+binary tree over the ranks of the utilities, grade by grade; each first looks up the
+weight below, at and above its own utility. Nothing is subtracted there, so that a count
+that should be 0 is 0. Both take O(n log n).
 
-A *run* is a maximal set of rows of one group with one value: two values are tied if
-and only if they compare equal.
+A *run* is a maximal set of rows of one group with one value.
 """
 
 from __future__ import annotations
@@ -166,8 +164,8 @@ def fill_pair_counts(
 ) -> None:
     """Count the pairs of every group by merging, which sorts its part of u, in place.
 
-    Rows ascend in grade, and ``begins`` marks the first of each grade. Rows of a grade
-    that has more than 32 ascend in u already.
+    Rows ascend in grade, ``begins`` marks the first of each; grades of more than 32
+    rows ascend in u already.
     """
     for group in range(len(counts)):
         lo, hi = starts[group], starts[group + 1]

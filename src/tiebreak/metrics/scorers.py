@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The scorers by name, one for each metric: ``scorer(estimator, X, y)``.
 
-A scorer asks a fitted estimator for what its metric needs and returns a number of
-which greater is better, so losses come negated. It works as ``scoring`` of
-``GridSearchCV`` and takes part in metadata routing. A :class:`PairScorer` takes pairs
-with outcomes; a :class:`GradeScorer` takes items with grades, requests ``qid`` by
-default, and raises when the estimator was fitted with groups and no ``qid`` arrives.
+A scorer returns a number of which greater is better, so losses are negated. It works as
+``scoring`` of ``GridSearchCV`` and takes part in metadata routing. A
+:class:`GradeScorer` requests ``qid`` by default, and raises when the estimator was
+fitted with groups and no ``qid`` arrives.
 """
 
 from __future__ import annotations
@@ -52,10 +51,9 @@ class Scorer:
     metric : callable
         ``metric(y, response, **options)``, which returns a float.
     greater_is_better : bool
-        Whether the metric is a score; if not, the scorer returns it negated.
+        If False, the scorer returns the metric negated.
     response_method : str, default="utility"
-        What the metric needs of the estimator: ``"predict"``, ``"difference"``,
-        ``"predict_proba"`` or ``"utility"``.
+        ``"predict"``, ``"difference"``, ``"predict_proba"`` or ``"utility"``.
 
     Attributes
     ----------
@@ -118,7 +116,7 @@ class Scorer:
     def from_response(
         self, y: ArrayLike, response: ArrayLike, **metadata: Any
     ) -> float:
-        """Score what an estimator answered, without the estimator.
+        """Score predictions, without the estimator.
 
         Parameters
         ----------
@@ -146,9 +144,8 @@ class Scorer:
         Parameters
         ----------
         **requests : bool, str or None
-            For ``qid`` or ``sample_weight``: True to get it, False to go without,
-            None for an error if it is given, a string for another name. What is not
-            named stays as it is.
+            For ``qid`` or ``sample_weight``, as in scikit-learn: True, False, None (an
+            error if it is passed) or another name. Others stay as they are.
 
         Returns
         -------
@@ -228,8 +225,8 @@ class GradeScorer(Scorer):
     """Score a ranker on items with grades, inside groups.
 
     Takes a table of items with grades ``y``, or ``Orders`` without ``y``. Calls
-    ``utility(X)`` of the estimator, or ``predict(X)`` where there is no ``utility``.
-    Metadata: ``qid``, requested by default, and ``sample_weight``, on request.
+    ``utility(X)`` of the estimator, or ``predict(X)`` if it has none. Metadata:
+    ``qid``, requested by default, and ``sample_weight``, on request.
 
     Parameters
     ----------

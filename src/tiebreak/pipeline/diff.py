@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Two runs: which ratings changed, which ranks, and what is more than noise.
 
-A run is a file of results, which is fitted, or what `tiebreak rank` made of one: its
-JSON, its model file or its folder. A file of results says which of its rows the other
-one has, too.
+A run is a file of results, which is fitted, or the JSON, model file or folder of
+`tiebreak rank`. Two files of results also say which rows they share.
 """
 
 from __future__ import annotations
@@ -292,9 +291,8 @@ def shared_rows(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the places of rows that are in both files, in each of them.
 
-    Where nearly all rows differ, equal rows are the same. Else rows of two files may be
-    equal by chance, and only a stretch at the end of one and the beginning of the other
-    that is too long for it is taken as the same rows; to find too few is to be careful.
+    Where nearly all rows differ, equal rows are the same. Else only a stretch at the
+    end of one file and the beginning of the other that is too long for chance counts.
     """
     sizes = [len(np.unique(rows)) / len(rows) for rows in (old, new)]
     if min(sizes) >= _UNIQUE:

@@ -76,10 +76,9 @@ def board_items(
 ) -> pl.DataFrame | None:
     """Return the leaderboard of items that have features and names, without intervals.
 
-    Utilities whose differences are log odds are shown on the scale of ratings, 400
-    points for odds of ten to one around 1500; others as they are. None if items have
-    no names, a name occurs twice, or there are several queries, between which nothing
-    was compared.
+    Utilities whose differences are log odds are shown as ratings, 400 points for odds
+    of ten to one around 1500. None if items have no names, a name occurs twice, or
+    there are several queries.
     """
     names = data.names
     if names is None or len(set(names.tolist())) < len(names):

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Which model fits the data at hand, why, and with which settings.
 
-Grids of settings are small, and about evenly spaced on a logarithmic scale. Features
-are scaled to variance 1 before a model sees them, so values of gamma are fractions of
-1 / (number of features), which is what scikit-learn calls ``"scale"``.
+Features are scaled to variance 1 before a model sees them, so values of gamma are
+fractions of 1 / (number of features), scikit-learn's ``"scale"``.
 
-With dates, ``--tune`` divides the earlier half of the results by time, and does not use
-the later half, on which quality is measured. Else its folds are of rows, of queries or
-of items, as when quality is measured.
+With dates, ``--tune`` divides the earlier half of the results by time, and leaves the
+later half to measure quality. Else its folds are of rows, of queries or of items, as
+when quality is measured.
 """
 
 from __future__ import annotations

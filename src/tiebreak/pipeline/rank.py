@@ -1,9 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`tiebreak.rank`: from a table to a model, a leaderboard and its held-out quality.
-
-`read_source` reads and chooses rows, `rank_source` does everything else, and `rank` is
-both in one call. The answer is a `RankResult`.
-"""
+"""`tiebreak.rank`: from a table to a model, a leaderboard and its held-out quality."""
 
 from __future__ import annotations
 
@@ -46,8 +42,8 @@ from tiebreak.selection.results import ForwardResult
 def rank(data: Any, **options: Any) -> RankResult:
     """Rank the items of a table or a file, as ``tiebreak rank`` does.
 
-    Reads, checks the data, chooses a model and fits it, makes a leaderboard, and
-    measures how well held-out results are predicted.
+    Checks the data, chooses and fits a model, makes a leaderboard, and measures how
+    well held-out results are predicted.
 
     Parameters
     ----------
@@ -56,14 +52,12 @@ def rank(data: Any, **options: Any) -> RankResult:
         a file, a folder or a pattern.
     OPTIONS
     **reading
-        What to know about the table, such as ``left``, ``right``, ``outcome``,
-        ``rater``, ``period``, ``meaning``, ``where`` and ``drop_duplicates``; all
-        fields of :class:`tiebreak.io.ReadOptions`.
+        Fields of :class:`tiebreak.io.ReadOptions`, such as ``left``, ``right``,
+        ``outcome``, ``rater``, ``period``, ``where`` and ``drop_duplicates``.
 
     Returns
     -------
     RankResult
-        With ``leaderboard``, ``model``, ``checks``, ``quality`` and ``report(path)``.
 
     Examples
     --------

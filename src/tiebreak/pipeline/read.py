@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Read a table, a file or many, and select rows, with covariates and categories.
 
-Nothing here waits for models to be imported, so that the command can say at once what
-it read.
+No model is imported here, so that the command can say at once what it read.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where things stand in the charts of a page: plain numbers, which templates draw.
+"""Coordinates of the charts of a page, which templates draw.
 
-A chart is 1,000 units wide whatever the window is: the style sheet stretches it, and
-strokes and dots keep their size.
+A chart is 1,000 units wide; the style sheet stretches it, and strokes and dots keep
+their size.
 """
 
 from __future__ import annotations
@@ -255,7 +255,7 @@ def calibration_curves(
     n_bins: int = 10,
     fewest: float = _FEWEST_IN_BIN,
 ) -> list[CalibrationCurve]:
-    """How often an outcome happened, against how probable it was said to be.
+    """How often an outcome happened, against its predicted probability.
 
     Bins with a weight below ``fewest`` are joined with the one before.
     """

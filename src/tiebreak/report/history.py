@@ -41,17 +41,16 @@ def rate_spans(
 ) -> tuple[pl.DataFrame | None, str]:
     """Rate items by the results of one span of time after the other.
 
-    Rows are cut into up to 16 spans of consecutive periods with nearly equal numbers of
-    rows. Each span is fitted by itself, with the penalty of the model or 0.1. Its
-    strengths θ are known up to a constant only, so they are moved to where its items
-    lie over all the time: with n_j results of item j in the span, a rating is ::
+    Each of up to 16 spans of consecutive periods, with nearly equal numbers of rows, is
+    fitted by itself, with the penalty of the model or 0.1. Its strengths θˢ are known
+    up to a constant, so they are moved to the mean of its items over all the time: with
+    n_j results of item j in the span, a rating is ::
 
         zero + unit (θᵢˢ + Σⱼ nⱼ (θⱼ - θⱼˢ) / Σⱼ nⱼ).
 
-    Returns a table of ``time`` (the middle of a span), ``item``, ``rating`` and the
-    ends of its 95 % interval, null where little is known, of the first ``top`` items
-    with enough results in three spans; and what a point is. None and "" if there are
-    none.
+    Returns a table of ``time`` (the middle of a span), ``item``, ``rating`` and its 95
+    % interval, null where little is known, of the first ``top`` items with enough
+    results in three spans; and what a point is. None and "" if there are none.
     """
     block, count = _cut(period)
     if count < _FEW_POINTS:
@@ -111,8 +110,8 @@ def _ratings(
 ) -> NDArray[np.float64]:
     """Strengths of a span on the scale of all spans, and their standard errors.
 
-    NaN where little is known. What is moved to the level of its items has the variance
-    of θᵢ - Σⱼ wⱼ θⱼ, with the shares w of the results.
+    NaN where little is known. The variance is that of θᵢ - Σⱼ wⱼ θⱼ, with the shares w
+    of the results.
     """
     overall = model.utility(fresh.items_)
     results = fresh.wins_ + fresh.ties_ + fresh.losses_

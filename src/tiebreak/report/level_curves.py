@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Level curves of learned utilities in the plane, next to the pairs they learned from.
 
-A tie says that two points lie on nearly the same level curve; a non-tie says that they
-are more than one threshold apart. So when curves are drawn one threshold apart, a model
-calls a pair a tie when its two ends are no further apart than two neighboring curves.
+When curves are drawn one threshold apart, a model calls a pair a tie when its two ends
+are no further apart than two neighboring curves.
 """
 
 from __future__ import annotations
@@ -50,27 +49,24 @@ def draw_level_curves(
     """Draw training pairs and the level curves that models learned from them.
 
     The first panel shows the pairs: a tie is a segment, any other pair an arrow to the
-    better item, over grey level curves of the true utility where it is known. One panel
-    for each model follows, with the level curves of its utility over the range of the
-    items that are drawn. Where a threshold is known (`threshold` for the true utility,
-    a positive ``threshold_`` of a model) neighboring curves are k thresholds apart,
-    with the smallest whole k that needs at most 24 curves; k is written above the
-    panel. Otherwise 24 evenly spaced curves are drawn.
+    better item, over grey level curves of the true utility where it is known. A panel
+    with the level curves of each model follows. Where a threshold is known
+    (`threshold`, or a positive ``threshold_`` of a model) neighboring curves are k
+    thresholds apart, with the smallest integer k that needs at most 24 curves, written
+    above the panel. Otherwise 24 evenly spaced curves are drawn.
 
     Parameters
     ----------
     models : mapping of str to model
-        Panel titles and fitted models (or any objects) with a method ``utility(X)``
-        that maps items of shape (n, 2) to utilities of shape (n,).
+        Panel titles, and objects with ``utility(X)`` for items of shape (n, 2).
     pairs : Pairs or array-like of shape (n_pairs, 2, 2)
-        The training pairs: comparisons of items with exactly two features.
+        The training pairs, of items with exactly two features.
     y : array-like of shape (n_pairs,)
         Outcomes: -1 left better, 0 tie, +1 right better.
     utility : callable, optional
-        The true utility, from items of shape (n, 2) to shape (n,).
+        The true utility of items of shape (n, 2).
     threshold : float, default=1.0
-        The difference of true utilities beyond which a pair is not a tie. Not used
-        without `utility`.
+        The tie threshold of `utility`.
     resolution : int, default=121
         Points of the grid in each direction.
 

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A report as one page that needs nothing else.
 
-Templates read the result of `tiebreak.rank`. Each section has a template of its name in
-``templates`` and a function here, which adds charts and tables (None: no section).
-Jinja escapes every text, after `clean` has replaced what no page can hold; names go
-through the filter ``name``. The Content-Security-Policy of the page lets run what this
-file puts there, by its hash, and nothing else: no other script or style, no request to
-anywhere.
+Each section has a template of its name in ``templates`` and a function here, which adds
+charts and tables to the result of `tiebreak.rank` (None: no section). Jinja escapes
+every text, after `clean` has replaced what no page can hold; names go through the
+filter ``name``. The Content-Security-Policy allows the scripts and styles that this
+file adds, by their hash, and no request to anywhere.
 """
 
 from __future__ import annotations
@@ -105,7 +104,7 @@ def write_report(result: Any, path: str | os.PathLike[str]) -> None:
     Parameters
     ----------
     result : RankResult
-        What `tiebreak.rank` returned.
+        As in `render_report`.
     path : path
         The file, usually ``report.html``; replaced if it exists.
     """

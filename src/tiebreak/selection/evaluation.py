@@ -2,8 +2,7 @@
 """Fit models on some rows, let them predict others, and compare them on these.
 
 The held-out rows are those of later periods (``evaluate_forward``) or of folds
-(``evaluate_folds``). Rows with an item that was not seen in training are left out for
-all models, unless every model can predict them.
+(``evaluate_folds``).
 """
 
 from __future__ import annotations
@@ -268,8 +267,8 @@ def evaluate_folds(
 ) -> ForwardResult:
     """Measure how well models predict held-out results, by cross-validation.
 
-    Rows are shuffled into folds; each is predicted by models fitted on the other folds.
-    For results with dates use :func:`evaluate_forward`: a fold learns from the future.
+    Each fold is predicted by models fitted on the other folds. For results with dates
+    use :func:`evaluate_forward`: a fold learns from the future.
 
     Parameters
     ----------
@@ -283,15 +282,14 @@ def evaluate_folds(
     random_state : int or None, default=0
         Seed of the shuffle, where `cv` is a number.
     advantage, context, rater, sample_weight
-        As in :func:`evaluate_forward`; raters count for standard errors too.
+        As in :func:`evaluate_forward`.
 
     Returns
     -------
     ForwardResult
-        As of :func:`evaluate_forward`; ``period`` numbers what standard errors take
-        together: raters, groups or, of a number of folds, rows. Of a splitter without
-        raters or groups, and of `ItemKFold` always, it numbers the folds, because rows
-        of a fold may share items.
+        Its ``period`` numbers the clusters of the standard errors: raters, groups or,
+        if `cv` is a number, rows. For a splitter without raters or groups, and always
+        for `ItemKFold`, they are the folds, because rows of a fold may share items.
     """
     data = EvaluationData.read(
         models, X, y, sample_weight, advantage=advantage, context=context, rater=rater
@@ -349,24 +347,21 @@ def evaluate_forward(
     n_splits, min_train : int, and int or float, default=5 and None
         Blocks to predict, and the least to train on, as in `PeriodSplit`.
     advantage : float, array-like of shape (n,), or dict of str to these, optional
-        Advantage of left, for ``fit`` and for predicting. Its unit differs: Elo and
-        Glicko read rating points, BradleyTerry and those with ``advantage="auto"``
-        learn what 1 is worth. A dictionary
-        gives models by name an advantage of their own, and the others none.
+        Advantage of left, for ``fit`` and for predicting. Elo and Glicko read rating
+        points; BradleyTerry and models with ``advantage="auto"`` learn what 1 is worth.
+        A dictionary gives models by name an advantage of their own, and the others
+        none.
     context, rater, sample_weight : array-like of n rows, optional
-        Covariates, who compared, and weights, also of the metrics; 0 is absent.
+        Covariates, raters, and weights, also of the metrics; 0 is absent.
 
     Returns
     -------
     ForwardResult
-        Print it; its ``table`` holds a row per model, ``difference(a, b)`` compares two
-        with a standard error and an interval.
+        Its ``table`` has a row per model; ``difference(a, b)`` compares two models.
 
-    Notes
-    -----
-    A model gets those of `period`, `advantage`, `context`, `rater` and `sample_weight`
-    that its ``fit`` (``predict``, ``predict_proba``) names among its
-    parameters; a column that no model takes is refused.
+    Notes ----- A model gets the columns that its ``fit`` (``predict``,
+    ``predict_proba``) names among its parameters; a column that no model takes is
+    refused.
 
     Examples
     --------

@@ -134,8 +134,8 @@ class QueryKFold(_GroupedKFold):
 
     Notes
     -----
-    `qid` is requested by default from scikit-learn's metadata routing. Without routing
-    it can come as `groups`, but then only the splitter sees it.
+    Without metadata routing `qid` can come as `groups`, but then only the splitter sees
+    it.
 
     Examples
     --------
@@ -214,9 +214,9 @@ class RaterKFold(_GroupedKFold):
         Parameters
         ----------
         X, y
-            n rows; only their number matters.
+            As in :meth:`QueryKFold.split`.
         groups, rater : array-like of shape (n,)
-            The rater of each row, of any type and in any order; either.
+            The rater of each row; either.
 
         Returns
         -------
@@ -228,10 +228,9 @@ class RaterKFold(_GroupedKFold):
 class ItemKFold(_KFold):
     """K folds that test on comparisons of two items never seen in training.
 
-    The items that are compared are divided in `n_splits` parts of nearly equal
-    number. For each part, the test set holds the comparisons with *both* items in the
-    part, and the training set those with *no* item in it. Comparisons between the
-    part and the rest are in neither.
+    The items are divided in `n_splits` parts of nearly equal size. The test set holds
+    the comparisons with *both* items in the part, and the training set those with *no*
+    item in it. Comparisons between the part and the rest are in neither.
 
     Parameters
     ----------
@@ -242,10 +241,9 @@ class ItemKFold(_KFold):
 
     Notes
     -----
-    If comparisons are of items at random, of n comparisons and k parts a test set
-    holds about n / k², a training set about n (1 - 1/k)², and 2 n (k - 1) / k² are in
-    neither: n_splits=2 tests half of them. Items with identical features count as one
-    item, so arrays of shape (n, 2, n_features) can be split too.
+    Of n comparisons of random items and k parts, a test set holds about n / k², a
+    training set about n (1 - 1/k)², and 2 n (k - 1) / k² are in neither. Items with
+    identical features are one item, so 3-D arrays can be split too.
 
     Examples
     --------
@@ -314,24 +312,21 @@ class PeriodSplit(_Splitter):
     """Train on all rows before a time, test on the next block of periods.
 
     The periods after the first training set are divided into `n_splits` blocks of
-    consecutive periods that have nearly equal numbers of rows. Each block is tested
-    once, by what was learned from *all* rows of earlier periods. A period is never
-    divided, so nothing that happened at the same time is known beforehand.
+    consecutive periods with nearly equal numbers of rows; each is tested once. A period
+    is never divided.
 
     Parameters
     ----------
     n_splits : int, default=5
         Number of blocks to test.
     min_train : int or float, optional
-        The least that the first training set holds: a number of rows, or a share of
-        them below 1. None: the same as a block, one part of ``n_splits + 1``.
+        Minimum size of the first training set: a number of rows, or a share of them
+        below 1. None: one part of ``n_splits + 1``.
 
     Notes
     -----
     Row numbers are yielded in order of time, rows of the same period as they stand, so
     that models for which row order is time (Elo, Glicko) can be fitted on ``X[train]``.
-    `period` is requested by default from scikit-learn's metadata routing. Without
-    routing, pass it as `groups`.
 
     Examples
     --------
@@ -364,7 +359,7 @@ class PeriodSplit(_Splitter):
         Parameters
         ----------
         X, y
-            n rows; only their number matters.
+            As in :meth:`QueryKFold.split`.
         groups, period : array-like of shape (n,)
             When each row took place: dates, numbers or text, in any order; either.
 

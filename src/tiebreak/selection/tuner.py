@@ -2,9 +2,8 @@
 """Choose parameters on a grid, on a validation set or by cross-validation.
 
 The choice is that of the plain loop "for every combination: clone, fit, score", the
-first of the best in grid order. A unit of work is one combination on one split. Of
-support vector machines on comparisons it is all that differ only in C: they share
-kernel values, also those of the validation items.
+first of the best in grid order. A unit of work is one combination on one split; support
+vector machines on comparisons that differ only in C are one, and share kernel values.
 """
 
 from __future__ import annotations
@@ -339,26 +338,24 @@ def tune(
     Parameters
     ----------
     model : estimator
-        Any model of this package, for graded items also any regressor of
-        scikit-learn's kind, or a Pipeline that ends with one. It gets ``qid`` if its
-        ``fit`` takes it.
+        Any model of this package, for graded items also any scikit-learn regressor, or
+        a Pipeline that ends with one.
     X, y
         Training data, as for ``model.fit``; y is None for Orders.
     grid : mapping of str to sequence, or a sequence of mappings
         Parameters and their values, as in scikit-learn's GridSearchCV.
     validation : (X, y) or (X, y, qid), optional
-        Data on which every combination is scored; all of ``X`` is then used to fit.
+        Data on which every combination, fitted on all of ``X``, is scored.
     cv : int, splitter or iterable of (train, test), default=5
         How to split ``X`` when there is no validation set. With ``qid`` a number means
         QueryKFold, and folds that divide a group are refused.
     scoring : str or callable, optional
         A name known to :func:`tiebreak.metrics.get_scorer`, or a callable
-        ``scorer(estimator, X, y)``, which gets ``qid`` and ``sample_weight`` too if it
-        takes them. Greater is better. By default ``"error"`` for comparisons,
-        ``"swapped_pairs"`` for graded items and orders.
+        ``scorer(estimator, X, y)``, greater is better. By default ``"error"`` for
+        comparisons, ``"swapped_pairs"`` for graded items and orders.
     sample_weight, qid : array-like of shape (n,), optional
-        Weights of the training rows (and of held-out rows, where the metric takes
-        them), and groups of graded items, also for the splitter.
+        Weights of the rows, and groups of graded items, passed to whatever takes them:
+        model, metric and splitter.
     columns : mapping of str to array-like of n rows, optional
         What else ``fit`` and predictions take, such as ``rater`` or ``advantage``.
     n_jobs, progress : int and bool, optional

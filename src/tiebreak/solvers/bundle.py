@@ -3,19 +3,19 @@ r"""A bundle method for penalized convex functions of many linear utilities.
 
 .. math:: \min_x\; f(x) = \tfrac12 ‖x‖^2 + C\, R(A x),
 
-with R convex and not negative, known by its value and one subgradient at a time: a sum
-of nonsmooth terms, far too many to list. Every subgradient g at u is a plane below R,
-R(Ax) ≥ Aᵀg·x + (R(u) - g·u), and the planes together are a lower bound of f: a dual
-solution, and so a certificate (one slack, Joachims 2006; Teo et al. 2010).
+with R ≥ 0 convex and nonsmooth, known by its value and one subgradient at a time. Every
+subgradient g at u is a plane below R, R(Ax) ≥ Aᵀg·x + (R(u) - g·u), and the planes
+together are a lower bound of f: a dual solution, and so a certificate (one slack,
+Joachims 2006; Teo et al. 2010).
 
 Two kinds of steps look for the next plane, both from the best point so far:
 
-* *quasi-Newton*: where kinks are dense R is as good as smooth, and a dozen steps do;
-* *cutting plane*: to the minimizer of the planes, which ends where kinks decide.
+* *quasi-Newton*, where kinks are dense and R is nearly smooth;
+* *cutting plane*, to the minimizer of the planes, where kinks decide.
 
-Either is followed by a search along the line, which costs only evaluations of R at
-u + t Ad (Franc and Sonnenburg 2008) and adds planes from both sides of its minimum. The
-first kind goes on while slope and gap fall; otherwise the two take turns.
+Both end with a line search, which costs only evaluations of R at u + t Ad (Franc and
+Sonnenburg 2008) and adds planes from both sides of its minimum. The first kind goes on
+while slope and gap fall; then the two alternate.
 """
 
 from __future__ import annotations
@@ -286,7 +286,7 @@ class CuttingPlanes:
 
         min over x  ½‖x‖² + C R(Ax)  ≥  C μ·b - ½ ‖C Σ μ_t a_t‖²,
 
-    attained by the planes alone at x = -C Σ μ_t a_t. They serve every C.
+    attained by the planes alone at x = -C Σ μ_t a_t.
     """
 
     def __init__(self, n_columns: int, n_rows: int, capacity: int) -> None:
@@ -392,12 +392,11 @@ class SimplexQP:
 
         maximize over μ   qᵀμ - ½ ‖Σ μᵢ vᵢ‖²    subject to   μ ≥ 0,  Σ μ = 1.
 
-    The free variables may be positive; the first is the reference. On them the optimum
-    is a linear system with the Gram matrix of the differences vᵢ - v_ref. Where a step
-    leaves the simplex, the first variable that becomes zero is dropped; else the one
-    outside that promises most, of equal promises the lowest number, is brought in, or
-    exchanged for a free one that its difference depends on, up to 1e-7 of its length.
-    With eᵢ = qᵢ - vᵢ·Σ μ v the maximum is within max e - min {eᵢ : μᵢ > 0}.
+    On the free variables, the first of which is the reference, the optimum is a linear
+    system with the Gram matrix of vᵢ - v_ref. A variable that a step makes zero is
+    dropped; else the one outside that promises most (of equals the lowest number) is
+    added, or exchanged for a free one that its difference depends on, up to 1e-7 of its
+    length. With eᵢ = qᵢ - vᵢ·Σ μ v the maximum is within max e - min {eᵢ : μᵢ > 0}.
     """
 
     # With s = μ - μ₀ this is a balanced box of `DualQP`. Pivots stay because a bundle
@@ -580,9 +579,9 @@ def drop_free(L, free, m, p):  # type: ignore[no-untyped-def]
 class CurvatureMemory:
     """The curvature of R(Ax), as far as steps have shown it.
 
-    The Hessian of f is taken to be I + C τ V, with V the covariance of the rows of A
-    and τ fitted to the last step; differences of gradients correct that, as in
-    limited-memory BFGS (Nocedal 1980), kept for R alone, so that they serve every C.
+    The Hessian of f is modeled as I + C τ V, with V the covariance of the rows of A and
+    τ fitted to the last step, corrected as in limited-memory BFGS (Nocedal 1980) for R
+    alone, so that it serves every C.
     """
 
     def __init__(self, A: Any, scale: float) -> None:

@@ -5,16 +5,15 @@ M vectors f_v, each a sum of few columns of a dictionary of its own, make
 
     J(f) = Σ_v (c - 2 b·f_v + f_vᵀLf_v) + ν Σ_{v,u} (f_v - f_u)ᵀ L̄ (f_v - f_u)
 
-small, where L sees the first rows (the target) and L̄ sees others (the agreement). A
+small, where L acts on the first rows (the target) and L̄ on others (the agreement). A
 step adds one column k_v to every f_v. With k̄_v its part at the rows of L̄, the best
-multiples a solve the M × M system A a = e,
+multiples a solve A a = e,
 
     A_vv = k_vᵀLk_v + 2ν (M - 1) k̄_vᵀL̄k̄_v,      A_vu = -2ν k̄_vᵀL̄k̄_u,
 
-and J falls by eᵀA⁻¹e. The right side is e_v = k_v·q_v for minus half of the gradient,
-q_v; or e_v = k_v·q with the one q = b - L f̄ of the mean f̄ of all f_v. The search scores
-all columns of one dictionary at once, the others (index o) given, with A = -c off the
-diagonal of its row:
+and J falls by eᵀA⁻¹e. Here e_v = k_v·q_v with q_v minus half of the gradient, or e_v =
+k_v·q with q = b - L f̄ of the mean f̄ of all f_v. The search scores all columns of one
+dictionary at once, given the others (index o), with A = -c off the diagonal of its row:
 
     eᵀA⁻¹e = e_oᵀA_o⁻¹e_o + (e_v + c·A_o⁻¹e_o)² / (A_vv - c·A_o⁻¹c).
 
@@ -242,9 +241,9 @@ class SharedSearch:
 class FreeSearch:
     """A column of each dictionary by itself: m to the power of M candidates.
 
-    All of them are scored for M = 2, or if there are at most `ENUMERATED`. Otherwise
-    the search starts with the columns that are best without coupling and replaces one
-    after another, until the result is best in every single column.
+    All are scored for M = 2, or if there are at most `ENUMERATED`. Otherwise the search
+    replaces the columns that are best without coupling one after another, until no
+    single replacement helps.
     """
 
     def __init__(self, candidates: Candidates, cache_bytes: float) -> None:

@@ -3,22 +3,20 @@ r"""A bundle method whose model of the function is a linear program.
 
 .. math:: \min_x\; \sum_{j<k} p_j |x_j| + R(x) \quad\text{with}\quad G x ≥ 0,
 
-R convex, not negative and piecewise linear, with far too many pieces to list. Every
-subgradient is a plane below R, and the minimum of the planes, a linear program, is a
-lower bound. Its solution is a vertex, so that variables which do not pay are exactly 0.
+R ≥ 0 convex and piecewise linear, with far too many pieces to list. Every subgradient
+is a plane below R, and the minimum of the planes, a linear program, is a lower bound.
+Its solution is a vertex, so that variables which do not pay are exactly 0.
 
-Planes alone describe a curved function badly. So the terms of R whose kink is close to
-the best point are written down as rows with slacks of their own, as many as `max_rows`,
-and only the sum of the others is a plane: the model is exact around that point, and the
-whole problem if all terms fit. Its minimum is looked for in a box around the best point
-that grows where that helped. Planes and rows serve for every penalty.
+Planes alone describe a curved function badly. So up to `max_rows` terms of R whose kink
+is close to the best point become rows with slacks of their own, and only the sum of the
+others is a plane: the model is exact around that point. It is minimized in a box around
+the best point that grows where that helped. Planes and rows serve every penalty.
 
-With many terms R is nearly smooth, and planes are slow. So the terms are first rounded
-off over a width, which Newton steps minimize with the penalty as it is, and the width
-is narrowed. The slope of a rounded term is a share between 0 and 1 of the slope of its
-line, so the sum of these shares is a plane below R; it proves a bound whose distance
-from the value falls with the square of the width. Few terms bend too little within a
-narrow width, and planes take over from there.
+With many terms R is nearly smooth, and planes are slow. So Newton steps first minimize
+the terms rounded off over a width that is narrowed. The slope of a rounded term is a
+share between 0 and 1 of the slope of its line, so the sum of these shares is a plane
+below R; its bound approaches the value with the square of the width. Few terms bend too
+little within a narrow width, and planes take over from there.
 """
 
 from __future__ import annotations
@@ -216,8 +214,8 @@ class LPBundle:
     ) -> tuple[float, Plane, int]:
         """Go close to the minimum by Newton steps on R rounded off, less and less.
 
-        The slope of the rounded R at a point is that of a plane below R, which is
-        learned and gives a bound. Returns the best bound, its plane and the steps.
+        The slopes of the rounded R are learned as planes. Returns the best bound, its
+        plane and the steps.
         """
         bound, proof, n_steps = -1.0, Plane(np.zeros(self.q), 0.0), 0
         few_terms = self.risk.n_rows <= self.max_rows
@@ -399,8 +397,8 @@ def _minimize_smooth(
 ) -> tuple[Floats, int, bool]:
     """Minimize Σ p_j |x_j| + S(x) by Newton steps with the penalty as it is.
 
-    Returns x, at which S was expanded last, the steps, and whether S bends too little
-    for the variables that matter, so that planes serve better.
+    Returns the last expanded x, the steps, and whether S bends too little for the
+    variables that matter, so that planes serve better.
     """
     value, slope = smooth.expand(x)
     few, damp, stalled = False, 0.0, 0

@@ -3,8 +3,8 @@ r"""Linear programs that are solved again and again, in one HiGHS object.
 
     minimize cost·x   subject to   lower ≤ A x ≤ upper,   bounds on x.
 
-Changed costs keep a basis primal feasible, and added rows or changed bounds keep it
-dual feasible, so that the next solution starts where the last one ended.
+Changed costs keep a basis primal feasible, added rows or changed bounds dual feasible,
+so the next solution starts where the last one ended.
 
 For :mod:`tiebreak.solvers.l1_bundle` parts of R are rows with slacks s ≥ 0,
 

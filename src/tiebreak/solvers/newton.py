@@ -1,17 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 r"""Newton's method for smooth convex functions, by factors or by conjugate gradients.
 
-Minimizes f over x, given value, gradient and Hessian, or only products with it. A step
-is halved until f falls by a share of what the gradient promises; f may be infinite
-outside its domain. There are two certificates:
+A step is halved until f falls by a share of what the gradient promises; f may be
+infinite outside its domain. There are two certificates:
 
 * the Newton decrement :math:`λ^2 = ∇f^\top (∇^2 f)^{-1} ∇f` of :func:`minimize_newton`:
-  λ²/2 is the distance to the minimum of the quadratic model at x, and so, near the
+  λ²/2 is the distance to the minimum of the quadratic model at x, and, near the
   solution, of f itself;
 * strong convexity in :func:`minimize_truncated`: if f - ½μ‖x‖² is convex for a known
   μ > 0, then :math:`f(x) - \min f ≤ ‖∇f(x)‖^2 / (2 μ)`, which is also the duality gap
-  of a support vector machine with a squared hinge at the dual point that belongs to x.
-  Newton's equation is then solved only as far as the step deserves it.
+  of an SVM with squared hinge at the dual point of x. Newton's equation is then solved
+  only as far as the step deserves it.
 """
 
 from __future__ import annotations
@@ -86,7 +85,7 @@ class StronglyConvex(Protocol):
     def preconditioner(self, n_products: int) -> Operator:
         """Give r to M⁻¹ r for an M near the Hessian at the last expanded point.
 
-        It is told how many products the step before needed, of `max_products`.
+        `n_products` is what the step before needed.
         """
 
 
@@ -137,13 +136,12 @@ def minimize_newton(
     tol : float, default=1e-8
         Stop when ``λ²/2 ≤ tol² |f|``, or at a gap below 1e-12 that no longer shrinks.
     max_iter, min_iter : int, default=100 and 0
-        Largest and smallest number of steps. One step finds the direction also where f
-        hardly changes, as under a penalty so large that all of x is tiny.
+        Largest and smallest number of steps; one step finds the direction even where f
+        hardly changes.
     dense : bool, optional
         Whether to factor the Hessian instead; by default up to 1500 variables.
     precondition : callable, optional
-        Gives r to M⁻¹ r for conjugate gradients, M near the Hessian at the last
-        expanded point. Default: the diagonal.
+        r to M⁻¹ r, as `StronglyConvex.preconditioner`. Default: the diagonal.
 
     Returns
     -------
@@ -207,7 +205,7 @@ def _truncated_step(
 ) -> tuple[Vector, int]:
     """Solve Newton's equation as accurately as the step deserves, from λ²/2 ≤ limit on.
 
-    ``size`` is the gradient's square in the metric of ``near``, ``first`` that of the
+    ``size`` is the squared gradient in the metric of ``near``, ``first`` that of the
     first step. Also gives the number of products.
     """
     # Far from the solution accuracy is wasted; near it the error of x shrinks to the
@@ -306,8 +304,8 @@ def conjugate_gradients(
 ) -> tuple[Vector, int]:
     """Solve H x = b from x = 0, for a symmetric positive definite H known by products.
 
-    Every iterate is a descent direction of the quadratic ½ xᵀHx - bᵀx, so stopping
-    early is safe. It stops too where H shows no curvature, which only rounding does.
+    Every iterate is a descent direction of ½ xᵀHx - bᵀx, so stopping early is safe. It
+    also stops where rounding leaves H no curvature.
 
     Parameters
     ----------

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Greedy minimization of a quadratic function by columns of a dictionary.
 
-The function of the vector f is
+The function is
 
     J(f) = c - 2 b·f + fᵀLf,
 
 with L positive semidefinite, and f is a sum of few columns of the dictionary. With
-q = b - L f, adding the multiple a = k·q / kᵀLk of the column k is the best that k can
-do, and J falls by (k·q)² / kᵀLk. So one step is one product of the dictionary with q.
+q = b - L f, the best multiple of the column k is a = k·q / kᵀLk, and J falls by
+(k·q)² / kᵀLk. So one step is one product of the dictionary with q.
 
 Boundary conventions: of columns with equal gains, up to rounding, the first is taken; a
 column k with kᵀLk = 0, up to rounding, is never taken; with back-fitting, neither is
@@ -134,11 +134,10 @@ def penalize_path(
     b: Floats,
     alpha: float,
 ) -> PursuitPath:
-    """Solve for the coefficients of every step again, with α aᵀGa on top of J.
+    """Solve for the coefficients of every step again, with α aᵀGa added to J.
 
     ``values`` has the columns taken, one in each row, and ``inner`` is G, shape (k, k).
-    The objective is then J with the penalty; columns that are taken later make it
-    smaller still. A G that is not positive semidefinite may be a LinAlgError.
+    A G that is not positive semidefinite may be a LinAlgError.
     """
     values = np.array([form.reduce(own) for own in values]).reshape(values.shape)
     system = values @ form.product(np.ascontiguousarray(values.T)) + alpha * inner

@@ -6,8 +6,8 @@ The minimizer of ‖t - Z x‖² + α‖x‖² solves (H + α I) x = h in either
 - of the columns of Z: H = ZᵀZ and h = Zᵀt;
 - of its rows, with x = Zᵀ b: H = ZZᵀ and h = t, solved for b.
 
-Where α is below what rounding leaves of H, directions that H does not know either are
-left out: the solution is then that of least norm, the limit for α → 0.
+Where α is below the rounding of H, directions in its null space are left out: the
+solution is that of least norm, the limit for α → 0.
 """
 
 from __future__ import annotations
@@ -116,8 +116,8 @@ def solve_by_products(
 ) -> RidgeSolution:
     """Solve (H + α I) x = h by preconditioned conjugate gradients.
 
-    The residual that the iteration keeps up to date drifts from the true one, so it is
-    computed anew whenever it seems small enough, and the iteration goes on from there.
+    The updated residual drifts from the true one, so it is computed anew whenever it
+    seems small enough.
     """
 
     def shifted(v: Floats) -> Floats:

@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Newton steps on the free variables: a primal-dual active-set method.
 
-Given a guess of which variables sit at a bound, the optimality conditions of the others
+Given a guess of which variables are at a bound, the optimality conditions of the others
 are one linear system,
 
-    M_FF d + Eᵀβ = e_F,    E d = -(what the blocks are out of balance by),
+    M_FF d + Eᵀβ = e_F,    E d = -(the imbalance of the blocks),
 
-with M the matrix of the problem, F the free variables and E summing them up per block.
-Those that leave the box go to the bound they crossed, those at a bound that the
-gradient pulls inside become free, and the guess is right when nothing changes: usually
-after three to five systems once the rounds have come near. On a matrix with fewer
+with M the matrix of the problem, F the free variables and E their sums per block.
+Variables that leave the box go to the bound they crossed, those at a bound that the
+gradient pulls inside become free, until nothing changes. On a matrix with fewer
 dimensions than free variables it can cycle; then the point is left untouched.
 
 A guess is also found by following a solution for other bounds, change after change.

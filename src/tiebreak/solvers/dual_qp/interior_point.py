@@ -8,13 +8,11 @@ conditions are
 
 and every Newton step reduces to a symmetric system of q r unknowns (q directions), and
 one with an unknown per balance. The first is formed in O(n r²) for every two directions
-that share a block, from the inverse barrier weights collected per row and block.
-Variables of one block and one sign are a *part*; the passes go through part after part.
-Fifteen to twenty steps are usual. Predictor and corrector as Mehrotra 1992.
+that share a block. Predictor and corrector as Mehrotra 1992.
 
-In the compiled passes ``point`` has shape (5, m): the variables s, their slacks p and t
-to the lower and upper bound, and the multipliers z and w of these bounds. ``values``
-and ``weights`` have shape (parts, n); ``starts`` says where a part begins.
+Variables of one block and one sign are a *part*. In the compiled passes ``point`` of
+shape (5, m) holds s, p, t, z and w; ``values`` and ``weights`` have shape (parts, n);
+``starts`` says where a part begins.
 """
 
 from __future__ import annotations
@@ -39,8 +37,8 @@ def interior_point(
 ) -> int:
     """Solve from scratch to a relative gap and residual of ``tol``; returns the steps.
 
-    The barrier goes down to tol²: then a variable is either closer to its bound than
-    that, or its multiplier is within tol. ``state`` takes a point of larger dual value.
+    The barrier falls to tol²: then a variable is that close to its bound, or its
+    multiplier is within tol. ``state`` takes a point of larger dual value.
     """
     q, order, of_block = _parts(state.problem)
     # Unit-free variables: the largest bound is 1 and y is of order 1.

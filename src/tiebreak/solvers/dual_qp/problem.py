@@ -6,22 +6,21 @@
 
 with ``cₖ[j] = Σ {signᵢ loading[blockᵢ, k] sᵢ : rowᵢ = j}``. So between two variables
 the matrix of the problem is ``signᵢ signₗ F[blockᵢ, blockₗ] K[rowᵢ, rowₗ]`` with F =
-loading loadingᵀ. One column of ones is one direction that all blocks share; more
-columns, a multiple of the identity, give every block a direction of its own besides. A
-box is the case of one block and one direction, where signs let variables share a row.
-All sums are sums, never means. The primal is
+loading loadingᵀ. A column of ones is a direction that all blocks share; a multiple of
+the identity gives every block a direction of its own. A box has one block and one
+direction, and signs let variables share a row. The primal is
 
     minimize over u, β   ½ Σₖ ‖uₖ‖² + Σᵢ upperᵢ (eᵢ - β_b)₊ - lowerᵢ (β_b - eᵢ)₊,
 
 where ``fₖ = K cₖ`` are the values of ``uₖ``, the gradient of the dual is ``eᵢ = yᵢ -
 signᵢ Σₖ loading[b, k] fₖ[rowᵢ]``, and β_b is the multiplier of the balance of the block
-b of variable i, or 0 if there is no balance. For a given u the best β is found exactly,
-by sorting, and the duality gap is a sum of terms that are each non-negative,
+b of variable i, or 0 without a balance. The best β for a given u is found exactly, by
+sorting, and the duality gap is a sum of non-negative terms,
 
     gap = Σᵢ (upperᵢ - sᵢ)(eᵢ - β_b)₊ + (sᵢ - lowerᵢ)(β_b - eᵢ)₊,
 
-so it is computed without cancellation. Adding a constant to y in a balanced block
-changes only its β, by which callers keep ``eᵢ`` close to zero, where 1e-20 counts.
+computed without cancellation. Adding a constant to y in a balanced block changes only
+its β; callers use this to keep ``eᵢ`` close to zero, where 1e-20 counts.
 """
 
 from __future__ import annotations

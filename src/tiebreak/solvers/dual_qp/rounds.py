@@ -2,19 +2,18 @@
 """Rounds of cheap steps: working sets for any matrix, sweeps for a linear kernel.
 
 *Working sets* are sequential minimal optimization, many at a time. Each round takes the
-variables that violate optimality most, half from either side and of every block that
-violates at all the worst, with those of the round before, solves that subproblem by
-compiled pair steps on a part of the matrix that fits the processor's cache, and then
-updates the values of all rows once.
+worst violators of optimality, half from either side and the worst of every violating
+block, with those of the round before, solves that subproblem by compiled pair steps on
+a part of the matrix that fits the processor's cache, and updates all rows once.
 
 *Sweeps* need no row of the matrix: the directions are kept as weights of the features,
-and a pair step costs as much as the features of two items. Every sweep pairs the
-variable of a block that wants to grow most with the one that wants to shrink most, the
-second with the second and so on, and takes these steps, the largest violation first.
+and a pair step costs as much as the features of two items. A sweep pairs the variables
+of a block that want to grow most with those that want to shrink most, in order, and
+takes the largest violation first.
 
-Boundary conventions: a variable exactly at a bound cannot move past it; two
-candidates of equal gain are resolved to the lower index; a curvature at or below
-1e-12 (duplicated comparisons) is treated as 1e-12, so that the step runs to a bound.
+Boundary conventions: a variable exactly at a bound cannot move past it; of two
+candidates of equal gain the lower index is taken; a curvature at or below 1e-12
+(duplicated comparisons) is treated as 1e-12, so that the step runs to a bound.
 """
 
 from __future__ import annotations
@@ -387,8 +386,8 @@ _compiled: set[type] = set()
 def compile_kernels(dtype: type) -> None:
     """Compile every loop for one precision of the rows, or load it from the cache.
 
-    A line is logged when it takes longer than a moment, because the first fit on a
-    machine has to wait for it. Call it before starting worker processes.
+    A line is logged if the first fit has to wait. Call it before starting worker
+    processes.
     """
     if dtype in _compiled:
         return

@@ -3,13 +3,13 @@
 
 1. Rounds of cheap steps come first (:mod:`tiebreak.solvers.dual_qp.rounds`), unless the
    interior-point method is cheaper, as for many variables in blocks on a thin matrix.
-2. When they have spent their budget of steps, Newton steps on the free variables look
-   for the active set. Where they cannot find it and the interior-point method can be
-   used, it starts afresh and they try again; else the rounds go on.
+2. After their budget of steps, Newton steps on the free variables look for the active
+   set. Where they fail, the interior-point method starts afresh if it can be used, and
+   they try again; else the rounds go on.
 3. Where the free variables are few, one or two Newton steps make the result exact.
-4. The result counts only after ``f = K c`` was computed afresh: the violation of the
-   optimality conditions and the relative duality gap must both be within the tolerance,
-   with all that rounded rows may add to them; else again in double precision.
+4. The violation of the optimality conditions and the relative duality gap, with ``f =
+   K c`` computed afresh and a bound on the error of rounded rows, must both be within
+   the tolerance; else again in double precision.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ def solve_dual_qp(
 ) -> DualSolution:
     """Maximize the dual problem to a certified relative duality gap of at most `tol`.
 
-    The violation of the optimality conditions is bounded too, in units of f. `last` is
-    the solution of the same problem with other bounds, to start from.
+    `tol` also bounds the violation of the optimality conditions, in units of f. `last`
+    is the solution for other bounds, to start from.
     """
     return _Run(rows, problem, tol, max_iter).solve(last)
 
@@ -201,8 +201,8 @@ class _Run:
     def _rounds(self, eps: float, budget: int, newton_at: float) -> float:
         """Working-set rounds until done, or until the budget is spent and it is near.
 
-        ``f`` grows from nothing, so the tolerance that depends on it is looked up
-        again after every few rounds.
+        The tolerance depends on ``f``, which grows from 0, so it is updated every few
+        rounds.
         """
         spent, before = self.rounds.n_steps, self.rounds.n_rounds
         best, stalled = np.inf, 0
