@@ -46,7 +46,7 @@ def shorten(text: Any, most: int = _LONGEST) -> str:
 
 
 def isolate(text: Any, most: int = _LONGEST) -> str:
-    """Shorten a name for use inside a sentence, whatever direction it is written in."""
+    """Shorten a name for use inside a sentence of any text direction."""
     short = _DIRECTIONS.sub(_MARK, shorten(text, most))
     return short if short.isascii() else f"{_ISOLATE}{short}{_END_ISOLATE}"
 
@@ -83,7 +83,7 @@ class Name(Text):
 
 
 def visible(text: Any) -> str:
-    """Give clean text in which no mark turns the direction of what follows."""
+    """Give clean text without marks that change the text direction."""
     return _DIRECTIONS.sub(_MARK, clean(text))
 
 
@@ -149,7 +149,7 @@ def _part_html(part: Any) -> str:
 
 
 def _text_html(text: Any) -> str:
-    """Write a text in its own direction, whose marks it cannot change from inside."""
+    """Write a text in its own direction, isolated from the rest."""
     plain = visible(text)
     written = escape(plain) if plain.isascii() else element("bdi", escape(plain))
     bold = isinstance(text, Text) and "bold" in str(text.style)

@@ -177,7 +177,7 @@ class OnItems(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
         return ItemTable(new.values, names)
 
     def _as_fitted(self, table: Table) -> Any:
-        """Give items as the transformer was fitted on them: in a frame or not."""
+        """Give items as the transformer was fitted: in a frame or not."""
         framed, names = getattr(self, "fitted_on_frame_", False), table.feature_names
         if isinstance(table, RawTable):
             numbers = None if framed else table.numbers

@@ -281,7 +281,7 @@ def _refuse_zero_and_one() -> NoReturn:
 
 
 def warn_no_left() -> None:
-    """Say that outcomes are 0 and 1 only, which often means something else."""
+    """Warn that outcomes are only 0 and 1, often another encoding."""
     warn_user(
         "y holds only 0 and 1: 0 is read as a tie, and left wins nothing. If they say "
         'who won: Outcome.parse(y, meaning="score") if left, 2 * y - 1 if right.'
@@ -296,7 +296,7 @@ def warn_both_bad(n_bad: int, n_rows: int) -> None:
 
 
 def _refuse_others(column: NDArray[Any]) -> None:
-    """Raise a ValueError that names the rows of other values than -1, 0 and +1."""
+    """Raise a ValueError that names rows other than -1, 0 and +1."""
     values = column.tolist()
     rows = [
         row
@@ -313,7 +313,7 @@ def _refuse_others(column: NDArray[Any]) -> None:
 
 
 def read_value(value: Any, meaning: Meaning | None = None) -> int | str:
-    """Return the outcome that a value is by itself, or the kind of its fault."""
+    """Return the outcome of a value, or the kind of its fault."""
     number = as_number(value)
     if number is not None:
         return _NUMBERS[meaning].get(number, "number") if meaning else "undeclared"
@@ -356,7 +356,7 @@ def _read_values(
 
 
 def _own_name(value: Any, left: Any, right: Any) -> int | str | None:
-    """Return the outcome that names an item of the row; None if it names none."""
+    """Return the outcome that names an item of the row, or None."""
     is_left, is_right = _same_name(value, left), _same_name(value, right)
     if is_left and is_right:
         return "self"
@@ -416,7 +416,7 @@ def _refuse_missing(column: NDArray[Any]) -> None:
 
 
 def normalize(word: str) -> str:
-    """Bring a word to lower case, without blanks around, with one kind of dash."""
+    """Normalize a word: lower case, stripped, one kind of dash."""
     for dash in "\u2010\u2011\u2012\u2013\u2014\u2212":
         word = word.replace(dash, "-")
     return word.strip().casefold()
@@ -430,7 +430,7 @@ def _same_name(value: Any, name: Any) -> bool:
 
 
 def as_number(value: Any) -> float | None:
-    """Give the finite number that a value is or spells; None for words."""
+    """Give the finite number that a value is or spells, or None."""
     if isinstance(value, bool | np.bool_):
         return None
     if isinstance(value, str):

@@ -373,7 +373,7 @@ class Pairs(ItemRows):
 def exchange_sides(
     pairs: Pairs, y: Outcomes
 ) -> tuple[Pairs, Outcomes, NDArray[np.bool_]]:
-    """Exchange sides at random: else the outcome would be known from the side."""
+    """Exchange sides at random, so that they do not tell the outcome."""
     turned = np.random.default_rng(_SWAP_SEED).random(len(y)) < 0.5
     left = np.where(turned, pairs.right, pairs.left)
     right = np.where(turned, pairs.left, pairs.right)

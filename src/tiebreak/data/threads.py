@@ -76,7 +76,7 @@ def _n_cores() -> int:
 def in_threads(
     function: Callable[[Task], Result], tasks: Iterable[Task]
 ) -> list[Result]:
-    """Map a function over tasks in `n_threads` threads; inside a task, in its own."""
+    """Map a function over tasks in `n_threads` threads; nested calls use one."""
     tasks = list(tasks)
     workers = 1 if getattr(_alone, "now", False) else min(n_threads(), len(tasks))
     with one_blas_thread():
@@ -113,7 +113,7 @@ _alone = threading.local()
 
 @contextmanager
 def single_thread() -> Iterator[None]:
-    """Let this thread do inside a ``with`` block what others would help it with."""
+    """Use no other threads inside a ``with`` block."""
     before = getattr(_alone, "now", False)
     _alone.now = True
     try:
@@ -123,7 +123,7 @@ def single_thread() -> Iterator[None]:
 
 
 def scratch(name: str, shape: tuple[int, int], dtype: type) -> np.ndarray:
-    """An uninitialized array of this thread, until the name is asked for again."""
+    """An uninitialized array of this thread, until the next call with its name."""
     size = shape[0] * shape[1]
     kept = vars(_scratch).get(name)
     if kept is None or kept.size < size or kept.dtype != dtype:
@@ -136,9 +136,9 @@ _LEAST_ENTRIES = 100_000
 
 
 def chunks(n: int, size: int, width: int | None = None) -> list[slice]:
-    """Cut n rows into slices of at most ``size``, equally many for every thread.
+    """Cut n rows into slices of at most ``size``, equally many per thread.
 
-    With the ``width`` of a row, what is too small for two threads is one slice.
+    With the ``width`` of a row, small tables are one slice.
     """
     if width is not None and 0 < n * width < 2 * _LEAST_ENTRIES:
         return [slice(0, n)]

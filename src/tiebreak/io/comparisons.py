@@ -67,7 +67,7 @@ class Results(NamedTuple):
 
 
 class OutcomeParser:
-    """Reads a value of the outcome column by itself, wherever it stands."""
+    """Parses single values of the outcome column."""
 
     def __init__(
         self, sides: dict[str, Text], options: ReadOptions, names_winner: bool
@@ -143,7 +143,7 @@ class OutcomeParser:
 def _read_outcomes(
     columns: Columns, sides: dict[str, Text], column: str, options: ReadOptions
 ) -> Results:
-    """Return what a column of outcomes says; faults are noted."""
+    """Return the outcomes of a column; faults are noted."""
     outcome = columns.text[column]
     names_winner = "winner" in spelling(column) or options.winner is not None
     parser = OutcomeParser(sides, options, names_winner)
@@ -175,7 +175,7 @@ def _read_outcomes(
 
 
 def _read_flags(columns: Columns, column: str) -> Flags:
-    """Return which rows of a column are true; what is neither is noted."""
+    """Return which rows of a column are true; other values are noted."""
     text = columns.text[column]
     true = text.per_row(lambda value: value.strip().casefold() in _TRUE, False)
     false = text.per_row(lambda value: value.strip().casefold() in _FALSE, False)
@@ -186,7 +186,7 @@ def _read_flags(columns: Columns, column: str) -> Flags:
 
 
 def _read_one_hot(columns: Columns, listed: list[str]) -> Results:
-    """Return what columns of 0 and 1 say, for left, right, a tie and both bad."""
+    """Return the outcomes in columns of 0 and 1 (left, right, tie, both bad)."""
     table = np.stack([_read_flags(columns, column) for column in listed], axis=1)
     broken = np.flatnonzero(table.sum(axis=1) != 1)
     columns.note(f"not exactly one of {', '.join(listed)} is 1", broken)
@@ -195,7 +195,7 @@ def _read_one_hot(columns: Columns, listed: list[str]) -> Results:
 
 
 def _read_names(texts: list[Text], ids: dict[str, int], rows: Rows) -> NDArray[Any]:
-    """Read outcomes that are the name of an item, by the two items of their row."""
+    """Read outcomes that name an item of their row."""
     winner, left, right = (
         text.per_row(lambda value: ids.get(value.strip(), -1), -1)[rows]
         for text in texts
@@ -212,7 +212,7 @@ def _read_names(texts: list[Text], ids: dict[str, int], rows: Rows) -> NDArray[A
 def _ask_meaning(
     columns: Columns, sides: dict[str, Text], column: str, rows: Rows
 ) -> Exception:
-    """Make the question what numbers mean, with the options that answer it."""
+    """Ask what numbers mean, with the options that answer it."""
     left, right = sides
     table, outcome = columns.table, columns.text[column]
     # The first row of each of three different numbers says more than three rows.
@@ -269,7 +269,7 @@ def read_advantage(
 def _read_metadata(
     columns: Columns, roles: dict[str, str], named: dict[str, str], sentences: list[str]
 ) -> dict[str, NDArray[Any]]:
-    """Return rater, period and weight, (n,) each, where they can be used."""
+    """Return rater, period and weight, (n,) each, where usable."""
     table = columns.table
     metadata: dict[str, NDArray[Any]] = {}
     for role, read in (("rater", _rater), ("period", _period), ("weight", _weight)):
@@ -382,7 +382,7 @@ _UNITS = {"seconds": 1, "milliseconds": 10**3, "microseconds": 10**6}
 
 
 def _from_epoch(periods: NDArray[Any]) -> tuple[NDArray[Any], str]:
-    """Turn seconds or their fractions since 1970 into dates, and say so."""
+    """Turn seconds or their fractions since 1970 into dates."""
     if periods.dtype.kind not in "if":
         return periods, ""
     lowest, highest = periods.min(), periods.max()
@@ -396,7 +396,7 @@ def _from_epoch(periods: NDArray[Any]) -> tuple[NDArray[Any], str]:
 def read_comparisons(
     table: Table, options: ReadOptions, reading: Reading
 ) -> ReadResult:
-    """Read a table of comparisons, of which a reading has been chosen."""
+    """Read a table of comparisons by a chosen reading."""
     roles, named = dict(reading.roles), options.columns()
     winner_first = "loser" in roles
     if winner_first and {"advantage", "neutral"} & set(named):
@@ -511,7 +511,7 @@ def _choose_rows(
     results: Results,
     sentences: list[str],
 ) -> Flags:
-    """Choose the rows that are kept, and say which are not, and why."""
+    """Choose the rows to keep, and say which are not, and why."""
     number = {name: code for code, name in enumerate(left.values)}
     same = np.array([number.get(name, -1) for name in right.values])
     reasons = {

@@ -61,7 +61,7 @@ class Wanted:
 
 
 class Place(NamedTuple):
-    """Where a wanted feature comes from: a column, or one word of a column."""
+    """Where a wanted feature comes from: a column, or a word of one."""
 
     feature: str
     column: str
@@ -70,7 +70,7 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True)
 class FeatureColumns:
-    """The columns that become features, to be read before they are built."""
+    """The columns that become features."""
 
     numbers: list[str]  # to be read as numbers
     words: list[str]  # to be read as text
@@ -79,7 +79,7 @@ class FeatureColumns:
 
 
 def find_wanted(columns: list[str], names: tuple[str, ...]) -> list[Place]:
-    """Find where wanted features come from; those that are not there are left out."""
+    """Find where wanted features come from; absent ones are left out."""
     known = set(columns)
     places = []
     for name in names:
@@ -98,7 +98,7 @@ def find_wanted(columns: list[str], names: tuple[str, ...]) -> list[Place]:
 def choose_features(
     table: Table, columns: list[str], wanted: Wanted | None, sentences: list[str]
 ) -> FeatureColumns:
-    """Choose the columns that become features: those wanted, else all usable ones."""
+    """Choose the columns that become features: wanted, else all usable ones."""
     if wanted is None or wanted.names is None:
         numbers = [column for column in columns if is_numeric(table, column)]
         words = [column for column in columns if column not in set(numbers)]
@@ -165,7 +165,7 @@ def build_features(
 def _place_words(
     listed: list[str], columns: Columns, sentences: list[str], whole: bool
 ) -> list[Place]:
-    """Make features of columns of text that hold true and false, or few words."""
+    """Make features of text columns of true and false, or of few words."""
     places, unused = [], []
     for column in listed:
         text = columns.text[column]
@@ -194,7 +194,7 @@ def _place_words(
 
 
 def _note_other_words(places: list[Place], columns: Columns) -> None:
-    """Note words that a model was not fitted on, and empty cells."""
+    """Note words unknown to the model, and empty cells."""
     words: dict[str, set[str]] = {}
     for place in places:
         if place.word is not None:
@@ -208,7 +208,7 @@ def _note_other_words(places: list[Place], columns: Columns) -> None:
 
 
 def _build_feature(place: Place, columns: Columns) -> NDArray[np.float64]:
-    """Return a column of numbers, or of 0 and 1; other values are noted."""
+    """Return a column of numbers, or of 0 and 1; faults are noted."""
     if place.word is None and place.column in columns.numbers:
         return columns.numbers[place.column]
     text = columns.text[place.column]
@@ -225,7 +225,7 @@ def _build_feature(place: Place, columns: Columns) -> NDArray[np.float64]:
 
 
 def _flags(text: Text) -> NDArray[np.float64] | None:
-    """Give 1 for true and 0 for false, if the column holds nothing else."""
+    """Give 1 for true and 0 for false, if there is nothing else."""
     words = {value.strip().casefold() for value in text.values}
     if not words or not words <= {*_TRUE, *_FALSE}:
         return None
@@ -235,7 +235,7 @@ def _flags(text: Text) -> NDArray[np.float64] | None:
 def fit_numbered(
     path: Path, items: ItemTable, wanted: Wanted | None, sentences: list[str]
 ) -> ItemTable:
-    """Bring the features of an svmlight file to those of a model; absent ones are 0."""
+    """Match the features of an svmlight file to a model's; absent ones are 0."""
     if wanted is None:
         return items
     names, p = wanted.names, items.n_features
@@ -264,7 +264,7 @@ def fit_numbered(
 
 
 def is_numeric(table: Table, column: str) -> bool:
-    """Say whether half of the first values are numbers, so that wrong ones show."""
+    """Say whether half of the first values are numbers."""
     values = table.head[column].drop_nulls()
     if values.dtype != pl.String:
         return values.dtype.is_numeric() or values.dtype == pl.Boolean
@@ -279,7 +279,7 @@ def is_numeric(table: Table, column: str) -> bool:
 def join_items(
     result: ReadResult, options: ReadOptions, wanted: Wanted | None = None
 ) -> ReadResult:
-    """Give the items of a file the features that the file `options.items` has."""
+    """Give the items of a file the features of `options.items`."""
     assert options.items is not None
     data, sentences = result.data, list(result.sentences)
     path = Path(options.items)
@@ -320,7 +320,7 @@ def find_items(
     sentences: list[str],
     wanted: Wanted | None = None,
 ) -> tuple[list[str], ItemTable, NDArray[np.int64]]:
-    """Return the names and features of a table of items, and the rows of some names."""
+    """Return names and features of a table of items, and rows of some names."""
     assert options.items is not None
     path = Path(options.items)
     detected = detect_format(path)
@@ -380,7 +380,7 @@ def _find_item_column(table: Table, compared: Sequence[str], column: str | None)
 def _without_numbering(
     table: Table, item: str, wanted: Wanted | None, sentences: list[str]
 ) -> list[str]:
-    """Leave out columns that only number the rows: they say nothing of an item."""
+    """Leave out columns that only number the rows."""
     others = [column for column in table.columns if column != item]
     likely = {*find_columns("name", others), *(c for c in others if c == "column 1")}
     if not likely or (wanted is not None and wanted.names is not None):
@@ -393,7 +393,7 @@ def _without_numbering(
 
 
 def _is_numbering(values: NDArray[np.float64]) -> bool:
-    """Say whether a column holds whole numbers, another one in each row."""
+    """Say whether a column holds integers, all different."""
     whole = bool(np.isfinite(values).all()) and bool((values == np.floor(values)).all())
     return whole and len(np.unique(values)) == len(values) > 2
 

@@ -114,7 +114,7 @@ def read_file(
 
 
 def _detect_files(source: Any, options: ReadOptions) -> list[tuple[Path, FileFormat]]:
-    """Detect how each file of a path, a folder, a pattern or a list is written."""
+    """Detect the format of each file."""
     how = options.format, options.encoding
     if str(source) == "-":
         return [(STANDARD_INPUT, detect_format(STANDARD_INPUT, *how))]
@@ -138,7 +138,7 @@ def _open_table(source: Any, files: Sequence[tuple[Path, FileFormat]]) -> Table:
 def _describe_unread(
     source: Any, files: Sequence[tuple[Path, FileFormat]]
 ) -> list[str]:
-    """Say what else is in a folder, except what other programs leave there."""
+    """Say what else is in a folder, except files of other programs."""
     if not is_path(source) or not Path(source).is_dir():
         return []
     taken = {path.name for path, _ in files}
@@ -239,7 +239,7 @@ def _say_skipped(skipped: pl.DataFrame) -> str:
 
 
 def _choose_rows(table: Table, options: ReadOptions) -> list[str]:
-    """Leave out the rows that the user does not want, and say how many."""
+    """Leave out rows by the user's conditions, and count them."""
     sentences = []
     if options.where is not None:
         true = _evaluate(table, options.where)
@@ -263,7 +263,7 @@ def _choose_rows(table: Table, options: ReadOptions) -> list[str]:
 
 
 def _evaluate(table: Table, text: str) -> pl.Series:
-    """Give what a condition says of each row: true, false or null."""
+    """Evaluate a condition for each row: true, false or null."""
     example = "expected a condition such as turns > 1 or language = 'en'"
     option = flag("where", text)
     if ";" in _SQL_QUOTED.sub("", text):
@@ -302,7 +302,7 @@ def _as_plain_text(column: pl.Series) -> pl.Series:
 
 
 def _as_numbers(column: pl.Series) -> pl.Series:
-    """Read text as numbers, or as true and false, if all of it is that."""
+    """Read text as numbers, or as booleans, if all of it is."""
     if column.dtype != pl.String:
         return column
     number = column.cast(pl.Float64, strict=False)
@@ -413,7 +413,7 @@ def _read_sides(roles: Roles, sides: Sides) -> ReadResult:
 
 
 def _read_items(roles: Roles, wanted: Wanted | None) -> ReadResult:
-    """Read items, with the features that are wanted or with names to be looked up."""
+    """Read items, with the wanted features or by name."""
     table = roles.table
     taken: set[str] = set()
     if wanted is not None and wanted.names is not None:

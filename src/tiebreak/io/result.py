@@ -85,7 +85,7 @@ class FileError(ValueError):
 
 
 class BrokenRows(FileError):  # noqa: N818 - as NeedsAnswer
-    """Rows of a table that cannot be read: the faults, and the rows of each."""
+    """Faults of a table, and the rows of each."""
 
     faults: Sequence[tuple[str, NDArray[Any]]] = ()
 
@@ -123,7 +123,7 @@ def plural(count: int, noun: str) -> str:
 
 
 def printable(text: str) -> str:
-    r"""Write characters that end a line or steer a terminal as Python escapes them."""
+    r"""Escape characters that end a line or control a terminal."""
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 

@@ -182,7 +182,7 @@ def comparison_units(
 
 @dataclass(frozen=True, eq=False)
 class _Ratings:
-    """The ratings of units with two raters; a value is a code, ascending if ordinal."""
+    """The ratings of units with two raters, as codes."""
 
     unit: Ints  # (n,) unit of each rating, 0 to n_units − 1
     answer: Ints  # (n,) number of its unit and rater
@@ -275,7 +275,7 @@ class _Cells:
 
 
 def _nominal(ratings: _Ratings) -> Callable[[Counts], float]:
-    """Return alpha of nominal values as a function of how often each unit is taken."""
+    """Return nominal alpha as a function of the multiplicity of units."""
     cells, (again, owner) = ratings.cells(), ratings.repeated()
     raters = np.bincount(ratings.owner)
     same = np.bincount(cells.group, cells.amount**2) - raters
@@ -292,7 +292,7 @@ def _nominal(ratings: _Ratings) -> Callable[[Counts], float]:
 
 
 def _ordinal(ratings: _Ratings) -> Callable[[Counts], float]:
-    """Return alpha of ordinal values as a function of how often each unit is taken."""
+    """Return ordinal alpha as a function of the multiplicity of units."""
     cells, (again, owner) = ratings.cells(), ratings.repeated()
     raters = np.bincount(ratings.owner)
 

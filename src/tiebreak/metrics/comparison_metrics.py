@@ -306,7 +306,7 @@ def probability_scores(
     sample_weight: ArrayLike | None,
     metrics: Sequence[str] = ("log_loss", "brier", "rps"),
 ) -> list[float]:
-    """Return several of the metrics above, whose input is checked once."""
+    """Return several of the metrics above; the input is checked once."""
     truth = outcome_vector(outcome, "outcome")
     rows = probability_rows(proba, len(truth))
     weight = check_weights(sample_weight, len(truth))
@@ -318,7 +318,7 @@ def probability_scores(
 
 
 def row_losses(metric: str, truth: NDArray[np.integer], proba: Floats) -> Floats:
-    """Return the log loss, the Brier score or the ranked score (rps) of every row."""
+    """Return the log loss, Brier score or rps of every row."""
     left, tie, right = proba.T
     if metric == "log_loss":
         with np.errstate(divide="ignore"):

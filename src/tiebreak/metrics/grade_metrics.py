@@ -209,7 +209,7 @@ def ndcg(
 
 
 def _mean_with_empty(value: Floats, n_groups: int, empty: str, reason: str) -> float:
-    """Average over the groups that have a value, and what the others are worth."""
+    """Average over the groups, with the value of empty ones."""
     if empty != "skip":
         worth = 1.0 if empty == "one" else 0.0
         value = np.append(value, np.full(n_groups - len(value), worth))
@@ -396,7 +396,7 @@ def add_reciprocal_ranks(
     first_runs: NDArray[np.int64],
     depth: int,
 ) -> None:
-    """Add each group's E 1/p to ``value``, p the first relevant place to the depth."""
+    """Add each group's E 1/p to ``value``, up to the depth."""
     for group in range(len(value)):
         begin, run = run_starts[first_runs[group]], first_runs[group]
         while run < first_runs[group + 1] and hits[run] == 0.0:
@@ -474,7 +474,7 @@ def _count(group: NDArray[np.int64], marked: NDArray[np.bool_]) -> NDArray[np.in
 def _top(
     group: NDArray[np.int64], score: NDArray[Any], depth: NDArray[np.int64]
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Mark the rows above and the rows at the score of each group's depth-th row."""
+    """Mark the rows above and at the score of each group's depth-th row."""
     falling = -score
     order, _ = sort_into_runs(group, falling)
     border = falling[order[group_starts(group)[:-1] + depth - 1]]

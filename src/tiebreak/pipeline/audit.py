@@ -86,7 +86,7 @@ def audit(
 
 
 def strength_options(options: RankOptions) -> dict[str, Any]:
-    """Return ties and penalty of the strengths; refuse what an audit cannot set."""
+    """Return ties and penalty; refuse what an audit cannot set."""
     others = [name for name in options.settings if name != "alpha"]
     if others or options.model not in ("auto", "bradley-terry"):
         what = others[0] if others else flag("model", options.model)

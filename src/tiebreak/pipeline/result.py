@@ -144,7 +144,7 @@ class RankResult:
 
     @property
     def table(self) -> pl.DataFrame | None:
-        """The table of the leaderboard, also of items with features; None without."""
+        """The table of the leaderboard, also of items with features, or None."""
         if self.leaderboard is not None:
             return self.leaderboard.table
         ranked = self.items is not None and "rating" in self.items.columns
@@ -291,7 +291,7 @@ class RankResult:
 
 
 def show(result: RankResult, width: int) -> Iterator[Any]:
-    """Give all that the terminal shows: sentences as text, and tables."""
+    """Give what the terminal shows: sentences and tables."""
     level, board = result.options.level, result.leaderboard
     if result.checks is not None:
         yield result.checks.__rich__()
@@ -597,7 +597,7 @@ def compare_two(
 def ratings_over_time(
     model: Any, table: pl.DataFrame, data: Data
 ) -> tuple[pl.DataFrame | None, str]:
-    """Return ratings over time, where time is known, and what a point is."""
+    """Return `RankResult.history`."""
     if not isinstance(data, Comparisons):
         return None, ""
     best = table["item"].head(_CONSIDERED)
@@ -638,7 +638,7 @@ def ratings_over_time(
 
 
 def compare_judges(source: Source, level: float) -> dict[str, Any] | None:
-    """Return what the report says of judges; None without judges, or with too many."""
+    """Return `RankResult.judges`."""
     whole = source.data
     if not isinstance(whole, Comparisons) or not source.sided:
         return None
@@ -663,7 +663,7 @@ def compare_judges(source: Source, level: float) -> dict[str, Any] | None:
 
 
 def fingerprint(data: Data) -> str:
-    """Return the SHA-256 of items, sides, outcomes and features, as they were read."""
+    """Return `RankResult.fingerprint`."""
     digest = hashlib.sha256()
     names = [] if data.names is None else data.names.tolist()
     digest.update("\n".join(map(str, names)).encode("utf-8", "replace"))

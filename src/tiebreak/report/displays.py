@@ -72,7 +72,7 @@ class Display:
         raise NotImplementedError
 
     def _repr_png_(self) -> bytes | None:
-        """Show a figure of our own in a notebook; others belong to who made them."""
+        """Show a figure of our own in a notebook."""
         if not self._is_new:
             return None
         file = io.BytesIO()
@@ -360,7 +360,7 @@ class TuningDisplay(Display):
         return cls(estimator).plot(ax)
 
     def _number(self, score: float) -> str:
-        """Write a score, of which greater is better, as people know it."""
+        """Write a score as people know it, losses positive."""
         value = -score if self.less_is_better else score
         if not np.isfinite(value):
             return "–"
@@ -381,7 +381,7 @@ class TuningDisplay(Display):
         return (column.sort() if column.dtype.is_numeric() else column).to_list()
 
     def _chosen(self, name: str) -> int:
-        """The place of the chosen value; what a table cannot hold is there as text."""
+        """The place of the chosen value, perhaps as text."""
         values, value = self._values(name), self.result.best_params_.get(name)
         return values.index(value if value in values else str(value))
 
@@ -435,7 +435,7 @@ class TuningDisplay(Display):
 
 
 def _read_search(search: Any) -> TuneResult:
-    """Give what a search of scikit-learn found as if `tune` had found it."""
+    """Convert a search of scikit-learn to a `TuneResult`."""
     results = getattr(search, "cv_results_", {})
     if "mean_test_score" not in results:
         raise TypeError(

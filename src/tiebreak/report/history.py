@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ratings over time: those of one span of time after the other, and their chart."""
+"""Ratings over time, span by span, and their chart."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def _ratings(
 
 
 def _covariance(model: BradleyTerry) -> NDArray[np.float64]:
-    """The inverse of the expected Hessian, which is quicker than `covariance`."""
+    """The inverse of the expected Hessian, quicker than `covariance`."""
     left, right = model.pair_left_, model.pair_right_
     gap = model.strength_[right] - model.strength_[left]
     known = model.pair_counts_.sum(axis=1) * model.information(gap)
@@ -148,7 +148,7 @@ _NAME_GAP = 60.0  # of 1,000, between names at the ends of lines
 
 
 def history_chart(history: pl.DataFrame, items: list[Any]) -> dict[str, Any] | None:
-    """Ratings over time: the first lines in color, the rest grey until asked for."""
+    """Ratings over time: the first lines in color, the rest grey."""
     time = next(name for name in _TIMES if name in history.columns)
     numbers, labels = _times(history[time])
     frame = history.with_columns(pl.Series("_x", numbers), pl.col("rating").cast(float))
@@ -213,7 +213,7 @@ def _band_path(x: list[float], low: list[Any], high: list[Any]) -> str:
 
 
 def _spread(lines: list[dict[str, Any]]) -> None:
-    """Move the names at the ends of lines apart where they would overlap."""
+    """Move names at the ends of lines apart."""
     ends = sorted(lines, key=lambda line: line["y"])
     last = -math.inf
     for line in ends:
@@ -263,7 +263,7 @@ def _time_ticks(axis: Axis, labels: Any) -> list[tuple[float, str]]:
 
 
 def _thin(line: pl.DataFrame) -> pl.DataFrame:
-    """Keep the last rating of each of many short spans of time."""
+    """Keep the last rating of each short span of time."""
     if len(line) <= _POINTS:
         return line
     x = line["_x"].to_numpy()

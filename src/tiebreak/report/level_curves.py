@@ -109,7 +109,7 @@ def _plane(pairs: Pairs) -> np.ndarray:
 
 
 def _with_names(model: Any) -> Utility:
-    """Give the utility of points; a model that knows names of features hears them."""
+    """Give the utility of points, with feature names if the model has them."""
     names = getattr(model, "feature_names_in_", None)
     if names is None:
         return model.utility
@@ -139,7 +139,7 @@ def _evaluate(function: Utility, points: np.ndarray) -> np.ndarray:
 
 
 def _levels(values: np.ndarray, threshold: float | None) -> tuple[np.ndarray, str]:
-    """Choose the values at which curves are drawn, and say how far apart they are."""
+    """Choose the levels of the curves, and describe their distance."""
     low, high = float(values.min()), float(values.max())
     span = high - low
     # A span within rounding of a constant would draw noise as if it were a shape.

@@ -147,7 +147,7 @@ def _environment() -> Environment:
 
 
 def _name(name: Any, most: int = 60) -> Markup:
-    """Write a name in its own direction; a long one shortened, with a title."""
+    """Write a name in its own direction, shortened with a title."""
     short, whole = visible(shorten(name, most)), visible(name)
     if short == whole:
         return Markup("<bdi>{}</bdi>").format(short)
@@ -156,7 +156,7 @@ def _name(name: Any, most: int = 60) -> Markup:
 
 
 def _asset(name: str) -> str:
-    """Read a file of ours that goes into the page as it is."""
+    """Read a file of ours for the page."""
     file = resources.files("tiebreak.report").joinpath("assets", name)
     return file.read_text(encoding="utf-8").replace("\r\n", "\n")
 
@@ -167,12 +167,12 @@ def _hash(content: str) -> str:
 
 
 def _items(result: Any) -> list[Any]:
-    """Names of the items of the leaderboard, best first; none without one."""
+    """Names of the leaderboard, best first."""
     return [] if result.table is None else result.table["item"].to_list()
 
 
 def _block(result: Any, views: dict[str, View]) -> str:
-    """What the script needs beside the tables, which it reads: one block of JSON."""
+    """JSON for the script, beside the tables that it reads."""
     items = _items(result)
     boards = {"": result.table} if items else {}
     groups = {name: b["group"] for name, b in (boards | result.categories).items()}
@@ -209,7 +209,7 @@ def _block(result: Any, views: dict[str, View]) -> str:
 
 
 def _answer(result: Any) -> dict[str, Any]:
-    """The first screen: a sentence, what it rests on, what to distrust, the plot."""
+    """The first screen: a sentence, its basis, warnings, the plot."""
     checks, items = result.checks, _items(result)
     facts = [plural(len(items), "item")] if items else []
     counts = {"problem": 0, "warning": len(result.warnings)}

@@ -245,7 +245,7 @@ class Bundle:
         return False, [trial for t, trial in found.items() if t > 0.0]
 
     def _afresh(self) -> _Point:
-        """Give the best point without what rounding in many updates left in it."""
+        """Recompute the best point, without the rounding of many updates."""
         u = forward_product(self.A, self.best.x)
         return self.best._replace(u=u, risk=self._expand(u)[0])
 
@@ -263,7 +263,7 @@ class Bundle:
 
 
 def _between(low: _Trial, high: _Trial) -> tuple[float, float]:
-    """Guess where between two points f is least, and bound how low it is there."""
+    """Guess the minimum of f between two points, and bound its value."""
     # Where its curvature is even its slope is zero at the secant of the two; where it
     # has one kink that is where the tangents meet. Which of the two it is the values
     # tell: with even curvature they differ by the mean slope.
@@ -417,7 +417,7 @@ class SimplexQP:
     def maximize(
         self, V: Floats, gram: Floats, q: Floats, eps: float, max_pivots: int
     ) -> None:
-        """Improve the weights until the objective is within eps of its maximum."""
+        """Improve the weights to within eps of the maximum."""
         mu, still, full = self.weight[: len(q)], 0, 0
         for _ in range(max_pivots):
             if self._n_free == 0:
@@ -448,7 +448,7 @@ class SimplexQP:
         mu /= mu.sum()
 
     def _refactor(self, V: Floats, q: Floats, mu: Floats) -> None:
-        """Factor for the variables that are positive; the largest is the reference."""
+        """Factor for the positive variables; the largest is the reference."""
         while self._n_free == 0:
             self._free[0], self._n_free = mu.argmax(), 1
             for j in np.flatnonzero(mu):
@@ -456,7 +456,7 @@ class SimplexQP:
                     self._bring_in(V, q, mu, int(j))
 
     def _step(self, mu: Floats, e: Floats) -> bool:
-        """Go to the optimum of the free variables, or to the border before it."""
+        """Go to the optimum of the free variables, or to the border."""
         m = self._n_free
         step = e - e[0]
         solve_lower(self._factor, m - 1, step[1:])
@@ -519,7 +519,7 @@ class SimplexQP:
 
 
 def _move(mu: Floats, which: NDArray[np.int64], step: Floats, longest: float) -> int:
-    """Move some weights as far as all stay positive, at most so far."""
+    """Move some weights as far as all stay positive."""
     here = mu[which]
     falling = np.flatnonzero(step < 0.0)
     block = -1
@@ -557,7 +557,7 @@ def solve_upper(L, m, x):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def drop_free(L, free, m, p):  # type: ignore[no-untyped-def]
-    """Take the p-th of m free variables, p ≥ 1, out of list and factor, in place."""
+    """Drop the p-th of m free variables, p ≥ 1, in place."""
     # Row p - 1 of the factor is its. What is left below that row is triangular but for
     # one entry per row, which rotations of neighboring columns remove.
     for i in range(p, m - 1):
@@ -600,7 +600,7 @@ class CurvatureMemory:
             self._scale = curvature / spread
 
     def direction(self, gradient: Floats, C: float) -> Floats:
-        """Give the direction of descent for a gradient of the whole objective."""
+        """Give the direction of descent for a gradient of f."""
         v, parts = gradient.copy(), []
         for step, change in reversed(self._pairs):
             whole = step + C * change
@@ -628,7 +628,7 @@ class CurvatureMemory:
 
 
 def row_covariance(A: Any) -> tuple[Floats, Floats]:
-    """Estimate the covariance of the rows of a matrix from some of them."""
+    """Estimate the covariance of the rows from some of them."""
     # Gives its r ≤ 500 largest eigenvalues, ascending, and their eigenvectors, (r, q).
     n, q = A.shape
     wide = q > _MANY_COLUMNS

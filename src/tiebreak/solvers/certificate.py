@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What all solvers report of how far a value is from the best one."""
+"""Relative gaps, which all solvers report."""
 
 from __future__ import annotations
 

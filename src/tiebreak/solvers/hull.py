@@ -47,7 +47,7 @@ def hull_vertices(points: Floats, method: str = "choose") -> NDArray[np.int64]:
 
 
 def _span(points: Floats) -> Floats:
-    """Give coordinates in the space that the points span, at most 1 in size."""
+    """Coordinates in the span of the points, at most 1 in size."""
     centered = points - points.mean(axis=0)
     size = np.abs(centered).max(axis=0, initial=0.0)
     centered = centered[:, size > 0.0] / size[size > 0.0]
@@ -90,7 +90,7 @@ def _by_programs(points: Floats) -> NDArray[np.int64]:
 
 
 def _furthest(points: Floats, direction: Floats) -> int:
-    """Find the vertex furthest in a direction; of several the last in order."""
+    """Find the vertex furthest in a direction; of several the last."""
     # Points of a face that is hit flat are compared by coordinates, and the largest in
     # such an order is a vertex.
     reached = points @ direction

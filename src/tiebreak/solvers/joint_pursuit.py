@@ -145,7 +145,7 @@ def pursue_jointly(
 
 
 def _measure(problem: JointProblem) -> Candidates:
-    """Find the diagonal of the system for every column of every dictionary."""
+    """Find A_vv for every column of every dictionary."""
     M, diagonal, eligible = len(problem.views), [], []
 
     def measure(block: Floats) -> Floats:
@@ -163,7 +163,7 @@ def _measure(problem: JointProblem) -> Candidates:
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """The columns of all dictionaries, and what is known of them before a step."""
+    """The columns of all dictionaries, prepared for a step."""
 
     views: Sequence[Dictionary]  # M dictionaries of m columns each
     diagonal: Floats  # (M, m): A_vv of every column
@@ -227,7 +227,7 @@ class SharedSearch:
         self._A = A[self._eligible]
 
     def best(self, e: Floats) -> Found | None:
-        """Give columns, multiples and gain of the best candidate, None if none."""
+        """Give columns, multiples and gain of the best candidate, or None."""
         if len(self._eligible) == 0:
             return None
         right = e[:, self._eligible].T
@@ -252,7 +252,7 @@ class FreeSearch:
         self._tables: dict[tuple[int, int], Floats] = {}
 
     def best(self, e: Floats) -> Found | None:
-        """Give columns, multiples and gain of the best candidate, None if none."""
+        """Give columns, multiples and gain of the best candidate, or None."""
         candidates = self._candidates
         M, m = e.shape
         if not candidates.eligible.any(axis=1).all():
@@ -276,7 +276,7 @@ class FreeSearch:
         return np.where(candidates.eligible, candidates.diagonal, 1.0)
 
     def _best_pair(self, e: Floats) -> Indices:
-        """Score all pairs of columns, blocks of the first against all of the second."""
+        """Score all pairs of columns, in blocks of the first."""
         eligible, m = self._candidates.eligible, e.shape[1]
         first, second = self._positive_diagonal()
         alone = e[0] ** 2 / first
@@ -313,7 +313,7 @@ class FreeSearch:
         return np.array(best[1:], dtype=np.intp)
 
     def _block_size(self) -> int:
-        """Count the columns whose products with all others fit in a part of memory."""
+        """Count the columns whose products with all others fit in memory."""
         view = self._candidates.views[0]
         size = 0.25 * self._cache_bytes / (8 * (view.n_rows + view.n_columns))
         return max(1, min(512, int(size)))
@@ -354,7 +354,7 @@ class FreeSearch:
         return found
 
     def _best_by_turns(self, e: Floats) -> Indices:
-        """Replace one column after another until none can be replaced by a better."""
+        """Replace one column after another until nothing improves."""
         candidates, chosen = self._candidates, self._uncoupled(e)
         M, best = len(e), -1.0
         for _ in range(_ROUNDS):

@@ -53,7 +53,7 @@ _ROUNDING = 1e-13
 
 
 class PiecewiseRisk(Protocol):
-    """What the solver needs of R. Entries of its design are at most 1 in size."""
+    """R as the solver needs it; entries of its design are at most 1 in size."""
 
     @property
     def n_variables(self) -> int:
@@ -67,17 +67,17 @@ class PiecewiseRisk(Protocol):
         """Give R and a subgradient at x."""
 
     def rows_near(self, x: Floats, max_rows: int) -> SlackRows:
-        """Write down the terms whose kinks are closest to x, about so many."""
+        """Give about so many terms whose kinks are closest to x."""
 
     # A risk may have ``smoothed(width)``: the same with its kinks rounded off, as a
     # `RoundedRisk`.
 
 
 class RoundedRisk(Protocol):
-    """A risk whose kinks are rounded off; nowhere below the risk itself."""
+    """A risk with rounded kinks; nowhere below the risk itself."""
 
     def expand(self, x: Floats) -> tuple[float, Floats]:
-        """Give the value and the gradient; plane and curvature then speak of x."""
+        """Give value and gradient at x, the point of plane and curvature."""
 
     def plane(self) -> Plane:
         """Give a plane below the risk, with the gradient as its slope."""
@@ -113,7 +113,7 @@ class _Cut:
 
 
 class LPBundle:
-    """What is known of R, and the linear program made of it."""
+    """Planes and rows of R, and their linear program."""
 
     def __init__(
         self, risk: PiecewiseRisk, n_penalized: int, G: Any = None, max_rows: int = 3000
@@ -249,7 +249,7 @@ class LPBundle:
         return float(self._penalty @ np.abs(x[: self.k])) + risk
 
     def _visit(self, x: Floats, model_value: float, ended: str) -> float:
-        """Evaluate R at x and learn a plane there; a complete model knows R."""
+        """Evaluate R at x and learn a plane there."""
         if self._complete and ended == "optimal":
             return model_value - self._value(x, 0.0)
         risk, slope = self.risk.expand(x)
@@ -271,7 +271,7 @@ class LPBundle:
         return self.rows is not None and self.rows.rest is None
 
     def _split(self, M: Any) -> list[Any]:
-        """Write columns of x as those of its positive, negative and free parts."""
+        """Split columns of x into positive, negative and free parts."""
         M = sp.csr_array(M)
         return [M[:, : self.k], -M[:, : self.k], M[:, self.k :]]
 
@@ -310,7 +310,7 @@ class LPBundle:
         self._method = "choose"
 
     def _costs(self) -> Floats:
-        """Give the costs of all columns, and remember what they are multiplied by."""
+        """Give the costs of all columns, and keep their factors."""
         # Tolerances of the solver are absolute, and a small penalty must not be lost.
         largest = float(self._penalty.max(initial=0.0))
         self._unit = min(max(1.0, 1.0 / largest), _MOST_UNITS) if largest > 0 else 1.0
@@ -352,7 +352,7 @@ class LPBundle:
         self._lp.change_bounds(low, high, np.arange(k + q))
 
     def _prove(self) -> tuple[float, Plane]:
-        """Make a lower bound of the multipliers, whether or not they are optimal."""
+        """Make a lower bound of any multipliers."""
         assert self._lp is not None
         r, rows, dual = self.G.shape[0], self.rows, self._dual
         if len(dual) != self._lp.n_rows:
@@ -441,14 +441,14 @@ def _minimize_smooth(
 
 
 def _violation(x: Floats, slope: Floats, penalty: Floats) -> Floats:
-    """How far each slope is from those that a minimum has."""
+    """Distance of each slope from those of a minimum."""
     at_zero = np.maximum(np.abs(slope) - penalty, 0.0)
     return np.where(x == 0.0, at_zero, np.abs(slope + penalty * np.sign(x)))
 
 
 @njit(cache=True, nogil=True)
 def _newton_step(H: Floats, slope: Floats, x: Floats, penalty: Floats) -> Floats:
-    """Minimize slope·d + ½ d·H d + Σ p |x + d| by one coordinate after the other."""
+    """Minimize slope·d + ½ d·H d + Σ p |x + d| by coordinate descent."""
     n = len(x)
     d, gradient = np.zeros(n), slope.copy()
     first = 0.0

@@ -56,7 +56,7 @@ class SmoothObjective(Protocol):
         """Give f(x); infinite outside the domain."""
 
     def expand(self, x: Vector) -> tuple[float, Vector]:
-        """Give f and its gradient at x; the Hessian methods then speak of x."""
+        """Give f and its gradient at x, the point of the Hessian methods."""
 
     def hessian(self) -> Vector:
         """Give the Hessian at the last expanded point."""
@@ -77,7 +77,7 @@ class StronglyConvex(Protocol):
     max_products: int
 
     def expand(self, x: Vector) -> tuple[float, Vector]:
-        """Give f and its gradient at x; the Hessian methods then speak of x."""
+        """Give f and its gradient at x, the point of the Hessian methods."""
 
     def hessian_product(self, v: Vector) -> Vector:
         """Give the Hessian at the last expanded point times v."""
@@ -356,9 +356,9 @@ def conjugate_gradients(
 def chord_steps(
     gradient: Operator, start: Vector, solve: Operator, accuracy: float
 ) -> Vector | None:
-    """Minimize from a point that is close, with one H⁻¹ that nearly fits.
+    """Minimize from a close point, with one H⁻¹ that nearly fits.
 
-    None where steps do not shrink; those to come may be as long as `accuracy` says.
+    None where steps do not shrink; `accuracy` bounds the steps that remain.
     """
     x, before = start, math.inf
     for _ in range(_MAX_CHORD_STEPS):
@@ -386,7 +386,7 @@ def _search(
     slope: float,
     value_at: Callable[[Vector], float] | None = None,
 ) -> tuple[Vector, float, Vector] | None:
-    """Halve a step until f falls enough; gives x, f and its gradient there, or None."""
+    """Halve a step until f falls enough; gives x, f and gradient, or None."""
     # With ``value_at`` a halved step is judged without its gradient. Close to the
     # solution the fall drowns in the rounding of f, and a full Newton step is right.
     allowed = value + 1e-13 * max(abs(value), np.finfo(float).tiny)
@@ -409,7 +409,7 @@ def _gap(gradient: Vector, step: Vector, value: float) -> float:
 
 
 def _factor_dense(hessian: Vector) -> Operator:
-    """Give r to H⁻¹ r by a Cholesky factor; a shift helps where H is not positive."""
+    """Give r to H⁻¹ r by Cholesky, shifted where H is not positive."""
     if not len(hessian):
         return lambda right_side: right_side
     scale = np.sqrt(np.maximum(np.diag(hessian), np.finfo(float).tiny))

@@ -40,13 +40,13 @@ _EQUAL = 1e-10
 
 
 def first_best(gain: Floats) -> int:
-    """Find the first of the largest numbers, those equal up to rounding included."""
+    """Find the first of the largest numbers, equal up to rounding."""
     largest = gain.max()
     return int(np.argmax(gain >= largest - _EQUAL * abs(largest)))
 
 
 class Dictionary(Protocol):
-    """m columns of length n, which need not be in memory."""
+    """m columns of length n, perhaps not in memory."""
 
     n_columns: int
     n_rows: int
@@ -64,7 +64,7 @@ class Dictionary(Protocol):
 def measure_columns(
     dictionary: Dictionary, measure: Callable[[Floats], Floats]
 ) -> Floats:
-    """Measure all columns, and refuse a dictionary with values that are no numbers."""
+    """Measure all columns, and refuse values that are not finite."""
     with np.errstate(over="ignore", invalid="ignore"):
         measured = dictionary.measure(measure)
     if len(wrong := np.flatnonzero(~np.isfinite(measured).all(axis=1))):
@@ -82,10 +82,10 @@ class QuadraticForm(Protocol):
         """Give L v."""
 
     def measure(self, block: Floats) -> Floats:
-        """Give kᵀLk, and its size without cancellation, of columns in rows."""
+        """Give kᵀLk, and its size without cancellation."""
 
     def reduce(self, k: Floats) -> Floats:
-        """Take from k what L does not see, if that is simple, to keep digits."""
+        """Remove the null space of L from k, if simple, to keep digits."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +112,7 @@ def pursue(
     backfit: bool = True,
     prefit: bool = False,
 ) -> PursuitPath:
-    """Minimize c - 2 b·f + fᵀLf greedily, one column of a dictionary after another."""
+    """Minimize c - 2 b·f + fᵀLf greedily by columns of a dictionary."""
     # With back-fitting every column serves once.
     most = min(dictionary.n_columns, dictionary.n_rows) if backfit else n_steps
     state = _Pursuit(dictionary, form, b, c, min(n_steps, most))
@@ -182,7 +182,7 @@ class _Pursuit:
         self.new: tuple[Floats, float] | None = None
 
     def find_gains(self, prefit: bool) -> Floats:
-        """Give the fall of J for every column: the one product of a step."""
+        """Give the fall of J for every column."""
         if prefit and self.new is not None:
             direction, along = self.new
             shared = self.dictionary.products(direction)
@@ -196,7 +196,7 @@ class _Pursuit:
         return self.e**2 / self.left
 
     def best(self, gain: Floats) -> int | None:
-        """Give the column of the largest gain, or None if none is worth a step."""
+        """Give the column of the largest gain, or None."""
         j = first_best(gain)
         return j if gain[j] > _NOTHING * self.c else None
 
@@ -233,7 +233,7 @@ class _Pursuit:
 
 
 def _single_step(state: _Pursuit, gain: Floats, prefit: bool) -> bool:
-    """Add a multiple of one column; say whether there was one worth it."""
+    """Add a multiple of one column; say whether one was worth it."""
     j = state.best(gain)
     if j is None:
         return False
@@ -286,7 +286,7 @@ def _backfitted_step(state: _Pursuit, gain: Floats, prefit: bool) -> bool:
 
 
 def _new_part(state: _Pursuit) -> tuple[Floats, float]:
-    """Give L u and u·q, where u is what the last column adds, of unit size."""
+    """Give L u and u·q for the unit part u that the last column adds."""
     # The columns of K T⁻ᵀ are those of K, made orthogonal and of unit size.
     last = np.zeros(len(state.triangle))
     last[-1] = 1.0

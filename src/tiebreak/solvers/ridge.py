@@ -46,7 +46,7 @@ class RidgeSolution:
 
 
 class RidgeSystem:
-    """(H + α I) x = h for a symmetric positive semidefinite H that is there."""
+    """(H + α I) x = h for a positive semidefinite H in memory."""
 
     def __init__(self, H: Floats, h: Floats) -> None:
         self.H, self.h = np.require(H, requirements=["C", "W"]), h
@@ -63,7 +63,7 @@ class RidgeSystem:
         return np.maximum(values, 0.0), vectors, vectors.T @ self.h
 
     def solve(self, alpha: float) -> RidgeSolution:
-        """Solve for one α, by a Cholesky factor where rounding allows it."""
+        """Solve for one α, by Cholesky where rounding allows it."""
         if alpha <= self.floor:
             return self.solve_again(alpha)
         if not len(self.h):
@@ -84,7 +84,7 @@ class RidgeSystem:
         return RidgeSolution(x, square, 1, "cholesky", image=image)
 
     def solve_again(self, alpha: float) -> RidgeSolution:
-        """Solve for one α of several, from an eigendecomposition that is made once."""
+        """Solve for one of several α, by one eigendecomposition."""
         values, vectors, along = self._eigen
         curvature = values + alpha
         known = curvature > self.floor

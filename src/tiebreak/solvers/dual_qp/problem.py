@@ -38,7 +38,7 @@ _ROUNDING = 4.0 * float(np.finfo(np.float64).eps)
 
 @dataclass(frozen=True, eq=False)
 class DualQP:
-    """Data of the problem; arrays of shape (m,) unless another is said."""
+    """Data of the problem; arrays have shape (m,) by default."""
 
     linear: np.ndarray  # the vector y of the objective
     lower: np.ndarray  # finite bounds, lower ≤ 0 ≤ upper
@@ -73,7 +73,7 @@ class DualQP:
         block: np.ndarray,
         loading: np.ndarray,
     ) -> DualQP:
-        """Make the problem of several blocks, without signs and each with a balance."""
+        """Make a problem of several balanced blocks without signs."""
         sign = np.ones(len(linear))
         return cls(linear, lower, upper, row, sign, block, loading, True)
 
@@ -115,7 +115,7 @@ class DualQP:
 
     @cached_property
     def starts(self) -> np.ndarray:
-        """First variable of every block, and m at the end; shape (B + 1,)."""
+        """First variable of every block, then m; shape (B + 1,)."""
         return np.searchsorted(self.block, np.arange(self.n_blocks + 1))
 
     @cached_property
@@ -125,15 +125,15 @@ class DualQP:
 
     @cached_property
     def loads(self) -> np.ndarray:
-        """How much each variable takes of each direction, shape (m, q)."""
+        """Loading of each variable on each direction, shape (m, q)."""
         return self.sign[:, None] * self.loading[self.block]
 
     def diagonal(self, of_rows: np.ndarray) -> np.ndarray:
-        """Diagonal of the matrix of the problem, given that of K; shape (m,)."""
+        """Diagonal of the matrix, given that of K; shape (m,)."""
         return of_rows[self.row] * self.squared_loading[self.block]
 
     def collect(self, s: np.ndarray, n_rows: int) -> np.ndarray:
-        """``c``: the variables added up per direction and row, shape (q, n_rows)."""
+        """``c``: sums of variables per direction and row, shape (q, n_rows)."""
         signed = self.sign * s if self.is_signed else s
         place = self.block * n_rows + self.row
         per_block = np.bincount(place, signed, self.n_blocks * n_rows)
@@ -145,7 +145,7 @@ class DualQP:
         return self.sign * seen if self.is_signed else seen
 
     def largest_values(self, error: np.ndarray) -> np.ndarray:
-        """What errors of the directions may change in `values` at most, shape (m,)."""
+        """Bound on `values` for errors of the directions, shape (m,)."""
         return (np.abs(self.loading) @ error)[self.block, self.row]
 
     def matrix(self, rows: MatrixRows, which: np.ndarray, dtype: type) -> np.ndarray:
@@ -159,7 +159,7 @@ class DualQP:
     def add(
         self, rows: MatrixRows, which: np.ndarray, step: np.ndarray, f: np.ndarray
     ) -> None:
-        """Add the effect of a step of some variables to ``f`` in place."""
+        """Add a step of some variables to ``f`` in place."""
         if self.n_blocks == 1 == self.n_directions:
             if len(which):
                 rows.add(self.row[which], self.loads[which, 0] * step, f[0])
@@ -196,7 +196,7 @@ class DualSolution:
 
 
 class DualState:
-    """A feasible point with its gradient, updated in place by the solvers."""
+    """A feasible point with its gradient, updated in place."""
 
     def __init__(
         self, problem: DualQP, s: np.ndarray, f: np.ndarray, diagonal: np.ndarray
@@ -211,7 +211,7 @@ class DualState:
         return self.problem.linear - self.problem.values(self.f)
 
     def sides(self, e: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The gradient where a variable can grow, and where it can shrink."""
+        """The gradient of variables that can grow, and that can shrink."""
         # Elsewhere -inf and inf; both of shape (m,).
         q = self.problem
         growing = np.where(self.s < q.upper, e, -np.inf)
@@ -257,7 +257,7 @@ class DualState:
         return out
 
     def tolerance(self, tol: float) -> float:
-        """``tol`` in units of ``f``: as is, or relative where ``f`` is tiny."""
+        """``tol`` in units of ``f``, relative where ``f`` is tiny."""
         # The scale is the largest share of one variable in what it sees of ``f``. It is
         # as small as the bounds are, but unlike ``f`` itself it does not vanish when
         # the best ``f`` is zero.
@@ -265,7 +265,7 @@ class DualState:
         return tol * min(1.0, float(share.max(initial=0.0)))
 
     def rounding(self) -> float:
-        """A violation that may be nothing but rounding, in units of ``f``."""
+        """A violation that may be rounding, in units of ``f``."""
         # At huge bounds, ``f`` is a small difference of large sums.
         size = np.sqrt(self.diagonal)
         return 1e-13 * float(np.abs(self.s) @ size) * float(size.max())
@@ -298,7 +298,7 @@ class DualState:
         return float(self.problem.linear @ s - 0.5 * (coef * f).sum())
 
     def keep_if_better(self, s: np.ndarray, f: np.ndarray) -> bool:
-        """Take over a point if its dual objective is larger; says whether it was."""
+        """Take over a point of larger dual objective; return whether."""
         better = self.dual(s, f) > self.dual(self.s, self.f)
         if better:
             self.s[:], self.f[:] = s, f

@@ -52,7 +52,7 @@ class Rounds(ABC):
         self.n_rounds = 0
 
     def run(self, eps: float, max_steps: int, max_rounds: int) -> float:
-        """Work until the violation is at most ``eps`` or a budget is spent."""
+        """Work until the violation is at most ``eps``, within a budget."""
         stop_steps = self.n_steps + max_steps
         stop_rounds = self.n_rounds + max_rounds
         while True:
@@ -69,7 +69,7 @@ class Rounds(ABC):
 
     @abstractmethod
     def _round(self, e: np.ndarray, eps: float, violation: float) -> int:
-        """Improve the point once, from its gradient; returns the steps taken."""
+        """Improve the point once; returns the steps taken."""
 
 
 class WorkingSets(Rounds):
@@ -105,7 +105,7 @@ class WorkingSets(Rounds):
         return n_steps
 
     def _matrix(self, chosen: np.ndarray) -> np.ndarray:
-        """Form the matrix of a working set; that of all variables only once."""
+        """Form the matrix of a working set; that of all only once."""
         q = self.state.problem
         if len(chosen) < q.size:
             return q.matrix(self.rows, chosen, np.float64)
@@ -114,7 +114,7 @@ class WorkingSets(Rounds):
         return self._whole
 
     def _select(self, e: np.ndarray, eps: float) -> np.ndarray:
-        """The worst violators of either side, then the last set, free ones first."""
+        """The worst violators of either side, then the last set."""
         q, s = self.state.problem, self.state.s
         if self._size == q.size:
             return np.arange(q.size)
@@ -178,7 +178,7 @@ class Sweeps(Rounds):
         return n_steps
 
     def _pairs(self, e: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Variables to grow and to shrink, pair by pair, the worst violation first."""
+        """Pairs of variables to grow and to shrink, the worst first."""
         q = self.state.problem
         growing, shrinking = self.state.sides(e)
         up, down = [], []
@@ -208,7 +208,7 @@ def _flat_table(X: Table) -> tuple[np.ndarray, ...]:
 
 @njit(cache=True, nogil=True)
 def find_violation(e, s, lower, upper):  # type: ignore[no-untyped-def]
-    """Find the variable that gains most by growing, and how much a pair violates."""
+    """Find the variable that gains most by growing, and the violation."""
     i = -1
     highest = -np.inf
     lowest = np.inf
@@ -238,7 +238,7 @@ def find_partner(row, diagonal, e, s, lower, own, highest):  # type: ignore[no-u
 
 @njit(cache=True, nogil=True)
 def move_pair(s, i, j, move, upper, lower):  # type: ignore[no-untyped-def]
-    """Grow s[i] and shrink s[j] as far as their bounds allow; gives how far."""
+    """Grow s[i] and shrink s[j] within their bounds; gives how far."""
     room_i = upper - s[i]
     room_j = s[j] - lower
     if room_i <= move and room_i <= room_j:
@@ -252,7 +252,7 @@ def move_pair(s, i, j, move, upper, lower):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def solve_blocks(K, e, s, lower, upper, starts, eps, max_steps):  # type: ignore[no-untyped-def]
-    """Move pairs inside blocks until no block violates optimality by more than eps."""
+    """Move pairs inside blocks until no violation exceeds eps."""
     # On entry ``e`` is the gradient at ``s``; on exit both are updated in place, and
     # the sum of every block is what it was. The pair is taken from the block that
     # violates most: its first variable violates most, the second gains most. Returns
@@ -288,7 +288,7 @@ def solve_blocks(K, e, s, lower, upper, starts, eps, max_steps):  # type: ignore
 
 @njit(cache=True, nogil=True)
 def solve_box(K, e, s, lower, upper, eps, max_steps):  # type: ignore[no-untyped-def]
-    """Move single variables, the largest gain first, until no gradient exceeds eps."""
+    """Move single variables, largest gain first, until no gradient exceeds eps."""
     # On entry ``e`` is the gradient at ``s``; on exit both are updated in place.
     # Returns the number of steps.
     for step in range(max_steps):
@@ -317,7 +317,7 @@ def solve_box(K, e, s, lower, upper, eps, max_steps):  # type: ignore[no-untyped
 
 @njit(cache=True, nogil=True)
 def weighted_row(table, r, loading, weights):  # type: ignore[no-untyped-def]
-    """What row r sees of the directions, with the loading of its block."""
+    """Value of the directions at row r, with its block's loading."""
     values, number, starts, shift = table
     total = 0.0
     for k in range(len(loading)):
@@ -329,7 +329,7 @@ def weighted_row(table, r, loading, weights):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def squared_distance(table, r, o):  # type: ignore[no-untyped-def]
-    """Squared distance of the features of rows r and o, whose numbers ascend."""
+    """Squared distance of the sparse rows r and o."""
     values, number, starts, shift = table
     total = 0.0
     a, b = starts[r], starts[o]
@@ -349,7 +349,7 @@ def squared_distance(table, r, o):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def add_row(table, r, loading, step, weights):  # type: ignore[no-untyped-def]
-    """Add ``step`` times row r to the directions, with the loading of its block."""
+    """Add ``step`` times row r to the directions, with its block's loading."""
     values, number, starts, shift = table
     for k in range(len(loading)):
         if loading[k] != 0.0:
@@ -359,7 +359,7 @@ def add_row(table, r, loading, step, weights):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def sweep_pairs(table, weights, s, bounds, y, row, loading, up, down):  # type: ignore[no-untyped-def]
-    """Take one step for every pair of variables, along ``s[up] + s[down]`` = const."""
+    """Take one step per pair, with ``s[up] + s[down]`` constant."""
     # ``weights`` and ``s`` are updated in place; ``loading`` is that of the variables.
     # Returns the number of steps of pairs that still gained.
     steps = 0

@@ -94,7 +94,7 @@ class _Run:
 
     @property
     def has_barrier(self) -> bool:
-        """Whether the interior-point method can be used, and is worth its cost."""
+        """Whether the interior-point method is possible and worth its cost."""
         # In a box: with a thin factor, or with few rows after many rounds. In blocks:
         # if a system of all rows, or of a thin factor of them, is small.
         if not self.state.problem.is_box:
@@ -105,7 +105,7 @@ class _Run:
 
     @cached_property
     def factor(self) -> np.ndarray:
-        """The thin factor of the matrix, or that of all of its few rows."""
+        """The thin factor of the matrix, or of its few rows."""
         if self.rows.factor is not None:
             return self.rows.factor
         K = full_matrix(self.rows)
@@ -147,7 +147,7 @@ class _Run:
         state.f[:] = stretch * last.fitted
 
     def solve(self, last: tuple[DualQP, DualSolution] | None = None) -> DualSolution:
-        """Work until the certificate is good enough or a limit is reached."""
+        """Work until the certificate suffices or a limit is reached."""
         # The products here are many and small; a BLAS that wakes threads for each of
         # them loses more than it gains, and badly when other processes want the cores.
         with one_blas_thread():
@@ -245,7 +245,7 @@ class _Run:
         return self.newton.settle(self.state.tolerance(eps), max_free=self.max_free)
 
     def _polish(self, eps: float, violation: float) -> None:
-        """Make a solution within the tolerance the solution, where that is cheap."""
+        """Make a solution within the tolerance exact, if cheap."""
         # Then the result does not depend on the start or on the order of the rows.
         exact = 1e-4 * self.state.tolerance(eps)
         if violation > exact:
@@ -270,7 +270,7 @@ class _Run:
         return self._judged(self._refresh())
 
     def _rounded(self) -> DualSolution | None:
-        """Judge the point by kept rows and the bound on the error of their product."""
+        """Certify the point by kept rows, with a bound on their error."""
         if not isinstance(self.rows, CachedRows):
             return None
         coef = self.state.problem.collect(self.state.s, self.rows.n_rows)
@@ -284,7 +284,7 @@ class _Run:
     def _judged(
         self, coef: np.ndarray, error: np.ndarray | None = None
     ) -> DualSolution:
-        """Measure violation and gap, with all that an error of f may add to them."""
+        """Measure violation and gap, with the effect of an error of f."""
         state = self.state
         violation = state.violation(state.gradient)
         levels, primal, dual, gap = state.certificate()
