@@ -205,7 +205,7 @@ def load_sushi_pairs(
     -------
     Bunch
         ``pairs`` over 50,000 items with 14 features, seven of the sushi and seven of
-        the person: item ``10 * person + k`` is the person's k-th rated sushi by number;
+        the person; item ``10 * person + k`` is the person's k-th rated sushi by number;
         ``y``; ``person`` who compared; ``sushi`` (n, 2): numbers from 0 to 99 of both
         sides; ``description``.
     """

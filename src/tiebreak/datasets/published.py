@@ -27,8 +27,8 @@ class DataFile:
     sha256 : str
         Of the file, not packed.
     url, member : str
-        Address of the file, or of a ZIP archive and the file's name in it; empty for
-        files that cannot be downloaded.
+        Address of the file, or of a ZIP archive and the file's name in it; empty if it
+        cannot be downloaded.
     """
 
     name: str
@@ -93,15 +93,12 @@ def find_set(name: str) -> tuple[DataSet, tuple[DataFile, ...]]:
 
 
 def cache_dir() -> Path:
-    """Return the folder for downloaded sets, which may not exist.
-
-    It is pooch's: ``$XDG_CACHE_HOME/tiebreak`` or ``~/.cache/tiebreak`` on Linux,
-    ``~/Library/Caches/tiebreak`` on macOS, a folder in ``%LOCALAPPDATA%`` on Windows.
+    """Return the folder for downloaded sets, that of pooch; it may not exist.
 
     Returns
     -------
     pathlib.Path
-        An absolute path.
+        An absolute path, such as ``~/.cache/tiebreak`` on Linux.
     """
     import pooch
 

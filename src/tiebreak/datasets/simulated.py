@@ -73,13 +73,13 @@ def make_norms(
     tie_share : float in [0, 1], default=0.5
         Share of ties.
     noise, offset : float, default=0.25, 0.5
-        Standard deviations of the label noise, at least 0, and of the offsets, above 0.
+        Standard deviations of the label noise and of the offsets.
     n_features : int, default=2
         Number p of coordinates.
     informative : int, optional
         Number of leading coordinates that enter the norm; all by default.
     random_state : int, numpy.random.Generator or None, default=None
-        Seed. A Generator is used, and advanced, as it is.
+        Seed; a Generator is advanced.
 
     Returns
     -------
@@ -249,10 +249,9 @@ def make_orders(
     Parameters
     ----------
     n_orders, length, n_items : int, default=300, 10, 1000
-        Number of lists, of items in each of them (at least 2), and of all items.
+        Numbers of lists, of items in each (at least 2), and of all items.
     attributes : {"numeric", "binary"}, default="numeric"
-        5 standard normal attributes, or 15 of 0 and 1 such that no two items are the
-        same.
+        5 standard normal attributes, or 15 of 0 and 1 such that all items differ.
     degree : int, default=1
         1 for a linear utility, 2 or 3 in the survey for others.
     n_swaps : float, default=0.0

@@ -108,8 +108,6 @@ def krippendorff_alpha(
 
     Examples
     --------
-    Two people rate five answers and differ on one:
-
     >>> from tiebreak.metrics import krippendorff_alpha
     >>> answer = [1, 1, 2, 2, 3, 3, 4, 4, 5, 5]
     >>> person = ["ann", "bo"] * 5

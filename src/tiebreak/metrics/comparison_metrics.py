@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Metrics of predicted comparisons: error rate, ROC for three outcomes, probabilities.
 
-Boundary conventions: an outcome is −1 (left is better), 0 (tie) or +1 (right is
-better), the sign of utility(right) − utility(left). At threshold τ a pair is called
-different when |difference| > τ, so a difference of exactly 0 is always a tie.
+Boundary conventions: an outcome −1, 0 or +1 is the sign of utility(right) −
+utility(left). At threshold τ a pair is called different when |difference| > τ, so a
+difference of exactly 0 is always a tie.
 
 The three scores of probabilities (columns left, tie, right) are proper: the true
-probabilities minimize their expectation. Each is a weighted mean over pairs.
+probabilities minimize their expectation.
 """
 
 from __future__ import annotations
@@ -171,7 +171,7 @@ def comparison_auc(
         If True, continue the curve horizontally to FPR = 1; the perfect ranker above
         then scores 1.
     sample_weight : array-like of shape (n,), default=None
-        Weight of each pair.
+        As in :func:`comparison_roc_curve`.
 
     Returns
     -------

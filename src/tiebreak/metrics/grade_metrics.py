@@ -170,7 +170,7 @@ def ndcg(
     utility, qid : array-like of shape (n,)
         As in :func:`swapped_pairs`.
     k : int, default=None
-        Count only the first k positions. None: all.
+        Number of positions that count; None: all.
     gain : {"exp", "linear"}, default="exp"
         g(y) = 2ʸ - 1 or g(y) = y.
     empty : {"skip", "zero", "one"}, default="skip"
@@ -274,7 +274,7 @@ def average_precision(
     y, utility, qid : array-like of shape (n,)
         As in :func:`swapped_pairs`.
     k : int, default=None
-        Count only the first k positions. None: all.
+        Number of positions that count; None: all.
     threshold : float, default=0.0
         Rows with ``y > threshold`` are relevant.
     empty : {"skip", "zero", "one"}, default="skip"
@@ -518,7 +518,7 @@ def kendall_tau_b(a: ArrayLike, b: ArrayLike, qid: ArrayLike | None = None) -> f
     a, b : array-like of shape (n,)
         Two scores of the same rows; the value is symmetric in them.
     qid : array-like of shape (n,), default=None
-        Group of each row, of any type and in any order. None: one vector.
+        Group of each row; None: one group.
 
     Returns
     -------

@@ -52,7 +52,7 @@ def outcome_vector(
 
 
 def as_outcomes(model: Any, values: Any) -> Any:
-    """Return classes of a model that scikit-learn renumbered to 0, 1, 2 as outcomes."""
+    """Return classes that scikit-learn renumbered to 0, 1, 2 as outcomes."""
     if not np.array_equal(getattr(model, "classes_", OUTCOMES), OUTCOMES + 1):
         return values
     classes = numeric_vector(values, "y")

@@ -85,15 +85,14 @@ class Scorer:
     def __call__(
         self, estimator: Any, X: Any, y: ArrayLike | None = None, **metadata: Any
     ) -> float:
-        """Score a fitted estimator on test rows; greater is better.
+        """Score a fitted estimator on test rows.
 
         Parameters
         ----------
         estimator : object
             Fitted estimator.
         X : object
-            Test rows: pairs for a :class:`PairScorer`, items or orders for a
-            :class:`GradeScorer`.
+            Pairs for a :class:`PairScorer`, items or orders for a :class:`GradeScorer`.
         y : array-like of shape (n,), default=None
             Outcomes of the pairs or grades of the items; None for orders.
         **metadata : array-like of shape (n,)
@@ -262,7 +261,7 @@ class GradeScorer(Scorer):
 
 
 def last_step(estimator: Any, X: Any) -> tuple[Any, Any]:
-    """Give what predicts inside searches and pipelines, and X as it comes there."""
+    """Give the last step of searches and pipelines, and X as it arrives there."""
     while True:
         if hasattr(estimator, "best_estimator_"):
             estimator = estimator.best_estimator_
@@ -288,7 +287,7 @@ def utility_of(estimator: Any, items: Any) -> Any:
 
 
 def _fitted_with_groups(estimator: Any) -> bool:
-    """Tell whether an estimator, or the one inside it, was fitted with qid."""
+    """Tell whether an estimator, or its inner one, was fitted with qid."""
     while estimator is not None:
         if hasattr(estimator, "fitted_with_qid_"):
             return bool(estimator.fitted_with_qid_)
@@ -297,7 +296,7 @@ def _fitted_with_groups(estimator: Any) -> bool:
 
 
 def _inner_estimator(estimator: Any) -> Any:
-    """Return what a pipeline, a search or another wrapper has fitted, or None."""
+    """Return the inner estimator of a pipeline, search or wrapper, or None."""
     if hasattr(estimator, "steps"):
         return estimator.steps[-1][1]
     for name in ("best_estimator_", "estimator_", "regressor_", "ranker_"):

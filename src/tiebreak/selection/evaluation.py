@@ -37,7 +37,7 @@ _OF_PREDICTIONS = ("advantage", "context", "rater")
 
 @dataclass(frozen=True, eq=False)
 class EvaluationData:
-    """Models by name, and checked comparisons with what belongs to their rows."""
+    """Models by name, and checked comparisons with their columns."""
 
     models: dict[str, Any]
     pairs: Pairs
@@ -78,7 +78,7 @@ class EvaluationData:
         return taken
 
     def predict(self, method: Any, model: str, rows: NDArray[np.int64]) -> Any:
-        """Call a prediction method of a model with the columns that it takes."""
+        """Call a prediction method with the columns that it takes."""
         if len(rows) == 0:  # which models refuse to predict
             return np.empty((0, 3) if method.__name__ == "predict_proba" else 0)
         columns = self.arguments(method, model, rows, _OF_PREDICTIONS)
@@ -88,7 +88,7 @@ class EvaluationData:
 def _check_columns(
     columns: dict[str, Any], models: dict[str, Any], n_rows: int
 ) -> None:
-    """Refuse columns of another length, and such that models do not take."""
+    """Refuse columns of another length, and those that no model takes."""
     for name in columns.keys() & set(_OF_PREDICTIONS):
         values = columns[name]
         named = isinstance(values, Mapping)
@@ -119,7 +119,7 @@ class Block:
 
 
 def predict_blocks(data: EvaluationData, splits: Iterable[Any]) -> list[Block]:
-    """Fit and predict for every split, whose rows are those of positive weight."""
+    """Fit and predict for every split of the rows of positive weight."""
     present = np.flatnonzero(data.weight > 0)
     return [
         _predict_block(data, present[train], present[test], number)
@@ -167,7 +167,7 @@ def _predict_block(
 def _all_predict(
     fitted: dict[str, Any], data: EvaluationData, rows: NDArray[np.int64]
 ) -> bool:
-    """Ask whether every model can predict rows with items it has not seen."""
+    """Ask whether every model can predict unseen items."""
     try:
         for name, model in fitted.items():
             data.predict(model.predict, name, rows)
@@ -185,7 +185,7 @@ def collect(
     *,
     folds: bool = False,
 ) -> ForwardResult:
-    """Join what was predicted of all blocks; without `place` a block is a period."""
+    """Join the predictions of all blocks; without `place` a block is a period."""
     row = np.concatenate([block.kept for block in blocks])
     if len(row) == 0:
         n_test = sum(len(block.test) for block in blocks)
@@ -278,7 +278,7 @@ def evaluate_folds(
         Number of folds, or a scikit-learn splitter of the rows, such as
         `ItemKFold` to hold out items.
     groups : array-like of shape (n,), optional
-        Rows of the same group stay together, such as those of one query.
+        Groups that stay together, such as queries.
     random_state : int or None, default=0
         Seed of the shuffle, where `cv` is a number.
     advantage, context, rater, sample_weight
@@ -331,15 +331,14 @@ def evaluate_forward(
 ) -> ForwardResult:
     """Measure how well models predict results from earlier ones only.
 
-    For every block of `PeriodSplit`, a clone of each model is fitted on all rows of
-    earlier periods, in order of time, and predicts the rows of the block. Rows with an
-    item that was not seen are left out *for all models*, unless every model can predict
-    them.
+    For every block of `PeriodSplit`, a clone of each model is fitted on the rows of
+    earlier periods and predicts the block. Rows with an unseen item are left out *for
+    all models*, unless every model can predict them.
 
     Parameters
     ----------
     models : estimator or dict of str to estimator
-        Models of comparisons, fitted or not; they are cloned.
+        Models of comparisons; they are cloned.
     X, y : Pairs or array-like of shape (n, 2, n_features), array-like of shape (n,)
         Comparisons, and outcomes: -1 left is better, 0 tie, +1 right is better.
     period : array-like of shape (n,)

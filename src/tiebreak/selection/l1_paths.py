@@ -66,7 +66,7 @@ class L1Path:
 
     @property
     def best(self) -> int:
-        """Number of the alpha with the best mean score; of equal ones the largest."""
+        """Number of the alpha with the best mean score, the largest if equal."""
         mean = self.mean_scores
         return int(np.argmax(np.where(np.isnan(mean), -np.inf, mean)))
 
@@ -107,7 +107,7 @@ def l1_path(
         spaced in their logarithm, from just above the smallest that drops all features.
     n_alphas, eps : int and float, default=50 and 1e-3
         Their number without `alphas`, and the smallest relative to the largest.
-    qid, sample_weight : array-like of shape (n,), optional
+    qid, sample_weight
         As in ``L1Ranker.fit``.
     cv : int, splitter, iterable of (train, test) or None, default=5
         Folds on which every alpha is scored; None: no scores. A number of folds never
@@ -214,7 +214,7 @@ def _score(model: L1Ranker, split: Split, scorer: Callable[..., float]) -> float
 
 
 def _graded_folds(y: NDArray[Any], n_folds: int) -> list[tuple[Any, Any]]:
-    """Deal the rows out by grade, so that every fold has its share of all grades."""
+    """Deal the rows out by grade, so that folds are stratified."""
     if not 2 <= n_folds <= len(y):
         raise ValueError(f"cv={n_folds} folds of {len(y)} samples cannot be made.")
     fold = np.empty(len(y), dtype=np.int64)

@@ -72,9 +72,9 @@ class ForwardResult:
     ----------
     table : polars.DataFrame
         One row per model, and one for ``"baseline"``, the frequencies of left, tie and
-        right in the training rows. ``n_test`` rows are evaluated; ``n_unseen`` have an
-        item that not every model can predict. ``accuracy`` is of ``predict``;
-        ``log_loss``, ``brier`` and ``rps`` are of ``predict_proba``, or null.
+        right in the training rows. ``n_test`` rows are evaluated; ``n_unseen`` are left
+        out for an unseen item. ``accuracy`` is of ``predict``; ``log_loss``, ``brier``
+        and ``rps`` are of ``predict_proba``, or null.
     by_split : polars.DataFrame
         The same for every block, with its number ``split``, its ``first`` and ``last``
         period and ``n_train``, the number of rows trained on.
@@ -83,7 +83,7 @@ class ForwardResult:
     outcome, weight : ndarray of int8 and of float64, of shape (m,)
         What happened, and weights.
     predicted, proba : dict of str to ndarray of shape (m,) and (m, 3)
-        Outcomes that each model predicted, and probabilities of those that give them.
+        Outcomes and, where available, probabilities that each model predicted.
     note : str
         How rows were held out, if not by period.
     overlap : float
@@ -269,7 +269,7 @@ class TuneResult:
         Parameters
         ----------
         candidates, scores, converged, best, best_model, scoring
-            Combinations, what was found on every split, and the choice.
+            Combinations, their results on every split, and the choice.
 
         Returns
         -------
@@ -322,7 +322,7 @@ class TuneResult:
 
 
 def _correct_score(scores: NDArray[np.float64]) -> float:
-    """Return the mean score of choices on splits that played no part in them."""
+    """Return the mean score of choices on splits not used for them."""
     n_splits = scores.shape[1]
     if len(scores) == 1:
         return float(scores.mean())
@@ -338,7 +338,7 @@ def _correct_score(scores: NDArray[np.float64]) -> float:
 
 
 def _column(values: list[Any]) -> list[Any]:
-    """Keep plain values; what a table cannot hold is shown as text."""
+    """Keep plain values; others become text."""
     plain = [v.item() if isinstance(v, np.generic) else v for v in values]
     kinds = {type(v) for v in plain if v is not None}
     if kinds <= {int, float} and float in kinds:
@@ -370,7 +370,7 @@ def score_rows(
 
 
 def parameter_names(method: Any, name: str) -> list[str]:
-    """Give the names under which a method takes a column, also in a Pipeline."""
+    """Give the names under which a method takes a column."""
     if _takes(method, name):
         return [name]
     pipeline: Any = getattr(method, "__self__", None)

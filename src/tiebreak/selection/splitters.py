@@ -46,7 +46,7 @@ class _Splitter(BaseCrossValidator):
         return self.n_splits
 
     def _choose_column(self, name: str, column: Any, groups: Any) -> Any:
-        """Give the column that the splitter needs, which may have come as groups."""
+        """Give the column of the splitter, which may have come as groups."""
         kind = type(self).__name__
         if column is not None and groups is not None:
             raise ValueError(f"{kind} got both {name} and groups; give only {name}.")
@@ -107,7 +107,7 @@ class _GroupedKFold(_KFold):
             yield np.flatnonzero(~held_out), np.flatnonzero(held_out)
 
     def _assign(self, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Put each group in the fold that is smallest so far, large groups first."""
+        """Put each group in the smallest fold so far, large groups first."""
         # Not scikit-learn's GroupKFold: its folds differ where groups are equally
         # large, and shuffled ones balance the number of groups and not that of rows.
         order = self._order(len(sizes))
@@ -129,8 +129,8 @@ class QueryKFold(_GroupedKFold):
     n_splits : int, default=5
         Number of folds, at least 2.
     shuffle, random_state : bool, and int, RandomState or None, default=False and None
-        Whether queries are assigned to folds at random, and the seed. If not, the
-        largest come first, so that folds have nearly as many rows.
+        Whether queries are assigned at random, and the seed. If not, the largest come
+        first, so that folds have nearly as many rows.
 
     Notes
     -----
@@ -165,7 +165,7 @@ class QueryKFold(_GroupedKFold):
         X, y
             n rows; only their number matters.
         groups, qid : array-like of shape (n,)
-            The query of each row, of any type and in any order; either.
+            The query of each row, of any type; either.
 
         Returns
         -------

@@ -281,8 +281,8 @@ def _between(low: _Trial, high: _Trial) -> tuple[float, float]:
 class CuttingPlanes:
     """Planes below R, and their weights μ, of shape (k,).
 
-    Plane t says R(Ax) ≥ a_t·x + b_t for all x, and plane 0 says R ≥ 0. With μ ≥ 0 and
-    Σ μ = 1 they are one plane, so that for every C
+    Plane t is R(Ax) ≥ a_t·x + b_t, plane 0 is R ≥ 0. With μ ≥ 0 and Σ μ = 1 they are
+    one plane, so that for every C
 
         min over x  ½‖x‖² + C R(Ax)  ≥  C μ·b - ½ ‖C Σ μ_t a_t‖²,
 

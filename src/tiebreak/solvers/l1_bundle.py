@@ -5,18 +5,18 @@ r"""A bundle method whose model of the function is a linear program.
 
 R ≥ 0 convex and piecewise linear, with far too many pieces to list. Every subgradient
 is a plane below R, and the minimum of the planes, a linear program, is a lower bound.
-Its solution is a vertex, so that variables which do not pay are exactly 0.
+Its solution is a vertex, so unneeded variables are exactly 0.
 
-Planes alone describe a curved function badly. So up to `max_rows` terms of R whose kink
-is close to the best point become rows with slacks of their own, and only the sum of the
-others is a plane: the model is exact around that point. It is minimized in a box around
-the best point that grows where that helped. Planes and rows serve every penalty.
+Planes alone describe a curved function badly. So up to `max_rows` terms of R with kinks
+close to the best point become rows with slacks, and only the sum of the others is a
+plane: the model is exact around that point. It is minimized in a box that grows where
+that helped. Planes and rows serve every penalty.
 
 With many terms R is nearly smooth, and planes are slow. So Newton steps first minimize
 the terms rounded off over a width that is narrowed. The slope of a rounded term is a
-share between 0 and 1 of the slope of its line, so the sum of these shares is a plane
-below R; its bound approaches the value with the square of the width. Few terms bend too
-little within a narrow width, and planes take over from there.
+share of the slope of its line, so the sum of these shares is a plane below R; its bound
+approaches the value with the square of the width. Where too few terms bend within the
+width, planes take over.
 """
 
 from __future__ import annotations

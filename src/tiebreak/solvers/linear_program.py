@@ -10,9 +10,8 @@ For :mod:`tiebreak.solvers.l1_bundle` parts of R are rows with slacks s ≥ 0,
 
     R(x) ≥ a·x + b + min { cost·s : S s + D x ≥ offset, s ≥ 0 }   for all x.
 
-Multipliers λ ≥ 0 of the rows with Sᵀλ ≤ cost make one plane of them, and a plane
-R(x) ≥ a·x + b with |a_j| ≤ p_j and no slope along the other variables proves that the
-minimum is at least b.
+Multipliers λ ≥ 0 with Sᵀλ ≤ cost make one plane of the rows, and a plane R(x) ≥ a·x + b
+with |a_j| ≤ p_j and no slope along the other variables proves a minimum of at least b.
 """
 
 from __future__ import annotations

@@ -102,7 +102,7 @@ class NewtonSolution:
     n_iter : int
         Number of Newton steps taken.
     converged : bool
-        Whether the gap is small enough, or as small as rounding allows.
+        Whether the gap is within the tolerance, or rounding allows no less.
     n_products : int
         Number of products with the Hessian.
     """
@@ -205,8 +205,8 @@ def _truncated_step(
 ) -> tuple[Vector, int]:
     """Solve Newton's equation as accurately as the step deserves, from λ²/2 ≤ limit on.
 
-    ``size`` is the squared gradient in the metric of ``near``, ``first`` that of the
-    first step. Also gives the number of products.
+    ``size`` and ``first`` are squared gradients in the metric of ``near``, of this and
+    the first step. Also gives the number of products.
     """
     # Far from the solution accuracy is wasted; near it the error of x shrinks to the
     # power of 5/4. A decrement that ends the search is worth knowing to a few digits.
@@ -322,17 +322,6 @@ def conjugate_gradients(
     -------
     x : ndarray of shape (q,)
     n_products : int
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from tiebreak.solvers import conjugate_gradients
-    >>> H = np.array([[2.0, 1.0], [1.0, 2.0]])
-    >>> x, n_products = conjugate_gradients(
-    ...     lambda v: H @ v, np.array([3.0, 3.0]), lambda r: r, lambda r, z: False, 5
-    ... )
-    >>> x, n_products
-    (array([1., 1.]), 1)
     """
     x = np.zeros_like(right_side)
     residual = right_side.copy()

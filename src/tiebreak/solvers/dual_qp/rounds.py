@@ -3,13 +3,12 @@
 
 *Working sets* are sequential minimal optimization, many at a time. Each round takes the
 worst violators of optimality, half from either side and the worst of every violating
-block, with those of the round before, solves that subproblem by compiled pair steps on
-a part of the matrix that fits the processor's cache, and updates all rows once.
+block, with those of the round before, solves that subproblem by pair steps on a matrix
+that fits the cache, and updates all rows once.
 
 *Sweeps* need no row of the matrix: the directions are kept as weights of the features,
-and a pair step costs as much as the features of two items. A sweep pairs the variables
-of a block that want to grow most with those that want to shrink most, in order, and
-takes the largest violation first.
+and a pair step costs the features of two items. A sweep pairs the variables of a block
+that want to grow most with those that want to shrink most, the largest violation first.
 
 Boundary conventions: a variable exactly at a bound cannot move past it; of two
 candidates of equal gain the lower index is taken; a curvature at or below 1e-12
