@@ -5,8 +5,9 @@
 simulate; other ``load_*`` functions read published sets, whose terms and sources are in
 ``REGISTRY``; ``fetch`` says where they are looked for.
 
-Everything is returned as a scikit-learn ``Bunch``: comparisons as ``pairs`` and ``y``,
-graded rows as ``X``, ``y`` and ``qid``, ranked lists as ``orders``.
+Everything is returned as a scikit-learn ``Bunch``: comparisons as ``pairs`` and ``y``
+(-1 left is better, 0 tie, +1 right), graded rows as ``X``, ``y`` and ``qid``, ranked
+lists as ``orders``.
 """
 
 from tiebreak.datasets.loaders import (

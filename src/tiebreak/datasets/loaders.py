@@ -101,7 +101,7 @@ PUBLISHED = tuple(_PUBLISHED)
 
 
 def load_published(name: str, *, download: bool = True) -> Bunch:
-    """Load comparisons or graded rows that somebody published.
+    """Load published comparisons or graded rows.
 
     Parameters
     ----------

@@ -142,7 +142,7 @@ def make_separable(
     scale : array-like of shape (n_features,), optional
         Positive factors s of the features; all 1 by default.
     random_state : int, numpy.random.Generator or None, default=None
-        Seed; with another `scale` it gives the same pairs with rescaled features.
+        Seed; another `scale` only rescales the features.
 
     Returns
     -------

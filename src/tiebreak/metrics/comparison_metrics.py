@@ -95,8 +95,8 @@ def comparison_roc_curve(
         FPR(τ) = Σ_{yᵢ=0} wᵢ [|dᵢ| > τ] / Σ_{yᵢ=0} wᵢ,
         TPR(τ) = Σ_{yᵢ≠0} wᵢ [yᵢ dᵢ > τ] / Σ_{yᵢ≠0} wᵢ.
 
-    A true positive is a non-tie called with the right sign. Wrong signs keep the curve
-    below TPR = 1, and ties with a difference of exactly 0 left of FPR = 1. O(n log n).
+    Wrong signs keep the curve below TPR = 1, and ties with a difference of exactly 0
+    left of FPR = 1. O(n log n).
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def comparison_roc_curve(
     -------
     fpr, tpr, thresholds : ndarray of shape (m + 1,)
         The first two start at 0 and never fall; thresholds decrease from infinity to 0.
-        m is the number of distinct positive ``|dᵢ|``, which move together.
+        m is the number of distinct positive ``|dᵢ|``.
 
     Raises
     ------
@@ -233,8 +233,6 @@ def comparison_log_loss(
     >>> from tiebreak.metrics import comparison_log_loss
     >>> comparison_log_loss([-1, 0], [[0.5, 0.3, 0.2], [0.4, 0.2, 0.4]])
     1.1513
-    >>> comparison_log_loss([1], [[0.5, 0.5, 0.0]])
-    inf
     """
     return probability_scores(outcome, proba, sample_weight, ("log_loss",))[0]
 

@@ -346,13 +346,12 @@ def get_scorer(
     name_or_callable : str or callable
         One of :func:`scorer_names`, or any ``scorer(estimator, X, y)``.
     **options
-        Further arguments of the metric, for a name only, such as ``close=True`` for
-        ``"auc"`` and ``k=10, gain="linear"`` for ``"ndcg"``.
+        Further arguments of the metric, for a name only, such as ``k=10``.
 
     Returns
     -------
     scorer : callable
-        Greater is better: ``"error"`` gives minus the error. For a name a fresh copy.
+        Greater is better: ``"error"`` gives minus the error.
 
     Examples
     --------

@@ -275,8 +275,7 @@ def evaluate_folds(
     models, X, y
         As in :func:`evaluate_forward`.
     cv : int or splitter, default=5
-        Number of folds, or a scikit-learn splitter of the rows, such as
-        `ItemKFold` to hold out items.
+        Number of folds, or a splitter, such as `ItemKFold` to hold out items.
     groups : array-like of shape (n,), optional
         Groups that stay together, such as queries.
     random_state : int or None, default=0
@@ -340,11 +339,11 @@ def evaluate_forward(
     models : estimator or dict of str to estimator
         Models of comparisons; they are cloned.
     X, y : Pairs or array-like of shape (n, 2, n_features), array-like of shape (n,)
-        Comparisons, and outcomes: -1 left is better, 0 tie, +1 right is better.
+        Comparisons, and outcomes: -1 left, 0 tie, +1 right.
     period : array-like of shape (n,)
         When: dates, numbers or text, in any order.
     n_splits, min_train : int, and int or float, default=5 and None
-        Blocks to predict, and the least to train on, as in `PeriodSplit`.
+        As in `PeriodSplit`.
     advantage : float, array-like of shape (n,), or dict of str to these, optional
         Advantage of left, for ``fit`` and for predicting. Elo and Glicko read rating
         points; BradleyTerry and models with ``advantage="auto"`` learn what 1 is worth.

@@ -113,8 +113,7 @@ def l1_path(
         Folds on which every alpha is scored; None: no scores. A number of folds never
         splits a group; without groups it stratifies by grade.
     scoring : str, callable or None, default=None
-        A scorer of ``tiebreak.metrics`` or a callable ``scorer(model, X, y)``; None
-        is ``"error"`` for comparisons and ``"swapped_pairs"`` for the others.
+        As in :func:`tune`.
     slack, tol, max_iter, time_limit, reduction, adjacent
         As in :class:`L1Ranker`, for each alpha.
 
@@ -242,7 +241,7 @@ class L1RankerCV(L1Utility, BaseEstimator):
     alpha_, alpha_max_ : float
         The chosen alpha, and the smallest that drops every feature.
     alphas_, scores_ : ndarray of shape (n_alphas,) and (n_alphas, n_folds)
-        What was tried, descending, and the scores, greater is better.
+        All alphas, descending, and their scores, greater is better.
     coef_path_ : ndarray of shape (n_alphas, n_features)
         Their weights on all data.
     scoring_ : str

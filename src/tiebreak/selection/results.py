@@ -76,8 +76,8 @@ class ForwardResult:
         out for an unseen item. ``accuracy`` is of ``predict``; ``log_loss``, ``brier``
         and ``rps`` are of ``predict_proba``, or null.
     by_split : polars.DataFrame
-        The same for every block, with its number ``split``, its ``first`` and ``last``
-        period and ``n_train``, the number of rows trained on.
+        The same for every block ``split``, with its ``first`` and ``last`` period and
+        ``n_train``, the number of training rows.
     row, split, period : ndarray of int64 of shape (m,)
         Row numbers in order of time, and the block and period number of each.
     outcome, weight : ndarray of int8 and of float64, of shape (m,)
@@ -221,9 +221,9 @@ class TuneResult:
     Attributes
     ----------
     table : polars.DataFrame
-        One row per combination, in grid order: its parameters, ``score`` (the mean over
-        splits), ``spread`` (standard deviation over splits), ``place`` (1 is best),
-        ``converged``, and ``split_0``, ``split_1``, ….
+        One row per combination, in grid order: its parameters, ``score`` and ``spread``
+        (mean and standard deviation over splits), ``place`` (1 is best), ``converged``,
+        and ``split_0``, ``split_1``, ….
     best_params_, best_score_ : dict, float
         The first of the best combinations in grid order, and its score, which is
         optimistic.
@@ -231,7 +231,7 @@ class TuneResult:
         An estimate of the score on new data, the number to report, see Notes. At most
         ``best_score_``; NaN with a single split, unless there was nothing to choose.
     best_estimator_ : estimator or None
-        Fitted with ``best_params_`` on all training data, unless ``refit=False``.
+        Fitted on all training data, unless ``refit=False``.
     scoring : str
         Name of the metric; greater is better.
 

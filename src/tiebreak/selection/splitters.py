@@ -237,7 +237,7 @@ class ItemKFold(_KFold):
     n_splits : int, default=5
         Number of parts, at least 2.
     shuffle, random_state : bool, and int, RandomState or None, default=True and None
-        Whether items are divided at random or by row number, and the seed.
+        Whether items are divided at random, and the seed.
 
     Notes
     -----

@@ -343,11 +343,11 @@ def tune(
     X, y
         Training data, as for ``model.fit``; y is None for Orders.
     grid : mapping of str to sequence, or a sequence of mappings
-        Parameters and their values, as in scikit-learn's GridSearchCV.
+        As in scikit-learn's GridSearchCV.
     validation : (X, y) or (X, y, qid), optional
         Data on which every combination, fitted on all of ``X``, is scored.
     cv : int, splitter or iterable of (train, test), default=5
-        How to split ``X`` when there is no validation set. With ``qid`` a number means
+        How to split ``X`` without a validation set. With ``qid`` a number means
         QueryKFold, and folds that divide a group are refused.
     scoring : str or callable, optional
         A name known to :func:`tiebreak.metrics.get_scorer`, or a callable

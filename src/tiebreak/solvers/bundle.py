@@ -352,7 +352,7 @@ class CuttingPlanes:
         return out
 
     def _shrink(self) -> None:
-        """Make room: drop planes without weight, the longest idle first."""
+        """Drop planes without weight, the longest idle first."""
         # Where too many have weight the lightest become one plane, which keeps the
         # bound.
         k, mu = len(self), self.weight
@@ -411,7 +411,7 @@ class SimplexQP:
         self._n_free = 0
 
     def forget_factor(self) -> None:
-        """Factor afresh next time, because vertices or weights have changed."""
+        """Factor afresh next time: vertices or weights have changed."""
         self._n_free = 0
 
     def maximize(

@@ -252,7 +252,7 @@ class FreeSearch:
         self._tables: dict[tuple[int, int], Floats] = {}
 
     def best(self, e: Floats) -> Found | None:
-        """Give columns, multiples and gain of the best candidate, or None."""
+        """As `SharedSearch.best`."""
         candidates = self._candidates
         M, m = e.shape
         if not candidates.eligible.any(axis=1).all():

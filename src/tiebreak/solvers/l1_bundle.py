@@ -106,7 +106,7 @@ class LPBundleSolution:
 
 @dataclass(eq=False)
 class _Cut:
-    """A plane, and for how long nothing rested on it."""
+    """A plane, and for how long it was idle."""
 
     plane: Plane
     idle: int = 0

@@ -141,7 +141,7 @@ class _Newton:
         self._sums = np.empty((q.n_blocks, self.n))
 
     def directions(self, s: np.ndarray) -> np.ndarray:
-        """What the variables make of the directions, shape (q, r)."""
+        """Directions of the variables, shape (q, r)."""
         return self.root * (self.q.collect(s, self.n) @ self.F.T)
 
     def values(self, u: np.ndarray) -> np.ndarray:

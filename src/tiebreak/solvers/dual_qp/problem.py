@@ -140,7 +140,7 @@ class DualQP:
         return self.loading.T @ per_block.reshape(-1, n_rows)
 
     def values(self, f: np.ndarray) -> np.ndarray:
-        """What every variable sees of the directions ``f``, shape (m,)."""
+        """Values of the directions ``f`` at every variable, shape (m,)."""
         seen = (self.loading @ f)[self.block, self.row]
         return self.sign * seen if self.is_signed else seen
 
@@ -149,7 +149,7 @@ class DualQP:
         return (np.abs(self.loading) @ error)[self.block, self.row]
 
     def matrix(self, rows: MatrixRows, which: np.ndarray, dtype: type) -> np.ndarray:
-        """The matrix of the problem between some of its variables."""
+        """The matrix of the problem between some variables."""
         K = rows.block(self.row[which], self.sign[which], dtype)
         mine = self.loading[self.block[which]]
         if self.n_directions > 1 or not (mine == 1.0).all():
@@ -232,13 +232,13 @@ class DualState:
         return max(float((top - bottom).max()), 0.0)
 
     def imbalance(self, s: np.ndarray) -> np.ndarray:
-        """Sum of ``s`` over every block that must be in balance."""
+        """Sum of ``s`` over every balanced block."""
         if not self.problem.balanced:
             return np.empty(0)
         return np.add.reduceat(s, self.problem.starts[:-1])
 
     def rebalanced(self, s: np.ndarray) -> np.ndarray:
-        """Bring every block of ``s`` into balance, inside the box."""
+        """Balance every block of ``s`` inside the box."""
         # What is left over is spread over the variables that have room, in proportion.
         q, out = self.problem, s.copy()
         for b in range(len(q.starts) - 1 if q.balanced else 0):

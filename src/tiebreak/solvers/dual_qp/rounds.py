@@ -155,7 +155,7 @@ class Sweeps(Rounds):
         self._bounds = np.stack([state.problem.lower, state.problem.upper])
 
     def run(self, eps: float, max_steps: int, max_rounds: int) -> float:
-        """Work as :meth:`Rounds.run` does, from wherever others moved the point."""
+        """Work as :meth:`Rounds.run` does, from the current point."""
         coef = self.state.problem.collect(self.state.s, self.rows.n_rows)
         self._weights = np.stack([self.rows.X.T @ c for c in coef])
         return super().run(eps, max_steps, max_rounds)
@@ -222,7 +222,7 @@ def find_violation(e, s, lower, upper):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def find_partner(row, diagonal, e, s, lower, own, highest):  # type: ignore[no-untyped-def]
-    """Find the variable whose shrinking gains most (second order), or -1."""
+    """Find the variable whose shrinking gains most, or -1."""
     j = -1
     best = 0.0
     for k in range(len(e)):
