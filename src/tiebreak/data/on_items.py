@@ -46,10 +46,11 @@ class OnItems(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
     fitted_on_frame_ : bool
         Whether the transformer was fitted on a frame.
 
-    Notes ----- The result is of the same kind as X: `Pairs`, `Orders`, a 3-D array
-    (whose 2 n rows of features are 2 n items), or a table of items, which the
-    transformer gets with `y`. Let a ``OneHotEncoder`` ignore the categories that only
-    held-out items have.
+    Notes
+    -----
+    The result is of the same kind as X: `Pairs`, `Orders`, a 3-D array (whose 2 n rows
+    of features are 2 n items), or a table of items, which the transformer gets with
+    `y`. Let a ``OneHotEncoder`` ignore the categories that only held-out items have.
 
     Examples
     --------
