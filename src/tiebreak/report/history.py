@@ -48,8 +48,8 @@ def rate_spans(
 
         zero + unit (θᵢˢ + Σⱼ nⱼ (θⱼ - θⱼˢ) / Σⱼ nⱼ).
 
-    Returns a table of ``time`` (the middle of a span), ``item``, ``rating`` and its 95
-    % interval, null where little is known, of the first ``top`` items with enough
+    Returns a table of ``time`` (the middle of a span), ``item``, ``rating`` and its
+    95 % interval, null where little is known, of the first ``top`` items with enough
     results in three spans; and what a point is. None and "" if there are none.
     """
     block, count = _cut(period)

@@ -5,8 +5,8 @@
     subject to  lower ≤ s ≤ upper,  and  Σ s = 0 in every block if there is a balance,
 
 with ``cₖ[j] = Σ {signᵢ loading[blockᵢ, k] sᵢ : rowᵢ = j}``. So the matrix of the
-problem is ``signᵢ signₗ F[blockᵢ, blockₗ] K[rowᵢ, rowₗ]`` with F =
-loading loadingᵀ. A column of ones is a direction that all blocks share; a multiple of
+problem is ``signᵢ signₗ F[blockᵢ, blockₗ] K[rowᵢ, rowₗ]`` with F = loading loadingᵀ.
+A column of ones is a direction that all blocks share; a multiple of
 the identity gives every block a direction of its own. A box has one block and one
 direction, and signs let variables share a row. The primal is
 

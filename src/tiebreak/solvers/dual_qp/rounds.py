@@ -222,7 +222,7 @@ def find_violation(e, s, lower, upper):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def find_partner(row, diagonal, e, s, lower, own, highest):  # type: ignore[no-untyped-def]
-    """Find the variable whose shrinking gains most, or -1."""
+    """Find the variable whose shrinking gains most (second order), or -1."""
     j = -1
     best = 0.0
     for k in range(len(e)):
@@ -328,7 +328,7 @@ def weighted_row(table, r, loading, weights):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def squared_distance(table, r, o):  # type: ignore[no-untyped-def]
-    """Squared distance of the sparse rows r and o."""
+    """Squared distance of the sparse rows r and o, whose numbers ascend."""
     values, number, starts, shift = table
     total = 0.0
     a, b = starts[r], starts[o]
