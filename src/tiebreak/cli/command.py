@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How a command is declared: its function, with the options of reading and ranking.
+"""Declares commands: a function, with the options of reading and ranking.
 
-A command's function imports its pipeline when it runs, so that ``--help`` is quick.
+It imports its pipeline when it runs, so that ``--help`` is quick.
 """
 
 from __future__ import annotations

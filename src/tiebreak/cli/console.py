@@ -22,8 +22,8 @@ from tiebreak.cli.signals import ACTIVE, ignore_pipe, visible
 class Output(Console):
     """Output for people, in which no character of theirs controls the terminal.
 
-    When its reader goes away, as in ``tiebreak rank FILE | head``, the rest of the work
-    is still done, and what is left to print is dropped.
+    When its reader goes away, as in ``tiebreak rank FILE | head``, the work is finished
+    and further output dropped.
     """
 
     def __init__(self, *, quiet: bool = False, stderr: bool = False) -> None:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How the program ends when it is stopped, or when nobody reads its output.
 
-An interrupt does not become an exception, which an import or a callback of compiled
-code may swallow. It ends the program at once, after what is unfinished was removed.
+An interrupt ends the program at once, after unfinished files were removed: an exception
+could be swallowed by an import or a callback of compiled code.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def _stop_listening() -> None:
 def finish(code: Any) -> None:
     """End the program with a code of `SystemExit`, after all output is written.
 
-    All work is done then, so that interrupts are ignored.
+    Interrupts are ignored then.
     """
     try:
         sys.stdout.flush()
@@ -114,7 +114,7 @@ def finish(code: Any) -> None:
 
 
 def visible(text: str) -> str:
-    """Show characters that a terminal would obey, instead of what they look like.
+    """Show characters that a terminal would obey as visible text.
 
     Line ends stay, and so do pairs of marks that isolate the direction of a name.
     """

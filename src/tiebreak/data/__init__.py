@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Comparisons (`Pairs`), grades and ranked lists (`Orders`), checked once.
 
-`validation` is what models call; `items`, `columns` and `outcome` turn tables, columns
-and words into arrays, and name the rows of what they refuse.
+Models call `validation`; `items`, `columns` and `outcome` turn tables, columns and
+words into arrays.
 """
 
 from tiebreak.data.items import ItemTable

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Files that are written whole or not at all, alone or several together.
 
-Everything is written under another name next to its target and renamed at the end, so
-that readers see the old file or the new one, never half of one. What is not finished is
-removed when the block ends with an error, also with an interrupt. A program that is
-about to end without leaving its blocks calls `abandon`.
+Everything is written under another name next to its target and renamed at the end.
+Unfinished files are removed when the block ends with an error or an interrupt. A
+program that ends without leaving its blocks calls `abandon`.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ _made: dict[Path, None] = {}
 
 
 def abandon() -> None:
-    """Remove everything that is unfinished, for a program that ends this moment."""
+    """Remove everything unfinished, in a program that is about to end."""
     for path in list(_unfinished):
         _remove(path)
     _unmake(list(_made))
@@ -69,13 +68,13 @@ def atomic_folder(
 
 
 def check_folder(folder: str | os.PathLike[str], names: Sequence[str]) -> None:
-    """Find out whether files can be written to a folder, and leave no trace of it."""
+    """Check that files can be written to a folder, without leaving a trace."""
     with suppress(_Enough), atomic_folder(folder, names):
         raise _Enough
 
 
 def refuse_to_replace(inputs: Iterable[Any], outputs: Iterable[Any]) -> None:
-    """Refuse to write where something is read: a file, a folder's or a pattern's."""
+    """Refuse to write to a file, folder or pattern that is read."""
     read = {source: _files_of(os.fspath(source)) for source in inputs if source}
     for target in outputs:
         if not target or not os.path.exists(target):
@@ -99,7 +98,7 @@ class _Enough(Exception):  # noqa: N818 - it is no error
 
 @contextmanager
 def made_folder(folder: str | os.PathLike[str]) -> Iterator[Path]:
-    """Make a folder and its parents, and remove them again if they stay empty."""
+    """Make a folder and its parents; remove them if they stay empty."""
     folder = Path(folder)
     missing = [path for path in (folder, *folder.parents) if not path.exists()]
     _made.update(dict.fromkeys(missing))
@@ -129,7 +128,7 @@ def _vanishing(path: Path) -> Iterator[None]:
 
 @contextmanager
 def _named_by(target: Path, temporary: Path) -> Iterator[None]:
-    """Let errors name what the user knows, instead of a temporary name or nothing."""
+    """Let errors name the target instead of the temporary file."""
     try:
         yield
     except OSError as error:
@@ -158,7 +157,7 @@ def _flush(temporary: Path, target: Path) -> None:
 
 
 def _put_in_place(temporary: Path, folder: Path, names: Sequence[str]) -> None:
-    """Rename all files, or none: what was replaced is put back after a failure."""
+    """Rename all files, or none: after a failure the old ones are restored."""
     kept = temporary / f"{_MARK}old"
     kept.mkdir()
     for name in names:
@@ -180,7 +179,7 @@ def _put_in_place(temporary: Path, folder: Path, names: Sequence[str]) -> None:
 
 @contextmanager
 def _undisturbed() -> Iterator[None]:
-    """Hold back signals, which reach the main thread only, until the block is done."""
+    """Hold back signals until the block is done (main thread only)."""
     came: list[int] = []
     handlers: dict[int, Any] = {}
     if threading.current_thread() is threading.main_thread():

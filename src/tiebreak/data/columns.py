@@ -4,8 +4,6 @@
 NumPy turns a list of ``"a"`` and ``1`` into strings, and integers next to a null into
 floats; `as_column` keeps values as they are. Distinct values are numbered in order of
 first appearance; they are equal when Python says so (``1``, ``1.0`` and ``True`` are).
-Long columns of text are numbered by polars, those of numbers by NumPy, short ones and
-values of several types by a dictionary.
 
 Of polars, only operations of a single Series that start no threads are used: a forked
 process would wait for them without end.
@@ -41,7 +39,7 @@ class Distinct:
 
 
 class TextColumn(np.ndarray):
-    """An object array of text that knows its distinct values; parts of it do not."""
+    """An object array of text with its distinct values; slices do not have them."""
 
     distinct: Distinct | None  # when this is a column as `TextColumn.of` made it
 
@@ -50,7 +48,7 @@ class TextColumn(np.ndarray):
 
     @classmethod
     def of(cls, distinct: Distinct) -> TextColumn:
-        """Make the read-only column of these values; equal texts are one object."""
+        """Make the read-only column of these values."""
         values = np.array(distinct.values, dtype=object)
         column = values[distinct.codes].view(cls)
         column.distinct = distinct
@@ -59,7 +57,7 @@ class TextColumn(np.ndarray):
 
     @classmethod
     def read(cls, values: Any) -> TextColumn | None:
-        """Number text by polars; None if a value is missing, or no text to polars."""
+        """Number text by polars; None if a value is missing or not text."""
         try:
             text = pl.Series("", values, dtype=pl.String)
         except (ImportError, TypeError, UnicodeEncodeError):
@@ -106,12 +104,12 @@ def factorize_with_dict(values: Iterable[Any]) -> Distinct:
 
 
 def row_slices(n: int, size: int = 1 << 16) -> Iterator[slice]:
-    """Cut n rows into slices, so that what a step makes of one stays in the cache."""
+    """Cut n rows into slices that fit the cache."""
     return (slice(start, min(start + size, n)) for start in range(0, n, size))
 
 
 def number_keys(keys: NDArray[Any]) -> tuple[Ints, Ints]:
-    """Return the number of each key, and the first row of each number, ascending."""
+    """Return the number of each key, and the first row of each number."""
     rows, span = np.arange(len(keys)), 0
     if len(keys) and keys.dtype.kind in "iu":
         span = int(keys.max()) - int(keys.min()) + 1
@@ -168,7 +166,7 @@ def as_column(values: Any, name: str) -> NDArray[Any]:
 def as_column_of(
     values: Any, name: str, n_rows: int, *, what: str = "values", rows: str = "rows"
 ) -> NDArray[Any]:
-    """As `as_column`, for a column that must have `n_rows` values."""
+    """As `as_column`, with exactly `n_rows` values."""
     column = as_column(values, name)
     if len(column) != n_rows:
         raise ValueError(
@@ -178,7 +176,7 @@ def as_column_of(
 
 
 def _from_objects(values: list[Any] | NDArray[Any], name: str) -> NDArray[Any]:
-    """Give Python values the NumPy type they have in common, if they have one."""
+    """Give Python values their common NumPy type, if any."""
     kinds = set(map(type, values))
     if kinds == {int} or kinds == {float}:
         with suppress(OverflowError):  # integers beyond 64 bits stay Python integers
@@ -207,7 +205,7 @@ def _from_objects(values: list[Any] | NDArray[Any], name: str) -> NDArray[Any]:
 
 
 def missing_rows(column: NDArray[Any]) -> NDArray[np.intp]:
-    """Find the rows of a column that hold nothing (None, NaN, NA, NaT), ascending."""
+    """Find the rows that hold nothing (None, NaN, NA, NaT), ascending."""
     kind = column.dtype.kind
     if isinstance(column, TextColumn) and column.distinct is not None:
         return np.empty(0, dtype=np.intp)
@@ -229,7 +227,7 @@ def _is_missing(value: Any) -> bool:
 
 
 def refuse_missing(column: NDArray[Any], name: str) -> None:
-    """Raise a ValueError that names the rows of a column that hold nothing."""
+    """Raise a ValueError that names the rows that hold nothing."""
     if len(rows := missing_rows(column)):
         raise ValueError(
             f"{name} has {len(rows)} missing value(s) (None or NaN): "
@@ -238,14 +236,14 @@ def refuse_missing(column: NDArray[Any], name: str) -> None:
 
 
 def factorize(values: NDArray[Any] | Iterable[Hashable]) -> tuple[Ints, list[Any]]:
-    """Return the number of each value, and the distinct values, as first seen."""
+    """Return the number of each value, and the distinct values."""
     number = find_distinct if isinstance(values, np.ndarray) else factorize_with_dict
     distinct = number(values)  # type: ignore[arg-type]
     return distinct.codes, distinct.values
 
 
 def as_names(values: Sequence[Any]) -> NDArray[Any]:
-    """Make an array of names: text as NumPy text, else as `as_column` has it."""
+    """Make an array of names: NumPy text, else as `as_column`."""
     # What would change a name stays an object: text that ends with the character 0, and
     # integers among floats that no float can hold.
     values = list(values)
@@ -287,7 +285,7 @@ def order_periods(period: ArrayLike, n_rows: int) -> Periods:
 
 
 def readable_period(value: Any) -> Any:
-    """Give a period as it is best shown: dates as text, without a time at midnight."""
+    """Format a period: dates as text, without a time at midnight."""
     if isinstance(value, np.datetime64):
         coarser = (value.astype(f"datetime64[{unit}]") for unit in ("D", "m", "s"))
         return str(next((date for date in coarser if date == value), value))

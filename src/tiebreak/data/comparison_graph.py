@@ -3,12 +3,11 @@
 
 Strengths of maximum likelihood are finite exactly when the graph with an edge from
 every winner to every loser, and edges both ways for a tie, is strongly connected.
-Where it is not, the graph says in words which items are to blame.
 
 Equal comparisons (the same two items under equal circumstances) make one cell, in which
 the item with the lower number stands on the left; turning a comparison around exchanges
-its outcome and the signs of its covariates. A comparison of weight 0 is absent, and so
-is an item compared with itself; items without a comparison belong to no component.
+its outcome and the signs of its covariates. Comparisons of weight 0, or of an item with
+itself, are absent; items without a comparison belong to no component.
 """
 
 from __future__ import annotations
@@ -103,7 +102,7 @@ def number_comparisons(
     n_items: int,
     covariates: Floats,
 ) -> NumberedComparisons:
-    """Find the cell and the outcome of each comparison, the lower item on the left."""
+    """Find the cell and the outcome of each comparison."""
     turned = left > right
     low, high = np.where(turned, right, left), np.where(turned, left, right)
     # Adding zero makes -0.0, which is a turned 0.0, equal to it.
@@ -125,7 +124,7 @@ def _count_in_table(
 
 
 def number_cells(pair: Ints, covariates: Floats) -> tuple[Ints, Ints]:
-    """Number equal rows; returns the number of each row, and one row of each number."""
+    """Number equal rows; also returns one row of each number."""
     cell, first = _sorted_codes(pair)
     for j in range(covariates.shape[1]):
         code, value = _sorted_codes(covariates[:, j])
@@ -135,7 +134,7 @@ def number_cells(pair: Ints, covariates: Floats) -> tuple[Ints, Ints]:
 
 
 def _sorted_codes(column: NDArray[Any]) -> tuple[Ints, Ints]:
-    """As ``np.unique`` with inverse and index; only distinct values are sorted."""
+    """As ``np.unique`` with inverse and index, sorting only distinct values."""
     code, first = number_keys(column)
     order = np.argsort(column[first])
     place = np.empty(len(order), dtype=np.int64)
@@ -151,7 +150,7 @@ def _add_to_table(left, right, outcome, weight, table):  # type: ignore[no-untyp
 
 @njit(cache=True, nogil=True)
 def _fold_table(table):  # type: ignore[no-untyped-def]
-    """Add both directions; gives the pairs (i, j), i ≤ j, that met, and their sums."""
+    """Add both directions; gives pairs (i, j), i ≤ j, and their sums."""
     n, m = len(table), 0
     for i in range(n):
         for j in range(i, n):
@@ -186,7 +185,7 @@ def list_items(codes: Ints, names: NDArray[Any] | None = None) -> str:
 
 @dataclass(frozen=True, eq=False)
 class ComparisonGraph:
-    """Sums of comparisons by item and pair, and what they connect; O(n + N)."""
+    """Sums of comparisons by item and pair, and their components; O(n + N)."""
 
     # (N,) sums of the weights of the comparisons that the item won, tied, lost.
     wins: Floats
@@ -214,7 +213,7 @@ class ComparisonGraph:
 
     @classmethod
     def of_counts(cls, cells: ComparisonCounts, n_items: int) -> ComparisonGraph:
-        """Build the graph of counts of comparisons, none of an item with itself."""
+        """Build the graph of counts."""
         low_won, tie, high_won = cells.counts.T
         winner = np.concatenate([cells.left, cells.right])
         loser = np.concatenate([cells.right, cells.left])
@@ -261,7 +260,7 @@ class ComparisonGraph:
 
     @property
     def is_strongly_connected(self) -> bool:
-        """Whether the items compared have finite strengths; False if none are."""
+        """Whether the items compared, if any, have finite strengths."""
         return self.n_strong_components == 1
 
     @cached_property
@@ -278,18 +277,18 @@ class ComparisonGraph:
 
     @property
     def winning_groups(self) -> list[Ints]:
-        """Sets of two items or more that won all comparisons with the others."""
+        """Sets of two or more items that won all comparisons with others."""
         # The largest strong component of a component is not listed: seen from there,
         # it is the others who stand apart. Largest set first.
         return self._groups[0]
 
     @property
     def losing_groups(self) -> list[Ints]:
-        """Sets of items that lost all comparisons with others, as `winning_groups`."""
+        """Sets that lost all comparisons with others, as `winning_groups`."""
         return self._groups[1]
 
     def describe_separation(self, names: NDArray[Any] | None = None) -> list[str]:
-        """Say why maximum-likelihood strengths do not exist; no sentence if they do."""
+        """Say why maximum-likelihood strengths do not exist; empty if they do."""
         if not self.present.any():
             return ["No two different items are compared."]
         sentences = []
@@ -365,14 +364,14 @@ def _describe_groups(
 
 
 def _entries(rows: Ints, columns: Ints, weight: Floats, n_items: int) -> csr_array:
-    """Give the matrix of these entries; what is zero is none."""
+    """Give the matrix of these entries; zeros are not stored."""
     some = weight > 0
     entries = weight[some], (rows[some], columns[some])
     return csr_array(coo_array(entries, shape=(n_items, n_items)))
 
 
 def _number_by_size(labels: NDArray[Any], present: Flags) -> Ints:
-    """Renumber the labels of present items, largest class first; -1 for the others."""
+    """Renumber labels, largest class first; -1 for absent items."""
     result = np.full(len(labels), -1, dtype=np.int64)
     _, first, inverse, counts = np.unique(
         labels[present], return_index=True, return_inverse=True, return_counts=True

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Tables of items, checked once; names of items, and rows that refer to items.
 
-Arrays, pandas and polars frames and sparse matrices become an `ItemTable`, either a
-C-contiguous float64 array or a canonical float64 CSR array. The input is never
-changed, and not copied unless its type or layout asks for it. Frames, texts and what
-holds strings or missing values are kept as a `RawTable` until a model asks for numbers.
+Arrays, frames and sparse matrices become an `ItemTable`: a C-contiguous float64 array
+or a canonical float64 CSR array, copied only if type or layout require it. Frames,
+texts, strings and missing values are kept as a `RawTable` until a model needs numbers.
 
-Equal rows are found by hashes of 64 bits and then compared, so that a collision cannot
-go unseen; a dictionary of whole rows takes over if there is one.
+Equal rows are found by 64-bit hashes and then compared; after a collision a dictionary
+of whole rows takes over.
 """
 
 from __future__ import annotations
@@ -56,7 +55,7 @@ class ItemTable:
     values : ndarray or csr_array of shape (N, p)
         float64, finite; C-contiguous, or canonical CSR without stored zeros.
     feature_names : tuple of str or None
-        Names of the p columns, when the table came with names.
+        Names of the p columns, if any.
 
     Examples
     --------
@@ -119,14 +118,12 @@ class ItemTable:
         return self.values.toarray() if self.is_sparse else self.values
 
     def unique(self) -> tuple[ItemTable, NDArray[np.int64]]:
-        """Merge items with identical features, in O(N p).
-
-        0.0 and -0.0 are equal. Items keep the order of their first appearance.
+        """Merge items with identical features, in O(N p); 0.0 and -0.0 are equal.
 
         Returns
         -------
         table, inverse : ItemTable, ndarray of int64 of shape (N,)
-            The distinct rows, and the row that holds each item's features.
+            The distinct rows in order of first appearance, and each item's row in them.
         """
         if self.is_sparse:
             starts, data = self.values.indptr.tolist(), self.values.data
@@ -142,10 +139,10 @@ class ItemTable:
 
 
 class RawTable:
-    """Items as they were given: a frame, texts, or an array with strings or NaN.
+    """Items in their original form: a frame, texts, or an array with strings or NaN.
 
-    ``source`` is kept whole; ``rows`` are those of it that belong to the table (None:
-    all), and ``numbers`` is the table as numbers, where it can be one.
+    ``rows`` selects those of ``source`` (None: all); ``numbers`` is the table as
+    numbers, where it can be one.
     """
 
     def __init__(
@@ -174,7 +171,7 @@ class RawTable:
         return self.n_items
 
     def take(self, rows: ArrayLike) -> RawTable:
-        """Make the table of some of the items; nothing is copied yet."""
+        """Select items, without a copy."""
         index = np.asarray(rows)
         numbers = None if self.numbers is None else self.numbers.take(index)
         if self.rows is not None:
@@ -182,13 +179,13 @@ class RawTable:
         return RawTable(self.source, index, numbers, self.feature_names)
 
     def original(self) -> Any:
-        """Give the items in the form in which they came."""
+        """Give the items in their original form."""
         if self.rows is None:
             return self.source
         return _safe_indexing(self.source, self.rows)
 
     def as_numbers(self) -> ItemTable:
-        """Give the items as numbers, or raise the error that says what they are."""
+        """Give the items as numbers, or raise an error that names the columns."""
         if self.numbers is None:
             try:
                 table = as_items(self.original())
@@ -213,7 +210,7 @@ Table = ItemTable | RawTable
 
 
 def _row_keys(table: Any) -> list[Any]:
-    """Return a key of every row: equal rows, missing values included, have one key."""
+    """Return keys that are equal for equal rows, missing values included."""
     if isinstance(table, np.ndarray):
         rows = table.tolist()
     elif hasattr(table, "iloc"):
@@ -224,7 +221,7 @@ def _row_keys(table: Any) -> list[Any]:
 
 
 def number_rows(values: Floats) -> tuple[Rows, Rows]:
-    """Number the distinct rows as first seen; return numbers (n,) and first rows."""
+    """Number the distinct rows; return numbers (n,) and first rows."""
     keys = np.empty(len(values), dtype=np.uint64)
     _hash_rows(values.view(np.uint64), keys)
     codes, first = number_keys(keys)
@@ -240,7 +237,7 @@ def number_rows(values: Floats) -> tuple[Rows, Rows]:
 
 @njit(cache=True, nogil=True)
 def _hash_rows(bits: NDArray[np.uint64], keys: NDArray[np.uint64]) -> None:
-    """Write a hash of the bits of every row to ``keys``; both zeros count as equal."""
+    """Write a hash of every row to ``keys``; 0.0 and -0.0 are equal."""
     minus_zero = np.uint64(1) << np.uint64(63)
     factor, shift = np.uint64(0x9E3779B97F4A7C15), np.uint64(29)
     for i in range(len(bits)):
@@ -266,7 +263,7 @@ def _all_equal(values: NDArray[np.float64], codes: Rows, first: Rows) -> bool:
 
 
 def as_items(X: Any, *, name: str = "items") -> ItemTable:
-    """Check a table (N, p) of finite numbers and bring it to the one inner form."""
+    """Check a table (N, p) of finite numbers; return an array or CSR array."""
     if isinstance(X, ItemTable):
         return X
     if isinstance(X, RawTable):
@@ -283,7 +280,7 @@ def as_items(X: Any, *, name: str = "items") -> ItemTable:
 
 
 def as_table(X: Any, *, name: str = "items") -> Table:
-    """Return items as numbers, or as they are where they are a frame or no numbers."""
+    """Return an `ItemTable`, or a `RawTable` of frames, texts and non-numbers."""
     if isinstance(X, ItemTable | RawTable):
         return X
     numbers = None
@@ -306,7 +303,7 @@ def _is_frame(X: Any) -> bool:
 
 
 def _raw_source(X: Any) -> Any:
-    """Return a table that is no table of numbers, or texts; None for anything else."""
+    """Return a table of non-numbers, or texts; None for anything else."""
     if _is_frame(X):
         kinds = {getattr(dtype, "kind", "") for dtype in X.dtypes}
         return X if min(X.shape) and "c" not in kinds else None
@@ -332,7 +329,7 @@ def _raw_source(X: Any) -> Any:
 
 
 def as_float_array(X: Any, name: str, n_dims: int = 2) -> NDArray[np.float64]:
-    """Convert to a C-contiguous float64 array; what is missing becomes NaN."""
+    """Convert to a C-contiguous float64 array; missing values become NaN."""
     # scikit-learn would convert texts that spell numbers, and dates.
     if _is_frame(X):
         _refuse_non_numeric_columns(X, name)
@@ -431,7 +428,7 @@ def _refuse_out_of_bounds(
 
 
 def refuse_feature(value: float, name: str, count: str, where: str) -> NoReturn:
-    """Refuse a feature that is not finite, or too large to compute with."""
+    """Refuse a feature that is not finite, or too large."""
     if np.isfinite(value):
         raise ValueError(
             f"{name} must be numbers of at most {LARGEST:g} in size: {count} {value:g} "
@@ -476,19 +473,19 @@ class ItemRows:
 
     @property
     def items(self) -> ItemTable | None:
-        """The item table as numbers, None without features; else an error."""
+        """The item table as numbers; None without features."""
         return None if self._items is None else as_items(self._items)
 
     @property
     def raw(self) -> Any:
-        """The items as they were given, such as a frame or texts; None without."""
+        """The items in their original form; None without features."""
         if isinstance(self._items, RawTable):
             return self._items.original()
         return None if self._items is None else self._items.values
 
     @property
     def n_items(self) -> int:
-        """Number of items in the table, N; some may occur in no row."""
+        """Number of items in the table, N."""
         if self._items is not None:
             return self._items.n_items
         assert self.names is not None
@@ -501,7 +498,7 @@ class ItemRows:
 
     @property
     def table(self) -> ItemTable:
-        """The item table, as `items`, but a TypeError when there are no features."""
+        """As `items`, but a TypeError without features."""
         return as_items(self._features)
 
     @property
@@ -537,7 +534,7 @@ class ItemRows:
         return f"{type(self).__name__}({rows} of {items}, {features}{sparse})"
 
     def _check_table(self, table: Any, rows: str) -> Table:
-        """Return a new item table that has one row for each item of the old one."""
+        """Check that a new item table has N rows."""
         table = as_table(table)
         if table.n_items != self.n_items:
             raise ValueError(
@@ -547,7 +544,7 @@ class ItemRows:
 
 
 def take_rows(rows: Any, what: str) -> Any:
-    """Turn an index of rows into an array or slice that keeps one dimension."""
+    """Turn an index into an array or slice that keeps the dimension."""
     if isinstance(rows, tuple) and len(rows) == 2 and rows[1] is Ellipsis:
         rows = rows[0]
     if rows is Ellipsis or isinstance(rows, slice):
@@ -589,7 +586,7 @@ def item_codes(
     n_items: int,
     describe: Describe = list_rows,
 ) -> Rows:
-    """Turn row numbers or names of items into checked row numbers, a new array."""
+    """Turn row numbers or names of items into checked row numbers."""
     if len(column) == 0:
         return np.empty(0, dtype=np.int64)
     integers = column.dtype.kind in "iu"
@@ -668,7 +665,7 @@ def check_lengths(left: int, right: int) -> None:
 
 
 def name_kind(column: NDArray[Any]) -> str:
-    """Say what names are: numbers, text, other values, or "" if there are none."""
+    """Say what names are: numbers, text, other values, or ""."""
     if len(column) == 0:
         return ""
     if column.dtype.kind in "iuf":

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Compiled functions, also where nothing can be written.
 
-Numba keeps what it compiled beside the sources or in the user's cache folder, and
-refuses to compile if it may write to neither: a package installed by another user, and
-no home, as in some containers. Then every process compiles for itself.
+Numba refuses to compile if it can write its cache neither beside the sources nor in the
+user's cache folder, as in some containers. Then every process compiles for itself.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 """The three kinds of data: comparisons, graded items and ranked lists.
 
 Files, tables and arrays become one of `Comparisons`, `Grades` and `Lists`, once. Each
-knows the arguments that the ``fit`` of a model takes from it, how to take some of its
-rows, and which rows belong together, so that a split must not part them.
+has the arguments of a model's ``fit``, selects rows, and knows which rows a split must
+keep together.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Comparisons:
 
     @property
     def items(self) -> ItemTable | None:
-        """Features of all items, also of those in no comparison; None without."""
+        """Features of all items; None without."""
         return self.pairs.items
 
     @property
@@ -123,7 +123,7 @@ class Grades:
 
     @property
     def qid(self) -> NDArray[Any] | None:
-        """Group of each row as it was given; None without."""
+        """Group of each row in its original type; None without."""
         return self.group_names[self.group] if self.has_groups else None
 
     def touched(self) -> Ints:
@@ -185,7 +185,7 @@ class Grades:
 
     @property
     def together(self) -> Ints | None:
-        """Group of each row that a split must not part; None: each row is alone."""
+        """Group of each row, which a split must keep whole; None without."""
         return self.group if self.has_groups else None
 
 
@@ -204,7 +204,7 @@ class Lists:
 
     @property
     def items(self) -> ItemTable | None:
-        """Features of all items, also of those in no list; None without."""
+        """Features of all items; None without."""
         return self.orders.items
 
     @property

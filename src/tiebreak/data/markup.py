@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Text of other people in HTML, SVG, JSON and tables: always text, never markup.
 
-Names of items come from files of other people. Everything that the report and notebooks
-show goes through one of the functions of this module, and nothing else puts text into a
-page.
+Everything that reports and notebooks show goes through one of these functions.
 """
 
 from __future__ import annotations
@@ -48,7 +46,7 @@ def shorten(text: Any, most: int = _LONGEST) -> str:
 
 
 def isolate(text: Any, most: int = _LONGEST) -> str:
-    """Shorten a name for use inside a sentence, whatever direction it is written in."""
+    """Shorten a name for use inside a sentence of any text direction."""
     short = _DIRECTIONS.sub(_MARK, shorten(text, most))
     return short if short.isascii() else f"{_ISOLATE}{short}{_END_ISOLATE}"
 
@@ -60,8 +58,8 @@ _BREAK = re.compile(r"(?<=[\s\-_/:,])(?=\S)|(?<=\.)(?=[^\W\d])")
 class Name(Text):
     """A name in a table of the terminal, broken between words if it must be.
 
-    Words end at spaces, and after hyphens, slashes and the like; only one that is wider
-    than the column is cut. In terminals some characters are two columns wide.
+    Words end at spaces, hyphens, slashes and the like; only a word wider than the
+    column is cut. Some characters are two columns wide.
     """
 
     def lines(self, width: int) -> list[str]:
@@ -85,7 +83,7 @@ class Name(Text):
 
 
 def visible(text: Any) -> str:
-    """Give clean text in which no mark turns the direction of what follows."""
+    """Give clean text without marks that change the text direction."""
     return _DIRECTIONS.sub(_MARK, clean(text))
 
 
@@ -121,10 +119,7 @@ def results_text(part: Any, width: int) -> str:
 
 
 def results_html(*parts: Any) -> str:
-    """Show in a notebook what the terminal shows: rich texts, tables, and their groups.
-
-    ``_repr_html_`` of a result gives its ``__rich__()`` to this function.
-    """
+    """Show rich texts, tables, and their groups in a notebook, for ``_repr_html_``."""
     return element("div", "".join(map(_part_html, parts)))
 
 
@@ -154,7 +149,7 @@ def _part_html(part: Any) -> str:
 
 
 def _text_html(text: Any) -> str:
-    """Write a text in its own direction, whose marks it cannot change from inside."""
+    """Write a text in its own direction, isolated from the rest."""
     plain = visible(text)
     written = escape(plain) if plain.isascii() else element("bdi", escape(plain))
     bold = isinstance(text, Text) and "bold" in str(text.style)

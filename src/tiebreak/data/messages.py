@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How the data layer words its errors and warnings.
 
-Every message says what was wrong, where (row numbers and values), what was expected
-and what to try. Row numbers count from 0, as NumPy does.
+Every message says what was wrong, where, and what was expected. Row numbers count from
+0, as in NumPy.
 """
 
 from __future__ import annotations
@@ -20,22 +20,19 @@ _INTERNAL_PACKAGES = ("tiebreak", "sklearn", "joblib")
 
 
 class TiebreakWarning(UserWarning):
-    """What all warnings of this package are, but for those of scikit-learn's kinds.
-
-    These are ``ConvergenceWarning`` and ``DataConversionWarning``.
-    """
+    """Base of this package's warnings, except those of scikit-learn's categories."""
 
     __module__ = "tiebreak"  # where users find it
 
 
 class DataWarning(TiebreakWarning):
-    """The data say less than they seem to: no ties, or groups without a pair."""
+    """The data say less than they seem to: no ties, or groups without pairs."""
 
     __module__ = "tiebreak"
 
 
 class FitWarning(TiebreakWarning):
-    """A fit learned less than was asked for, with these parameters on these data."""
+    """A fit learned less than requested."""
 
     __module__ = "tiebreak"
 
@@ -56,14 +53,14 @@ def list_rows(
 def refuse_rows(
     rows: Sequence[int] | NDArray[Any], values: Any, expected: str, hint: str = ""
 ) -> None:
-    """Raise a ValueError that names rows, of a column of values, if there are any."""
+    """Raise a ValueError that names rows and their values, if there are any."""
     if len(rows):
         where = list_rows(rows, [values[row] for row in rows[:SHOWN_ROWS]])
         raise ValueError(f"{expected}, got {len(rows)} other value(s): {where}.{hint}")
 
 
 def warn_user(message: str, category: type[Warning] = DataWarning) -> None:
-    """Warn at the line of the caller's own code, however deep the library is."""
+    """Warn at the line of the caller's own code."""
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None:
         module = frame.f_globals.get("__name__", "")
@@ -75,5 +72,5 @@ def warn_user(message: str, category: type[Warning] = DataWarning) -> None:
 
 
 def _plain(value: Any) -> Any:
-    """Give what NumPy holds as Python values, whose ``repr`` users recognize."""
+    """Convert NumPy values to Python values, for their ``repr``."""
     return value.tolist() if isinstance(value, np.generic | np.ndarray) else value

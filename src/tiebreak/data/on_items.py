@@ -27,31 +27,30 @@ from tiebreak.data.validation import (
 class OnItems(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[call-arg]
     """Apply a transformer to items, inside a pipeline that ends in a comparer.
 
-    The transformer is fitted on the items that the training rows touch, each item
-    once however often it is compared, so that nothing is learned from items held out.
-    It transforms the whole item table, so that row numbers keep their meaning.
+    The transformer is fitted on the items that the training rows touch, each item once,
+    so that nothing is learned from held-out items. It transforms the whole item table,
+    so that row numbers keep their meaning.
 
     Parameters
     ----------
     transformer : scikit-learn transformer
-        Such as ``StandardScaler()``. It is cloned, and sees the items as they were
-        given, a frame, an array or an array of texts, and no outcomes of comparisons.
+        Such as ``StandardScaler()``. Its clone sees the items in their original form
+        (frame, array or texts) and no outcomes of comparisons.
 
     Attributes
     ----------
     transformer_ : transformer
         The fitted clone.
     n_features_in_, feature_names_in_ : int, ndarray of str
-        Number of the items' features, and their names, if they have names.
+        Number of the items' features, and their names, if any.
     fitted_on_frame_ : bool
         Whether the transformer was fitted on a frame.
 
     Notes
     -----
-    The result is of the same kind: `Pairs`, `Orders`, an array of three dimensions
-    (each of whose 2 n rows of features counts as one item), or a table of items, whose
-    rows go to the transformer directly, with `y`. Categories that only items held out
-    have are unknown to a ``OneHotEncoder``; let it ignore them.
+    The result is of the same kind as X: `Pairs`, `Orders`, a 3-D array (whose 2 n rows
+    of features are 2 n items), or a table of items, which the transformer gets with
+    `y`. Let a ``OneHotEncoder`` ignore the categories that only held-out items have.
 
     Examples
     --------
@@ -83,8 +82,8 @@ class OnItems(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
         y : array-like of shape (n,), optional
             Handed to the transformer if X is a table of items, else ignored.
         sample_weight : array-like of shape (n,), optional
-            Rows of weight zero count as absent; other weights make no difference. If X
-            is a table of items and the transformer takes weights, it gets them.
+            Rows of weight zero are absent; other weights make no difference, except for
+            a table of items and a transformer that takes weights.
 
         Returns
         -------
@@ -108,7 +107,7 @@ class OnItems(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
         return self
 
     def transform(self, X: Any) -> Any:
-        """Transform all items of the container.
+        """Transform all items of X.
 
         Parameters
         ----------
@@ -179,7 +178,7 @@ class OnItems(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
         return ItemTable(new.values, names)
 
     def _as_fitted(self, table: Table) -> Any:
-        """Give items as the transformer was fitted on them: in a frame or not."""
+        """Give items as the transformer was fitted: in a frame or not."""
         framed, names = getattr(self, "fitted_on_frame_", False), table.feature_names
         if isinstance(table, RawTable):
             numbers = None if framed else table.numbers

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Ranked lists of items, best first, of any lengths and with tied positions.
 
-Convention: tied items share the position of the first of them, and the positions that
-they fill are not used again (1, 2, 2, 4; counted from 0 here). A shorter list says
-nothing about the items that it leaves out.
+Convention: tied items share the position of the first of them (1, 2, 2, 4; counted from
+0 here). A list says nothing about the items that it leaves out.
 """
 
 from __future__ import annotations
@@ -41,30 +40,26 @@ class Orders(ItemRows):
     Parameters
     ----------
     items : array-like, DataFrame, sparse matrix, list of texts or None
-        Features of the N items, as in `Pairs`; None: they have names only.
+        As in `Pairs`.
     sequences : iterable of sequences
-        Each one lists items best first; a nested list or tuple holds tied items. What
-        integers and names mean is said in `Pairs`. An array (n, k) is n lists.
+        Each one lists items best first, by row number or name as in `Pairs`; a nested
+        list or tuple holds tied items. An array (n, k) is n lists.
     names : array-like of shape (N,), optional
         As in `Pairs`.
 
     Attributes
     ----------
-    items : ItemTable or None
-        The item table, as numbers; an error says what is none.
-    raw : DataFrame, array, CSR array or None
-        The items as they were given.
+    items, raw, names : ItemTable or None, table or None, ndarray or None
+        As in `Pairs`.
     flat, position : ndarray of int64 of shape (n_entries,)
         Row numbers of the items, all lists one after another, and their positions in
-        their list, from 0; tied entries share the position of the first of them.
+        their list, from 0.
     indptr : ndarray of int64 of shape (n + 1,)
         List i is ``flat[indptr[i]:indptr[i + 1]]``.
-    names : ndarray of shape (N,) or None
-        Names of the items.
 
     Notes
     -----
-    ``orders[rows]`` takes lists. Iteration gives the lists back as they were written.
+    ``orders[rows]`` selects lists; iteration gives them back as they were written.
 
     Examples
     --------

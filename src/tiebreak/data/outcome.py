@@ -1,15 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Outcomes of comparisons, and the one table of words for them.
 
-Convention: an outcome is the sign of r(right) - r(left). -1 says that left is
-better, 0 that they tie, +1 that right is better. Nothing unknown becomes a tie: what
-cannot be read is an error that names its rows.
+Convention: an outcome is the sign of r(right) - r(left): -1 left is better, 0 tie, +1
+right is better. Nothing unknown becomes a tie: what cannot be read is an error that
+names its rows.
 
-Numbers in files mean different things, so they are read only with a declared meaning:
-"sign" is -1, 0, +1 as above, "score" is the left side's 1, 1/2, 0.
-
-Values are read in this order: a number with a declared meaning, the name of one of the
-two items of the row, a word of the table.
+Values are read in this order: a number with a declared meaning (files differ, so
+undeclared ones are refused), the name of one of the two items of the row, a word of the
+table.
 """
 
 from __future__ import annotations
@@ -75,8 +73,7 @@ class Outcome(enum.IntEnum):
     ) -> NDArray[np.int8]:
         """Read a column of a table as outcomes.
 
-        Rows that call both items bad count as ties, with a warning; `is_both_bad` finds
-        them.
+        Rows that call both items bad (`is_both_bad`) count as ties, with a warning.
 
         Parameters
         ----------
@@ -86,9 +83,9 @@ class Outcome(enum.IntEnum):
         meaning : {"sign", "score"}, optional
             What numbers mean: -1, 0 and +1 as here, or left's points 1, ½ and 0.
         left, right : array-like of shape (n,), optional
-            The names of the two items of every row. Such a name says that this item is
-            better, whatever the table of words says. A word of the table that is the
-            name of an item of *other* rows only is ambiguous and refused.
+            The names of the two items of every row, which come before the table of
+            words. A word that is the name of an item of *other* rows only is ambiguous
+            and refused.
 
         Returns
         -------
@@ -223,8 +220,8 @@ _RENUMBERING = {"_fit_single_estimator", "_fit_and_predict"}
 def decode_outcomes(y: Any) -> tuple[Any, NDArray[np.int64]]:
     """Return outcomes, and the classes of y: -1, 0, 1, or renumbered from 0.
 
-    Meta-estimators of scikit-learn renumber classes from 0. An array of integers 0, 1
-    and 2 is taken for left, tie and right if 2 occurs; all else is returned as it is.
+    Meta-estimators of scikit-learn renumber classes: integers 0, 1 and 2 are left, tie
+    and right if 2 occurs.
     """
     if not isinstance(y, np.ndarray) or y.ndim != 1 or y.dtype.kind not in "iu":
         return y, OUTCOMES.copy()
@@ -284,7 +281,7 @@ def _refuse_zero_and_one() -> NoReturn:
 
 
 def warn_no_left() -> None:
-    """Say that outcomes are 0 and 1 only, which often means something else."""
+    """Warn that outcomes are only 0 and 1, often another encoding."""
     warn_user(
         "y holds only 0 and 1: 0 is read as a tie, and left wins nothing. If they say "
         'who won: Outcome.parse(y, meaning="score") if left, 2 * y - 1 if right.'
@@ -299,7 +296,7 @@ def warn_both_bad(n_bad: int, n_rows: int) -> None:
 
 
 def _refuse_others(column: NDArray[Any]) -> None:
-    """Raise a ValueError that names the rows of other values than -1, 0 and +1."""
+    """Raise a ValueError that names rows other than -1, 0 and +1."""
     values = column.tolist()
     rows = [
         row
@@ -316,7 +313,7 @@ def _refuse_others(column: NDArray[Any]) -> None:
 
 
 def read_value(value: Any, meaning: Meaning | None = None) -> int | str:
-    """Return the outcome that a value is by itself, or the kind of its fault."""
+    """Return the outcome of a value, or the kind of its fault."""
     number = as_number(value)
     if number is not None:
         return _NUMBERS[meaning].get(number, "number") if meaning else "undeclared"
@@ -359,7 +356,7 @@ def _read_values(
 
 
 def _own_name(value: Any, left: Any, right: Any) -> int | str | None:
-    """Return the outcome that names an item of the row; None if it names none."""
+    """Return the outcome that names an item of the row, or None."""
     is_left, is_right = _same_name(value, left), _same_name(value, right)
     if is_left and is_right:
         return "self"
@@ -419,7 +416,7 @@ def _refuse_missing(column: NDArray[Any]) -> None:
 
 
 def normalize(word: str) -> str:
-    """Bring a word to lower case, without blanks around, with one kind of dash."""
+    """Normalize a word: lower case, stripped, one kind of dash."""
     for dash in "\u2010\u2011\u2012\u2013\u2014\u2212":
         word = word.replace(dash, "-")
     return word.strip().casefold()
@@ -433,7 +430,7 @@ def _same_name(value: Any, name: Any) -> bool:
 
 
 def as_number(value: Any) -> float | None:
-    """Give the finite number that a value is or spells; None for words."""
+    """Give the finite number that a value is or spells, or None."""
     if isinstance(value, bool | np.bool_):
         return None
     if isinstance(value, str):

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Comparisons of two items: the container that models and splitters pass around.
 
-`Pairs` stores each item once and refers to it by its row number, so a thousand
-comparisons of ten items hold ten rows of features. Taking rows of `Pairs` takes
-comparisons; the item table stays whole, so that codes keep their meaning.
+Each item is stored once. Selecting comparisons keeps the item table whole, so that row
+numbers keep their meaning.
 """
 
 from __future__ import annotations
@@ -43,12 +42,11 @@ class Pairs(ItemRows):
     Parameters
     ----------
     items : array-like, DataFrame, sparse matrix, list of texts or None
-        Features of the N items, one row each; None: they have names only. Strings,
-        categories, missing values and texts are kept, for `OnItems` to make numbers of.
+        Features of the N items, one row each; None: they have names only. `OnItems`
+        turns strings, categories, missing values and texts into numbers.
     left, right : array-like of shape (n,)
         The two items of every comparison. Integers are row numbers of `items` (or
-        of `names`, when there are no features), unless `names` holds numbers too:
-        then they are names. Values of any other type are names.
+        `names`), unless `names` holds numbers; all other values are names.
     names : array-like of shape (N,), optional
         Names of the items, all different. Without `items` and `names`, the values of
         `left` and `right` are the names, in order of first appearance.
@@ -56,9 +54,9 @@ class Pairs(ItemRows):
     Attributes
     ----------
     items : ItemTable or None
-        The item table, as numbers; an error says what is none.
+        The item table, as numbers; an error if a column is not numeric.
     raw : DataFrame, array, CSR array or None
-        The items as they were given.
+        The items in their original form.
     left, right : ndarray of int64 of shape (n,)
         Row numbers of the items compared.
     names : ndarray of shape (N,) or None
@@ -66,9 +64,8 @@ class Pairs(ItemRows):
 
     Notes
     -----
-    ``pairs[rows]`` takes comparisons (integers, a mask or a slice).
+    ``pairs[rows]`` selects comparisons (integers, a mask or a slice).
     ``np.asarray(pairs)`` builds the dense array of shape (n, 2, n_features).
-    `from_winners` and `from_frame` read tables, `expand_shares` takes shares of raters.
 
     Examples
     --------
@@ -134,17 +131,15 @@ class Pairs(ItemRows):
         tie : array-like of bool of shape (n,), optional
             True where neither won. None: there are no ties.
         exchange : bool, default=False
-            False: the winner is left, so that no outcome is +1. True: the sides of
-            about half of the rows, always the same ones, are exchanged, as readers of
-            files do. Models that treat both sides alike learn the same; use it where
-            the side must not tell the outcome, as with a baseline or an advantage.
+            False: the winner is left, so that no outcome is +1. True: about half of the
+            rows, always the same ones, exchange sides; needed where the side must not
+            tell the outcome, as with a baseline or an advantage.
         items, names
             As in `Pairs`.
 
         Returns
         -------
         pairs, y : Pairs, ndarray of int8 of shape (n,)
-            The comparisons and their outcomes.
 
         Examples
         --------
@@ -186,15 +181,13 @@ class Pairs(ItemRows):
             Names of columns: the two items, and who is better, in words of
             `OUTCOME_WORDS`, by the name of the better item, or in numbers.
         meaning : {"sign", "score"}, optional
-            What numbers mean: -1, 0 and +1 as here, or left's points 1, ½ and 0. A
-            number is never the name of an item, for which see `Outcome.parse`.
+            As in `Outcome.parse`. A number is never the name of an item here.
         items, names
             As in `Pairs`.
 
         Returns
         -------
         pairs, y : Pairs, ndarray of int8 of shape (n,)
-            The comparisons and their outcomes.
 
         Examples
         --------
@@ -235,14 +228,13 @@ class Pairs(ItemRows):
         tie : array-like of shape (n,), optional
             The share who call a tie; None: 0. The others call left better.
         n_raters : float or array-like of shape (n,), default=1
-            How many raters each comparison had, so that a row weighs as many votes.
+            How many raters each comparison had.
 
         Returns
         -------
         pairs, y, sample_weight : Pairs, ndarray of int8, ndarray of float64
-            Up to three rows for each comparison, one for each outcome that any rater
-            gave, in the order left, tie, right. A fit on them is a fit on the counted
-            votes, one row each.
+            One row for each comparison and outcome that any rater gave, in the order
+            left, tie, right, weighted by its number of votes.
 
         Examples
         --------
@@ -381,7 +373,7 @@ class Pairs(ItemRows):
 def exchange_sides(
     pairs: Pairs, y: Outcomes
 ) -> tuple[Pairs, Outcomes, NDArray[np.bool_]]:
-    """Exchange sides at random: else the outcome would be known from the side."""
+    """Exchange sides at random, so that they do not tell the outcome."""
     turned = np.random.default_rng(_SWAP_SEED).random(len(y)) < 0.5
     left = np.where(turned, pairs.right, pairs.left)
     right = np.where(turned, pairs.left, pairs.right)

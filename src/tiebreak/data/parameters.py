@@ -5,8 +5,7 @@
 
     _parameters = {"C": POSITIVE, "alpha": NOT_NEGATIVE | "auto", "x": one_of("a", "b")}
 
-Numbers are bounded here and where data are read, so that their products and sums stay
-numbers, and nobody has to ask again.
+Numbers are bounded here and where data are read, so that sums and products stay finite.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ SMALLEST_WEIGHT, LARGEST_WEIGHT = 1e-60, 1e15
 
 @dataclass(frozen=True)
 class Values:
-    """A range of numbers, which may be empty, and other values beside it."""
+    """A range of numbers, possibly empty, and other values."""
 
     words: str = ""  # the range, for messages
     low: float = np.inf
@@ -66,13 +65,13 @@ FLAG = one_of(True, False)
 
 
 def refuse_parameter(model: Any, name: str, expected: Any) -> NoReturn:
-    """Raise the error of a parameter that is not what is expected."""
+    """Raise the error of an invalid parameter."""
     setting = f"{type(model).__name__} got {name}={getattr(model, name)!r}"
     raise ValueError(f"{setting}; expected {expected}.")
 
 
 def check_parameters(model: Any) -> None:
-    """Refuse parameters that are outside of what the model's table allows."""
+    """Refuse parameters that the model's table does not allow."""
     for name, values in model._parameters.items():
         if getattr(model, name) not in values:
             refuse_parameter(model, name, values)

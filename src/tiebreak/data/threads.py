@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Python threads over blocks, with the BLAS library kept to one thread each.
 
-NumPy releases the interpreter lock inside products and exponentials, so Python threads
-use all cores; a BLAS that starts its own threads inside each of them only makes them
-wait for each other.
+NumPy releases the interpreter lock inside products and exponentials; a BLAS with
+threads of its own inside each Python thread would only make them wait for each other.
 """
 
 from __future__ import annotations
@@ -49,8 +48,7 @@ def one_blas_thread() -> Iterator[None]:
 def n_threads() -> int:
     """Give the number of threads to use: that of the cores of this process, at most 8.
 
-    ``OMP_NUM_THREADS``, ``NUMBA_NUM_THREADS`` and limits set with threadpoolctl make it
-    smaller; joblib and Dask set the first for their workers.
+    ``OMP_NUM_THREADS``, ``NUMBA_NUM_THREADS`` and limits of threadpoolctl lower it.
     """
     with _lock:
         if _own:
@@ -78,7 +76,7 @@ def _n_cores() -> int:
 def in_threads(
     function: Callable[[Task], Result], tasks: Iterable[Task]
 ) -> list[Result]:
-    """Map a function over tasks in `n_threads` threads; inside a task, in its own."""
+    """Map a function over tasks in `n_threads` threads; nested calls use one."""
     tasks = list(tasks)
     workers = 1 if getattr(_alone, "now", False) else min(n_threads(), len(tasks))
     with one_blas_thread():
@@ -115,7 +113,7 @@ _alone = threading.local()
 
 @contextmanager
 def single_thread() -> Iterator[None]:
-    """Let this thread do inside a ``with`` block what others would help it with."""
+    """Use no other threads inside a ``with`` block."""
     before = getattr(_alone, "now", False)
     _alone.now = True
     try:
@@ -125,7 +123,7 @@ def single_thread() -> Iterator[None]:
 
 
 def scratch(name: str, shape: tuple[int, int], dtype: type) -> np.ndarray:
-    """An uninitialized array of this thread, until the name is asked for again."""
+    """An uninitialized array of this thread, until the next call with its name."""
     size = shape[0] * shape[1]
     kept = vars(_scratch).get(name)
     if kept is None or kept.size < size or kept.dtype != dtype:
@@ -138,9 +136,9 @@ _LEAST_ENTRIES = 100_000
 
 
 def chunks(n: int, size: int, width: int | None = None) -> list[slice]:
-    """Cut n rows into slices of at most ``size``, equally many for every thread.
+    """Cut n rows into slices of at most ``size``, equally many per thread.
 
-    With the ``width`` of a row, what is too small for two threads is one slice.
+    With the ``width`` of a row, small tables are one slice.
     """
     if width is not None and 0 < n * width < 2 * _LEAST_ENTRIES:
         return [slice(0, n)]

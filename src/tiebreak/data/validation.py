@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What models call to check what they are given.
+"""Checks of the input of models.
 
 Dispatch is by type only: `Pairs` and 3-D arrays are comparisons, everything else is a
-table of items. Rows are checked here, once; the layers behind rely on it.
+table of items.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Floats = NDArray[np.float64]
 
 
 def is_pairs(X: Any) -> bool:
-    """Say whether X holds comparisons (Pairs, 3-D arrays, lists as deep), not items."""
+    """Say whether X holds comparisons (Pairs, 3-D arrays or lists)."""
     if isinstance(X, list | tuple):
         return _depth(X) == 3
     return isinstance(X, Pairs) or getattr(X, "ndim", None) == 3
@@ -74,7 +74,7 @@ def as_sides(X: Any) -> Floats:
 
 
 def check_weights(sample_weight: ArrayLike | None, n_rows: int) -> Floats:
-    """Return weights (n_rows,): finite, none negative, not all zero; 1 each if None."""
+    """Return weights (n_rows,): finite, not negative, not all 0; default 1."""
     if sample_weight is None:
         return np.ones(n_rows)
     column = as_column_of(sample_weight, "sample_weight", n_rows, what="weights")
@@ -150,7 +150,7 @@ def read_comparisons(
     qid: ArrayLike | None = None,
     decode: bool = False,
 ) -> Comparisons:
-    """Check comparisons; return those of positive weight, with their row numbers.
+    """Check comparisons; return those of positive weight, with row numbers.
 
     `decode` takes outcomes that scikit-learn has renumbered, and keeps their classes.
     """
@@ -236,7 +236,7 @@ def _check_self_comparisons(
 
 
 def as_numbers(column: NDArray[Any], name: str, hint: str = "") -> Floats:
-    """Convert a column of real numbers, missing ones as NaN; refuse all else."""
+    """Convert a column of real numbers, missing ones as NaN."""
     if column.dtype.kind in "biuf":
         return column.astype(np.float64)
     missing = np.zeros(len(column), dtype=bool)
@@ -262,7 +262,7 @@ def _depth(X: Any) -> int:
 
 
 def remember_features(estimator: Any, table: Table) -> None:
-    """Set the attributes of `feature_attributes`, and delete names of an older fit."""
+    """Set the attributes of `feature_attributes`, and delete old names."""
     if table.feature_names is None and hasattr(estimator, "feature_names_in_"):
         del estimator.feature_names_in_
     for name, value in feature_attributes(table).items():
@@ -272,7 +272,7 @@ def remember_features(estimator: Any, table: Table) -> None:
 def check_features(estimator: Any, table: Table) -> None:
     """Refuse items whose features are not those of the fit; warn if names are absent.
 
-    The words and the category of the warnings are those of scikit-learn.
+    Words and category of the warnings are those of scikit-learn.
     """
     if table.n_features != estimator.n_features_in_:
         raise ValueError(
@@ -310,7 +310,7 @@ class GroupPairs(NamedTuple):
 
 
 def pairs_within_groups(group: Ints, grade: Floats, *, limit: int) -> GroupPairs:
-    """Compare every two rows of a group by grade, or `limit` random ones of more."""
+    """Compare every two rows of a group by grade, or `limit` random ones."""
     # Sides are exchanged at random, so that left is not better by its place.
     order = np.argsort(group, kind="stable")
     sizes = np.bincount(group)
@@ -330,7 +330,7 @@ def pairs_within_groups(group: Ints, grade: Floats, *, limit: int) -> GroupPairs
 
 
 def _draw_numbers(total: int, n_numbers: int, rng: np.random.Generator) -> Ints:
-    """Draw distinct numbers below `total`, ascending, without listing all of them."""
+    """Draw distinct numbers below `total`, ascending, in little memory."""
     if total <= 4 * n_numbers:
         return np.sort(rng.choice(total, size=n_numbers, replace=False))
     numbers = np.empty(0, dtype=np.int64)

@@ -2,12 +2,12 @@
 """Data to learn from: bundled, simulated, and published sets.
 
 ``load_worldcup2022`` reads a table that ships with the package; ``make_*`` functions
-simulate. Other ``load_*`` functions read published sets from ``$TIEBREAK_DATA`` or the
-user's cache, and download what is missing unless ``download=False``; ``REGISTRY`` holds
-the terms and the sources of every set, and ``fetch`` gets all of it.
+simulate; other ``load_*`` functions read published sets, whose terms and sources are in
+``REGISTRY``; ``fetch`` says where they are looked for.
 
-Everything is returned as a scikit-learn ``Bunch``: comparisons as ``pairs`` and ``y``,
-graded rows as ``X``, ``y`` and ``qid``, ranked lists as ``orders``.
+Everything is returned as a scikit-learn ``Bunch``: comparisons as ``pairs`` and ``y``
+(-1 left is better, 0 tie, +1 right), graded rows as ``X``, ``y`` and ``qid``, ranked
+lists as ``orders``.
 """
 
 from tiebreak.datasets.loaders import (

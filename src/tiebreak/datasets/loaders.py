@@ -22,14 +22,13 @@ def load_worldcup2022() -> Bunch:
     """Load the 64 matches of the 2022 men's football World Cup.
 
     The result counts after extra time; the five matches decided by a penalty shoot-out
-    are draws. 15 of the 64 matches are draws.
+    are draws.
 
     Returns
     -------
     Bunch
-        ``pairs`` of the 32 teams, whose names are in alphabetical order; ``y``: -1 the
-        left team won, 0 draw, +1 the right team won; ``table``: a polars DataFrame with
-        date, stage, sides and goals; ``description``.
+        ``pairs`` of the 32 teams in alphabetical order; ``y``; ``table``: a polars
+        DataFrame with date, stage, sides and goals; ``description``.
 
     Examples
     --------
@@ -63,8 +62,8 @@ def load_chess(*, download: bool = True) -> Bunch:
     Returns
     -------
     Bunch
-        ``pairs`` in order of month, left is white; ``y``: -1 white won, 0 draw, +1
-        black won; ``month`` from 1; ``description``.
+        ``pairs`` in order of month, left is white; ``y``; ``month`` from 1;
+        ``description``.
     """
     (path,) = fetch("chess_kaggle2010/out.chess", download=download)
     # White, black, the result of white (1, 0 or -1), and a time for each month.
@@ -102,7 +101,7 @@ PUBLISHED = tuple(_PUBLISHED)
 
 
 def load_published(name: str, *, download: bool = True) -> Bunch:
-    """Load comparisons or graded rows that somebody published.
+    """Load published comparisons or graded rows.
 
     Parameters
     ----------
@@ -110,18 +109,17 @@ def load_published(name: str, *, download: bool = True) -> Bunch:
         One of `PUBLISHED`: ``"football"``, ``"lm_arena_140k"`` and ``"llmfao"`` (votes
         on language models), ``"mq2008"``, ``"lightgbm_rank/rank.train"`` or ``.test``.
     download : bool, default=True
-        Whether to download what is missing.
+        As in `load_chess`.
 
     Returns
     -------
     Bunch
-        Of comparisons ``pairs`` and ``y``: -1 the left item is better, 0 tie or both
-        bad, +1 the right one; ``both_bad``; and the columns of the file that are there:
-        ``period``, ``advantage`` (1 if left played at home), ``rater``,
-        ``tournament``, ``home_score``, ``away_score``, ``prompt``, ``id`` (of the two
-        answers), and ten tags of prompts such as ``math``, 0 or 1. Comparisons of an
-        item with itself are left out. Of graded rows features ``X``, grades ``y``
-        (higher is better) and ``qid``. ``description`` names the publisher.
+        Of comparisons ``pairs``, ``y`` (0 is a tie or both bad), ``both_bad``, and the
+        columns of the file that are there: ``period``, ``advantage`` (1 if left played
+        at home), ``rater``, ``tournament``, ``home_score``, ``away_score``, ``prompt``,
+        ``id`` (of the two answers), and ten tags of prompts such as ``math``, 0 or 1.
+        Comparisons of an item with itself are left out. Of graded rows ``X``, ``y`` and
+        ``qid``. ``description`` names the publisher.
 
     Raises
     ------
@@ -191,9 +189,8 @@ def load_sushi_pairs(
     """Load the sushi comparisons of Venuto et al., 17,832 ties and 7,168 non-ties.
 
     The protocol of "Support vector comparison machines": each person's ten scores are
-    sorted in ascending order (a stable sort, so equal scores stay in the order of the
-    sushi numbers) and paired off 1-2, 3-4, ..., 9-10. All non-ties then point to the
-    right, so the sides of each pair are swapped with probability 1/2.
+    sorted in ascending order (a stable sort) and paired off 1-2, 3-4, ..., 9-10; the
+    sides of each pair are then swapped with probability 1/2.
 
     Features are raw: standardize them before using a kernel or a penalty.
 
@@ -202,16 +199,15 @@ def load_sushi_pairs(
     random_state : int, numpy.random.Generator or None, default=None
         Seed of the swaps.
     download : bool, default=True
-        Whether to download what is missing.
+        As in `load_chess`.
 
     Returns
     -------
     Bunch
         ``pairs`` over 50,000 items with 14 features, seven of the sushi and seven of
-        the person: item ``10 * person + k`` is the person's k-th rated sushi by number;
-        ``y``: -1 the left sushi got the higher score, 0 equal scores, +1 the right one;
-        ``person`` who compared, for splits by people; ``sushi`` (n, 2): numbers from 0
-        to 99 of both sides; ``description``.
+        the person; item ``10 * person + k`` is the person's k-th rated sushi by number;
+        ``y``; ``person`` who compared; ``sushi`` (n, 2): numbers from 0 to 99 of both
+        sides; ``description``.
     """
     scores = _read_table(
         "sushi/sushi3b.5000.10.score", download, has_header=False, separator=" "
@@ -260,7 +256,7 @@ def load_sushi_orders(
     which : {"a", "b"}, default="b"
         Item set A, the same ten kinds for everyone, or B, ten of 100 kinds.
     download : bool, default=True
-        Whether to download what is missing.
+        As in `load_chess`.
 
     Returns
     -------
@@ -331,18 +327,18 @@ def load_uci(name: str, *, one_hot: bool = True, download: bool = True) -> Bunch
     one_hot : bool, default=True
         Whether nominal inputs (`Sex` of abalone, `cylinders`, `model` and `origin` of
         auto_mpg, `CHAS` of boston_housing, all of servo) become one column of 0 and 1
-        for each value. Else they stay one column: numbers as they are, and letters as
-        numbers from 0 in the order of the alphabet.
+        for each value. Else letters become numbers from 0 in alphabetical order.
     download : bool, default=True
-        Whether to download what is missing.
+        As in `load_chess`.
 
     Returns
     -------
     Bunch
-        Inputs ``X``, not scaled, and the target ``y``; ``feature_names``, where
-        ``"Sex=F"`` is 1 if `Sex` is F and 0 elsewhere; ``target_name``;
-        ``description``.
+        Inputs ``X``, not scaled, and the target ``y``; ``feature_names``, such as
+        ``"Sex=F"``; ``target_name``; ``description``.
 
+    Raises
+    ------
     ValueError
         If there is no such table.
     """

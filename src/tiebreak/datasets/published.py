@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The published sets: one table, ``registry.toml``, and where their files are.
 
-A file is looked for in the folder that ``$TIEBREAK_DATA`` names, as it is or packed
-(``.gz``), then in the user's cache, and is else downloaded from its publisher. Files in
-``$TIEBREAK_DATA`` are the user's own and taken as they are; those in the cache have the
-SHA-256 of the table.
+Files in ``$TIEBREAK_DATA``, also packed (``.gz``), are the user's own and not checked;
+those in the cache have the SHA-256 of the table.
 """
 
 from __future__ import annotations
@@ -29,8 +27,8 @@ class DataFile:
     sha256 : str
         Of the file, not packed.
     url, member : str
-        Address of the file, or of a ZIP archive and the file's name in it; empty for
-        files that cannot be downloaded.
+        Address of the file, or of a ZIP archive and the file's name in it; empty if it
+        cannot be downloaded.
     """
 
     name: str
@@ -46,11 +44,11 @@ class DataSet:
     Attributes
     ----------
     name, what, rows : str
-        Name of the set; what it is, in one line; how much there is of it.
+        Name of the set; what it is, in one line; its size.
     terms, publisher, cite : str
-        What you may do with it; page of who made it public; what to cite.
+        License; page of the publisher; what to cite.
     description : str
-        What the data are, whose they are, and on what terms.
+        All of this in words.
     files : tuple of DataFile
         Its files.
     by_hand : str
@@ -95,15 +93,12 @@ def find_set(name: str) -> tuple[DataSet, tuple[DataFile, ...]]:
 
 
 def cache_dir() -> Path:
-    """Return the folder for downloaded sets, which may not exist.
-
-    It is pooch's: ``$XDG_CACHE_HOME/tiebreak`` or ``~/.cache/tiebreak`` on Linux,
-    ``~/Library/Caches/tiebreak`` on macOS, a folder in ``%LOCALAPPDATA%`` on Windows.
+    """Return the folder for downloaded sets, that of pooch; it may not exist.
 
     Returns
     -------
     pathlib.Path
-        An absolute path.
+        An absolute path, such as ``~/.cache/tiebreak`` on Linux.
     """
     import pooch
 
@@ -132,8 +127,7 @@ def fetch(name: str, *, download: bool = True) -> list[Path]:
     """Find the files of a published set, and download those that are missing.
 
     Each is looked for in ``$TIEBREAK_DATA``, then in the user's cache. Downloads go
-    into the cache and are compared with their SHA-256. ``REGISTRY[name].terms`` says
-    what you may do with a set.
+    into the cache and are compared with their SHA-256.
 
     Parameters
     ----------
@@ -152,7 +146,7 @@ def fetch(name: str, *, download: bool = True) -> list[Path]:
     ValueError
         If there is no such set.
     FileNotFoundError
-        If a file is not here and cannot be downloaded; it says why, and what to do.
+        If a file is not here and cannot be downloaded.
 
     Examples
     --------

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Simulated comparisons, by a squared norm or a linear utility, and simulated orders.
 
-Pairs are drawn in batches and kept until there are exactly as many ties and non-ties as
-asked for. A difference of exactly the threshold is a tie.
+Pairs are drawn in batches until there are exactly as many ties and non-ties as wanted.
+A difference of exactly the threshold is a tie.
 """
 
 from __future__ import annotations
@@ -61,9 +61,8 @@ def make_norms(
 
         y = t₁(r(x′) - r(x) + ε),    r(x) = ‖x‖ⱼ²,    ε ~ N(0, noise²),
 
-    where t₁(d) is 0 if d lies between -1 and 1, and the sign of d otherwise. Pairs
-    are drawn until there are exactly ``round(tie_share * n_pairs)`` ties and the rest
-    non-ties; their rows are then shuffled.
+    where t₁(d) is 0 if |d| ≤ 1, and the sign of d otherwise. Exactly
+    ``round(tie_share * n_pairs)`` pairs are ties; the rows are shuffled.
 
     Parameters
     ----------
@@ -72,23 +71,22 @@ def make_norms(
     norm : {1, 2, numpy.inf}, default=2
         The norm j of the true utility.
     tie_share : float in [0, 1], default=0.5
-        Share of ties; ``round`` takes halves to the even number.
+        Share of ties.
     noise, offset : float, default=0.25, 0.5
-        Standard deviations of the label noise, at least 0, and of the offsets, above 0.
+        Standard deviations of the label noise and of the offsets.
     n_features : int, default=2
         Number p of coordinates.
     informative : int, optional
         Number of leading coordinates that enter the norm; all by default.
     random_state : int, numpy.random.Generator or None, default=None
-        Seed. A Generator is used, and advanced, as it is.
+        Seed; a Generator is advanced.
 
     Returns
     -------
     Bunch
         ``pairs`` over ``2 * n_pairs`` items: pair i compares rows i and n_pairs + i;
-        ``y``: -1 left better, 0 tie, +1 right better, as observed with noise;
-        ``utility``: the true utility of a table of items, a function; ``threshold``: a
-        difference of more than this, noise included, is not a tie, always 1.
+        ``y``, with noise; ``utility``: the true utility, a function of a table of
+        items; ``threshold``: 1.
 
     Examples
     --------
@@ -126,16 +124,16 @@ def make_separable(
     """Simulate comparisons that a linear utility separates with a margin.
 
     As in figure 2 of Venuto et al., "Support vector comparison machines". Items are x =
-    s ⊙ z with z uniform on
-    [-2, 2]ᵖ, opponents x′ = s ⊙ (z + δ) with standard normal offsets δ, and the utility
-    is r(x) = w·x with w = v ⊘ s, where v has a random direction and length 3/2 (⊙ and ⊘
-    multiply and divide feature by feature). With d = w·(x′ - x), outcomes are ::
+    s ⊙ z with z uniform on [-2, 2]ᵖ, opponents x′ = s ⊙ (z + δ) with standard normal
+    offsets δ, and the utility is r(x) = w·x with w = v ⊘ s, where v has a random
+    direction and length 3/2 (⊙ and ⊘ multiply and divide feature by feature). With d =
+    w·(x′ - x), outcomes are ::
 
         y = 0        where |d| ≤ 0.8,
         y = sign d   where |d| ≥ 1.2,
 
-    and pairs between the two are thrown away. Half of the pairs are ties, and the rows
-    are shuffled.
+    and pairs between the two are dropped. Half of the pairs are ties, and the rows are
+    shuffled.
 
     Parameters
     ----------
@@ -144,14 +142,13 @@ def make_separable(
     scale : array-like of shape (n_features,), optional
         Positive factors s of the features; all 1 by default.
     random_state : int, numpy.random.Generator or None, default=None
-        Seed; with another `scale` it gives the same pairs with rescaled features.
+        Seed; another `scale` only rescales the features.
 
     Returns
     -------
     Bunch
-        ``pairs`` over ``2 * n_pairs`` items: pair i compares rows i and n_pairs + i;
-        ``y``: -1 left better, 0 tie, +1 right better; ``w``: the true weights;
-        ``threshold`` and ``margin``: 1 and 0.2.
+        ``pairs`` and ``y`` as in `make_norms`; ``w``: the true weights; ``threshold``
+        and ``margin``: 1 and 0.2.
 
     Examples
     --------
@@ -252,28 +249,26 @@ def make_orders(
     Parameters
     ----------
     n_orders, length, n_items : int, default=300, 10, 1000
-        Number of lists, of items in each of them (at least 2), and of all items.
+        Numbers of lists, of items in each (at least 2), and of all items.
     attributes : {"numeric", "binary"}, default="numeric"
-        5 standard normal attributes, or 15 of 0 and 1 such that no two items are the
-        same.
+        5 standard normal attributes, or 15 of 0 and 1 such that all items differ.
     degree : int, default=1
         1 for a linear utility, 2 or 3 in the survey for others.
     n_swaps : float, default=0.0
-        Mean number of random neighbors of a list that are swapped, one pair after the
-        other: 2.3 stands for two swaps, and a third one with probability 0.3.
+        Mean number of swaps of random neighbors in a list: 2.3 is two, and a third one
+        with probability 0.3.
     attribute_noise : float, default=0.0
         Standard deviation of the normal factors, with mean 1, of numeric attributes:
-        0.4 is the survey's 40 %. Probability that a binary one is turned over.
+        0.4 is the survey's 40 %. Probability that a binary one is inverted.
     random_state : int, numpy.random.Generator or None, default=None
-        Seed. A Generator is used, and advanced, as it is.
+        As in `make_norms`.
 
     Returns
     -------
     Bunch
-        ``orders``: noisy lists of items with noisy attributes, from which a model
-        learns; ``exact``: the same lists in the order of the true utility;
-        ``attributes`` without noise; ``utility``: the true utility of a table of
-        attributes, a function.
+        ``orders``: noisy lists of items with noisy attributes; ``exact``: the same
+        lists in the order of the true utility; ``attributes`` without noise;
+        ``utility``: the true utility, a function of a table of attributes.
 
     Examples
     --------

@@ -1,21 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Files in and out: formats and columns are detected, and faults named by their lines.
 
-A file passes through these rooms: `formats` unpacks it and detects how it is written;
-`frames` brings JSON, and tables in memory, into columns; `table` gives the columns of
-these and of CSV, TSV, Parquet and Arrow files, and `columns` says what they mean;
-`comparisons`, `grades`, `rankings` and `items` (the features of items) read one kind of
-data each, and write it next to where it is read; `read` chooses among them; `result`
-holds what users say, what they get, and the errors.
+`formats` unpacks a file and detects how it is written; `frames` reads JSON and tables
+in memory; `table` reads columns, and `columns` finds their roles; `comparisons`,
+`grades`, `rankings` and `items` (features) each read and write one kind of data; `read`
+chooses among them; `result` holds options, results and errors.
 
 A new shape of tables is a line of ``RULES`` in `columns`, with words for its roles, and
 a reader that ``_read_shape`` in `read` calls.
 
-A new file format takes three steps: add its name to `tiebreak.options`, detect
-its first bytes or lines in ``detect_format``, and read it. A format with named columns
-is opened in ``TableFile``. For any other, write ``read_<format>(path, detected)``,
-which returns a `ReadResult`, in the room of its kind, and list it in ``_OTHERS`` of
-`read`.
+A new file format takes three steps: add its name to `tiebreak.options`, detect it in
+``detect_format``, and read it: in ``TableFile`` if it has named columns, otherwise by a
+``read_<format>(path, detected)`` that returns a `ReadResult` and is listed in
+``_OTHERS`` of `read`.
 """
 
 from tiebreak.io.columns import COLUMN_WORDS, SIDES

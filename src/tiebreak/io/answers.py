@@ -27,7 +27,7 @@ FROM questions WHERE outcome IS NOT NULL ORDER BY answered, number
 
 
 def read_answers(path: Path) -> pl.DataFrame:
-    """All answers, skipped questions among them, in the order they were given."""
+    """All answers in order, skipped questions included."""
     if not path.is_file():
         raise FileError(path, "there is no such file.")
     try:

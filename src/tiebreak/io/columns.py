@@ -1,17 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Which column of a table has which role, by usual names or by the user's options.
 
-Three tables of rules say what a table is: `COLUMN_WORDS` how the column of a role is
-usually called, `RULES` which roles make a shape, and `PARSED` how the column of a role
-is read. A new shape is a line in `RULES`, with its words, and a reader in `read`.
+Three tables of rules say what a table is: `COLUMN_WORDS` the usual names of a role's
+column, `RULES` which roles make a shape, and `PARSED` how the column of a role is read.
 
-A reading is one way to understand a table, with a column for each role. With more than
-one reading the user chooses.
+A reading assigns a column to each role. Two readings of what is compared are an error
+that lists them; of several columns for metadata (rater, period, weight), the name that
+stands first in `COLUMN_WORDS` is taken.
 
 Case, blanks, dots and underscores of a column's name do not matter: ``HomeTeam``,
-``home team`` and ``home_team`` are equal. Where a file has several columns for a role
-of the metadata (rater, period, weight), the name that stands first in `COLUMN_WORDS` is
-taken; for what is compared, two readings are an error that lists them.
+``home team`` and ``home_team`` are equal.
 """
 
 from __future__ import annotations
@@ -28,7 +26,7 @@ from tiebreak.io.table import Columns, Table
 
 
 class Sides(NamedTuple):
-    """Two columns that are compared; the first ones of a family are taken."""
+    """Two columns that are compared, of one family of names."""
 
     family: str
     left: str
@@ -114,14 +112,14 @@ def spelling(name: str) -> str:
 
 
 def find_columns(role: str, columns: list[str]) -> list[str]:
-    """Find the columns of a table that may have a role, the likeliest first."""
+    """Find the columns that may have a role, the likeliest first."""
     spelled = {spelling(column): column for column in reversed(columns)}
     words = dict.fromkeys(map(spelling, COLUMN_WORDS[role]))
     return [spelled[word] for word in words if word in spelled]
 
 
 def find_column(name: str, columns: list[str]) -> str | None:
-    """Find the column that a user named; case counts only if it must."""
+    """Find the column that a user named; case counts only if needed."""
     if name in columns:
         return name
     same = [column for column in columns if column.casefold() == name.casefold()]
@@ -129,7 +127,7 @@ def find_column(name: str, columns: list[str]) -> str | None:
 
 
 def named_column(table: Table, name: str, option: str) -> str:
-    """Find the column that an option names; refuse it if there is none."""
+    """Find the column that an option names, or refuse it."""
     if (column := find_column(name, table.columns)) is not None:
         return column
     why = f"there is no such column.{closest(name, table.columns)}"
@@ -228,7 +226,7 @@ class Reading:
         return self.rule.shape
 
     def describe(self) -> str:
-        """Say which columns are needed, as options that choose this reading."""
+        """Say which columns are needed, as options."""
         return " ".join(flag(role, self.roles[role]) for role in self.rule.needs)
 
 
@@ -238,7 +236,7 @@ def read_roles(
     text: Sequence[str] = (),
     numbers: Sequence[str] = (),
 ) -> Columns:
-    """Read the columns of roles, and others; note the empty cells in those of roles."""
+    """Read columns; note the empty cells in those of roles."""
     listed: dict[str, list[str]] = {"text": [], "numbers": [], "raw": []}
     for role, column in roles.items():
         listed[PARSED[role][0]].append(column)
@@ -260,7 +258,7 @@ def split_outcome(outcome: str, table: Table) -> list[str]:
 
 
 class Roles:
-    """Finds columns by the user's options first and by their usual names second."""
+    """Finds columns by options first and by usual names second."""
 
     def __init__(self, table: Table, options: ReadOptions) -> None:
         self.table = table
@@ -286,7 +284,7 @@ class Roles:
             raise table.error(f"{flag('left')} and {flag('right')} name one column.")
 
     def find(self, role: str, used: dict[str, str] | None = None) -> str | None:
-        """Find the column of a role that no other role has taken."""
+        """Find the column of a role, not taken by another role."""
         columns = self.candidates(role, role, used or {})
         return columns[0] if columns else None
 
@@ -314,7 +312,7 @@ class Roles:
         return free[:1]
 
     def _one_hot(self, sides: dict[str, str]) -> list[str]:
-        """Find one column per outcome, such as winner_model_a; all are one text."""
+        """Find one column per outcome, such as winner_model_a."""
         spelled = {spelling(c): c for c in reversed(self.table.columns)}
         for before in ("winner", "win", "wins", "won", "preferred"):
             columns = [
@@ -346,7 +344,7 @@ class Roles:
         return list(families.values())
 
     def readings(self, rule: Rule) -> list[Reading]:
-        """Find the readings by a rule that use every column which the user named."""
+        """Find the readings by a rule that use every named column."""
         if rule.shape == "long" and self.sides() and "person" not in self.named:
             return []
         choices: list[tuple[str, dict[str, str]]] = [("", {})]
@@ -379,7 +377,7 @@ class Roles:
 
 
 def find_reading(table: Table, options: ReadOptions) -> Reading | None:
-    """Find the one reading of a table by the names of its columns."""
+    """Find the one reading of a table by its column names."""
     roles = Roles(table, options)
     for rules in RULES:
         readings = [
@@ -403,7 +401,7 @@ def find_reading(table: Table, options: ReadOptions) -> Reading | None:
 
 
 def ask_which(table: Table, ways: list[str]) -> None:
-    """Ask which one of several ways to read a table is right."""
+    """Ask which of several readings is right."""
     if len(ways) > 1:
         raise table.question(
             f"the columns can be read in {len(ways)} ways. Choose one by its options: "
@@ -412,7 +410,7 @@ def ask_which(table: Table, ways: list[str]) -> None:
 
 
 def _family_of(left: str, right: str) -> str:
-    """Give the family of two columns that the user named, if they are usual ones."""
+    """Give the family of two columns that the user named, if any."""
     named = spelling(left), spelling(right)
     for sides in SIDES:
         if named == (spelling(sides.left), spelling(sides.right)):

@@ -1,17 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Tables with one comparison per row (votes, matches, games), read and written.
 
-Outcomes follow the rules of `Outcome.parse`: a declared number, the name of an item of
-the row, a word of the table, in this order. Only names have to be looked at row by row.
-One rule is stricter: a number is the name of an item only in a column that is said to
-hold the winner, because ``1`` is also a usual score.
+Outcomes follow the rules of `Outcome.parse`, with one that is stricter: a number is the
+name of an item only in a column declared to hold the winner, because ``1`` is also a
+usual score. The header of the winning column, a declared scale, declared words, and one
+column of 0 and 1 per outcome also say who won.
 
-Besides, the header of the winning column, a declared scale, declared words, and one
-column of 0 and 1 per outcome say who won.
-
-Metadata columns say who judged, when, and how much a row counts. Such a column must be
-whole. One that was only detected by its name, and in which most values say nothing, is
-not used, and a sentence says so.
+Metadata columns (rater, period, weight) must be complete. One that was detected by its
+name only, and is mostly empty, is not used, and a sentence says so.
 """
 
 from __future__ import annotations
@@ -71,7 +67,7 @@ class Results(NamedTuple):
 
 
 class OutcomeParser:
-    """Reads a value of the outcome column by itself, wherever it stands."""
+    """Parses single values of the outcome column."""
 
     def __init__(
         self, sides: dict[str, Text], options: ReadOptions, names_winner: bool
@@ -147,7 +143,7 @@ class OutcomeParser:
 def _read_outcomes(
     columns: Columns, sides: dict[str, Text], column: str, options: ReadOptions
 ) -> Results:
-    """Return what a column of outcomes says; faults are noted."""
+    """Return the outcomes of a column; faults are noted."""
     outcome = columns.text[column]
     names_winner = "winner" in spelling(column) or options.winner is not None
     parser = OutcomeParser(sides, options, names_winner)
@@ -179,7 +175,7 @@ def _read_outcomes(
 
 
 def _read_flags(columns: Columns, column: str) -> Flags:
-    """Return which rows of a column are true; what is neither is noted."""
+    """Return which rows of a column are true; other values are noted."""
     text = columns.text[column]
     true = text.per_row(lambda value: value.strip().casefold() in _TRUE, False)
     false = text.per_row(lambda value: value.strip().casefold() in _FALSE, False)
@@ -190,7 +186,7 @@ def _read_flags(columns: Columns, column: str) -> Flags:
 
 
 def _read_one_hot(columns: Columns, listed: list[str]) -> Results:
-    """Return what columns of 0 and 1 say, for left, right, a tie and both bad."""
+    """Return the outcomes in columns of 0 and 1 (left, right, tie, both bad)."""
     table = np.stack([_read_flags(columns, column) for column in listed], axis=1)
     broken = np.flatnonzero(table.sum(axis=1) != 1)
     columns.note(f"not exactly one of {', '.join(listed)} is 1", broken)
@@ -199,7 +195,7 @@ def _read_one_hot(columns: Columns, listed: list[str]) -> Results:
 
 
 def _read_names(texts: list[Text], ids: dict[str, int], rows: Rows) -> NDArray[Any]:
-    """Read outcomes that are the name of an item, by the two items of their row."""
+    """Read outcomes that name an item of their row."""
     winner, left, right = (
         text.per_row(lambda value: ids.get(value.strip(), -1), -1)[rows]
         for text in texts
@@ -216,7 +212,7 @@ def _read_names(texts: list[Text], ids: dict[str, int], rows: Rows) -> NDArray[A
 def _ask_meaning(
     columns: Columns, sides: dict[str, Text], column: str, rows: Rows
 ) -> Exception:
-    """Make the question what numbers mean, with the options that answer it."""
+    """Ask what numbers mean, with the options that answer it."""
     left, right = sides
     table, outcome = columns.table, columns.text[column]
     # The first row of each of three different numbers says more than three rows.
@@ -273,7 +269,7 @@ def read_advantage(
 def _read_metadata(
     columns: Columns, roles: dict[str, str], named: dict[str, str], sentences: list[str]
 ) -> dict[str, NDArray[Any]]:
-    """Return rater, period and weight, (n,) each, where they can be used."""
+    """Return rater, period and weight, (n,) each, where usable."""
     table = columns.table
     metadata: dict[str, NDArray[Any]] = {}
     for role, read in (("rater", _rater), ("period", _period), ("weight", _weight)):
@@ -351,8 +347,7 @@ _ISO = ("%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S%.f")
 def _as_times(series: pl.Series, column: str) -> Iterator[list[pl.Series]]:
     """Read all values as numbers, and as dates in several ways; null what does not fit.
 
-    In 31.05.2024 the day comes first. In 31/05/2024 and 05/31/2024 it does not say, so
-    there are two readings, of which one alone may fit all dates.
+    In 31.05.2024 the day comes first; with slashes both orders are tried.
     """
     text = series.str.strip_chars()
     if "date" in column.casefold() and text.str.contains(_COMPACT).all():
@@ -387,7 +382,7 @@ _UNITS = {"seconds": 1, "milliseconds": 10**3, "microseconds": 10**6}
 
 
 def _from_epoch(periods: NDArray[Any]) -> tuple[NDArray[Any], str]:
-    """Turn seconds or their fractions since 1970 into dates, and say so."""
+    """Turn seconds or their fractions since 1970 into dates."""
     if periods.dtype.kind not in "if":
         return periods, ""
     lowest, highest = periods.min(), periods.max()
@@ -401,7 +396,7 @@ def _from_epoch(periods: NDArray[Any]) -> tuple[NDArray[Any], str]:
 def read_comparisons(
     table: Table, options: ReadOptions, reading: Reading
 ) -> ReadResult:
-    """Read a table of comparisons, of which a reading has been chosen."""
+    """Read a table of comparisons by a chosen reading."""
     roles, named = dict(reading.roles), options.columns()
     winner_first = "loser" in roles
     if winner_first and {"advantage", "neutral"} & set(named):
@@ -516,7 +511,7 @@ def _choose_rows(
     results: Results,
     sentences: list[str],
 ) -> Flags:
-    """Choose the rows that are kept, and say which are not, and why."""
+    """Choose the rows to keep, and say which are not, and why."""
     number = {name: code for code, name in enumerate(left.values)}
     same = np.array([number.get(name, -1) for name in right.values])
     reasons = {
@@ -564,13 +559,9 @@ def write_comparisons(
     Raises
     ------
     WriteError
-        If the file cannot be written, or its name has another ending.
+        As in `write_table`.
     ValueError
         If the columns do not match.
-
-    Notes
-    -----
-    Text is guarded against formulas as by `write_table`.
     """
     path = check_ending(path)
     n = len(pairs)

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The format of a file, detected from its content and never from its name.
 
-`detect_format` looks at the whole file once, in pieces, before anything is believed of
-it: that it can be opened and unpacked, that it is text in UTF-8, and whether it holds
-quotes or blank lines, which decide how rows are counted. A new format is detected here.
+`detect_format` reads the whole file once, in pieces: it must open, unpack and be UTF-8,
+and its quotes and blank lines decide how rows are counted.
 
-What is packed, in another encoding or standard input is written to a temporary file
-first, which lasts as long as the `FileFormat`. A small packed file may unpack to more
-than a disk holds, so there is a limit.
+Packed files, other encodings and standard input are first written to a temporary file,
+which lasts as long as the `FileFormat`, up to a limit: a small packed file may unpack
+to more than a disk holds.
 """
 
 from __future__ import annotations
@@ -63,7 +62,7 @@ _UNREADABLE = (
 
 @dataclass(frozen=True)
 class FileFormat:
-    """How a file is written: a format of `ReadOptions`, and what reading needs."""
+    """The format of a file, and what reading it needs."""
 
     format: str
     separator: str = ","  # between the fields of a row, for CSV and TSV
@@ -79,7 +78,7 @@ class FileFormat:
 
 
 class Copy:
-    """A temporary file, removed when nobody needs this object any more."""
+    """A temporary file, removed with this object."""
 
     def __init__(self, path: Path, pieces: Iterator[bytes], most: float) -> None:
         # ``path`` is for messages; ``most`` bytes are written.
@@ -107,7 +106,7 @@ class Copy:
 def detect_format(
     path: Path, wanted: str | None = None, encoding: str | None = None
 ) -> FileFormat:
-    """Look at a file and detect its format, unless the user named it in `wanted`."""
+    """Detect the format of a file, unless the user named it in `wanted`."""
     error = partial(FileError, path)
     copy, written = _copy(path, encoding)
     start = _first_bytes(path, copy)
@@ -137,7 +136,7 @@ def detect_format(
 
 
 def _copy(path: Path, encoding: str | None) -> tuple[Copy | None, tuple[str, ...]]:
-    """Write a plain copy in UTF-8 if the file is not so; say how it was written."""
+    """Write a plain UTF-8 copy if needed; say how the file was written."""
     copy = None
     if path == STANDARD_INPUT:
         pieces = iter(partial(sys.stdin.buffer.read, _PIECE), b"")
@@ -239,7 +238,7 @@ def _recode(path: Path, place: Path, encoding: str) -> Iterator[bytes]:
 
 @contextmanager
 def open_bytes(path: Path, copy: Copy | None = None) -> Iterator[BinaryIO]:
-    """Open a file, or its copy, for reading; its errors are raised as `FileError`."""
+    """Open a file, or its copy; errors are raised as `FileError`."""
     try:
         with open(path if copy is None else copy.place, "rb") as raw:
             yield raw
@@ -248,7 +247,7 @@ def open_bytes(path: Path, copy: Copy | None = None) -> Iterator[BinaryIO]:
 
 
 def text_lines(path: Path, copy: Copy | None) -> Iterator[tuple[int, str]]:
-    """Give line numbers from 1, and the stripped lines of a text file."""
+    """Give line numbers from 1, and stripped lines."""
     with open_bytes(path, copy) as stream:
         for number, line in enumerate(stream, start=1):
             yield number, line.decode("utf-8").lstrip("\ufeff").strip()
@@ -281,7 +280,7 @@ def io_reason(error: OSError) -> str:
 
 
 def _check_text(path: Path, copy: Copy | None) -> tuple[bool, bool]:
-    """Check that a file is UTF-8 text; return whether it has quotes, blank lines."""
+    """Check for UTF-8; return whether there are quotes, blank lines."""
     n_bytes = n_lines = 0
     quoted = blank = returns = False
     with open_bytes(path, copy) as stream:
@@ -330,7 +329,7 @@ def _guess_text(lines: list[str], error: Callable[[str], FileError]) -> str:
 
 
 def _is_record(line: str, alone: bool) -> bool:
-    """Say whether a line is a record of its own, as in JSON Lines."""
+    """Say whether a line is a record of JSON Lines."""
     try:
         record = json.loads(line)
     except (ValueError, RecursionError):
@@ -355,6 +354,6 @@ def _are_orders(lines: list[str]) -> bool:
 
 
 def _separator(header: str) -> str:
-    """Choose the separator that occurs most often in the header, outside quotes."""
+    """Choose the most frequent separator of the header, outside quotes."""
     bare = re.sub(r'"(?:[^"]|"")*"', "", header)
     return max(_SEPARATORS, key=bare.count)

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Tables that are in memory, and JSON: all become a polars frame.
 
-Tables of pandas, polars, Arrow and Hugging Face are known by what they can do, and not
-by their types, so that none of the packages has to be there.
+Tables of pandas, polars, Arrow and Hugging Face are recognized by their methods, so
+that none of the packages has to be installed.
 
 In JSON a table is an array of objects, one object per line (JSON Lines), an object that
 holds one such array, or what pandas writes: an object of columns, of rows, or of
-columns, index and data. What an object holds in an object becomes a column with a dot
-in its name.
+columns, index and data. Nested objects become columns with a dot in their names.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ def is_path_list(source: Any) -> bool:
 
 
 def list_files(path: Path) -> list[Path]:
-    """List what a path names: a file, those of a pattern, or of a folder of tables."""
+    """List the files of a path: one, a pattern's, or a folder's."""
     try:
         if not path.is_dir():
             if path.exists() or not set("*?[") & set(str(path)):
@@ -65,7 +64,7 @@ def list_files(path: Path) -> list[Path]:
 
 
 def as_frame(source: Any) -> pl.DataFrame:
-    """Return a table in memory as a polars frame; a TypeError if it is none."""
+    """Return a table in memory as a polars frame, or raise a TypeError."""
     if isinstance(source, pl.LazyFrame):
         return source.collect()
     if isinstance(source, pl.DataFrame):
@@ -135,7 +134,7 @@ def find_repeated(names: Sequence[Any]) -> list[Any]:
 
 
 def of_records(records: Iterable[Mapping[Any, Any]]) -> pl.DataFrame:
-    """Return records as a table with dots in the names of what they hold in records."""
+    """Return records as a table; nested names get dots."""
     columns: dict[str, list[Any]] = {}
     n_rows = 0
     for record in records:
@@ -170,7 +169,7 @@ def _side_by_side(columns: Iterable[tuple[str, Any]]) -> pl.DataFrame:
 
 
 def _as_series(name: str, values: Any) -> pl.Series:
-    """Return a column; what is missing becomes null, and mixed values become text."""
+    """Return a column with nulls; mixed values become text."""
     if isinstance(values, pl.Series):
         return values.alias(name)
     if hasattr(values, "iloc") and hasattr(values.dtype, "categories"):
@@ -208,7 +207,7 @@ def _is_missing(value: Any) -> bool:
 
 
 def read_json_lines(path: Path, detected: FileFormat) -> tuple[pl.DataFrame, list[int]]:
-    """Return the table of a file of one object per line, and the lines of its rows."""
+    """Return the table of JSON Lines, and the lines of its rows."""
     lines: list[int] = []
 
     def records() -> Iterator[Mapping[str, Any]]:

@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Graded items: tables with features, scores that people gave, svmlight files.
 
-A table whose column names say nothing is read as graded items, with the last column as
-the grade. Its content is looked at first, and where it is likely something else, the
-reader asks instead of guessing.
+A table whose column names say nothing is read as graded items with the grade last,
+unless its content looks like something else; then the reader asks.
 
-People use scales differently, so scores are compared within a person and never between:
-every two products that one person scored are a comparison, and equal scores are a tie.
+People use scales differently, so scores are compared within a person only: every two
+products that one person scored are a comparison, and equal scores are a tie.
 
-scikit-learn reads svmlight files; where it fails, or says nothing of a fault, the lines
-are looked at once more to name the one that is wrong.
+scikit-learn reads svmlight files; where it fails, or overlooks a fault, the lines are
+read again to name the wrong one.
 """
 
 from __future__ import annotations
@@ -60,7 +59,7 @@ _MOST_SIDES = 40  # so many columns of words are looked at, since every two of t
 
 
 def _refuse_two_sides(table: Table, numeric: list[str]) -> None:
-    """Refuse to guess where two columns hold the same names, as two sides do."""
+    """Refuse to guess where two columns hold the same names."""
     known = set(numeric)
     words = [column for column in table.columns if column not in known][:_MOST_SIDES]
     for first, second in combinations(words, 2):
@@ -88,7 +87,7 @@ _MOST_COMPARISONS = 50_000_000
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """Scores that people gave, one per entry, in the order of the file."""
+    """Scores that people gave, in the order of the file."""
 
     person: Text
     item: NDArray[np.int64]  # (n,) number of the item
@@ -98,7 +97,7 @@ class Scores:
 
 
 def read_long(table: Table, options: ReadOptions, roles: dict[str, str]) -> ReadResult:
-    """Read a table with one score per row, given by a person to an item."""
+    """Read a table with one score per row."""
     person, item, grade = (roles[role] for role in ("person", "item", "grade"))
     columns = read_roles(table, roles)
     columns.refuse_broken()
@@ -111,7 +110,7 @@ def read_long(table: Table, options: ReadOptions, roles: dict[str, str]) -> Read
 
 
 def _read_wide(table: Table, options: ReadOptions, person: str) -> ReadResult:
-    """Read a table of one row per person and one column per product; cells may miss."""
+    """Read a table of one row per person and one column per product."""
     products = [column for column in table.columns if column != person]
     columns = read_roles(table, {"person": person}, numbers=products)
     columns.note_bad("", *products)
@@ -175,7 +174,7 @@ def _make_result(
 def _within_people(
     table: Table, scores: Scores
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """List every two scores of one person that are of different items."""
+    """List every two scores of one person for different items."""
     order = np.argsort(scores.person.codes, kind="stable")
     sizes = np.bincount(scores.person.codes)
     total = int((sizes * (sizes - 1) // 2).sum())
@@ -196,7 +195,7 @@ def _within_people(
 
 
 def _repeated(scores: Scores) -> NDArray[np.int64]:
-    """Find the scores of an item that the same person had scored before."""
+    """Find repeated scores of an item by the same person."""
     _, first = number_keys(scores.person.codes * len(scores.names) + scores.item)
     return np.setdiff1d(np.arange(len(scores.item)), first)
 
@@ -297,7 +296,7 @@ def build_grades(
     *,
     whole: bool = False,
 ) -> Grades:
-    """Read the rows of items, with features from other columns; None: without."""
+    """Read the rows of items, with features or None."""
     chosen = FeatureColumns([], [])
     if others is not None:
         free = [column for column in others if column not in set(roles.values())]
@@ -316,7 +315,7 @@ def build_grades(
 
 
 def _refuse_names_or_people(table: Table, numeric: list[str]) -> None:
-    """Refuse a first column of distinct text: people, or names of items."""
+    """Refuse a first column of distinct text: people, or items."""
     first, rest = table.columns[0], table.columns[1:]
     if first in numeric or not set(rest) <= set(numeric) or len(rest) < 2:
         return
@@ -388,7 +387,7 @@ def read_svmlight(path: Path, detected: FileFormat) -> ReadResult:
 
 
 def _svmlight_error(path: Path, detected: FileFormat, reason: str) -> FileError:
-    """Return the error that names the line which cannot be read."""
+    """Return the error that names the invalid line."""
     n_rows, without_qid = 0, []
     for number, line in text_lines(path, detected.copy):
         if not (fields := line.partition("#")[0].split()):

@@ -2,12 +2,11 @@
 """Features of items: columns of a table, and a second file that is joined by name.
 
 Columns of numbers are taken as they are, true and false become 1 and 0, and a column
-with few words becomes one column of 0 and 1 for each of them. A model that was fitted
-asks for the very same features again (`Wanted`), whatever else the table has.
+with few words becomes one column of 0 and 1 for each of them. A fitted model asks for
+the same features again (`Wanted`).
 
 In a table of items one column holds the names, each once, and the others become
-features. Every item of the first file needs a row. Rows of other items are kept: a
-model of features can rate them too.
+features. Every item of the first file needs a row; other items are kept, to be rated.
 """
 
 from __future__ import annotations
@@ -54,7 +53,7 @@ class Wanted:
     Attributes
     ----------
     count, names : int, tuple of str or None
-        How many there are, and their names in order, if they have names.
+        Their number, and their names in order, if any.
     """
 
     count: int
@@ -62,7 +61,7 @@ class Wanted:
 
 
 class Place(NamedTuple):
-    """Where a wanted feature comes from: a column, or one word of a column."""
+    """Where a wanted feature comes from: a column, or a word of one."""
 
     feature: str
     column: str
@@ -71,7 +70,7 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True)
 class FeatureColumns:
-    """The columns that become features, to be read before they are built."""
+    """The columns that become features."""
 
     numbers: list[str]  # to be read as numbers
     words: list[str]  # to be read as text
@@ -80,7 +79,7 @@ class FeatureColumns:
 
 
 def find_wanted(columns: list[str], names: tuple[str, ...]) -> list[Place]:
-    """Find where wanted features come from; those that are not there are left out."""
+    """Find where wanted features come from; absent ones are left out."""
     known = set(columns)
     places = []
     for name in names:
@@ -99,7 +98,7 @@ def find_wanted(columns: list[str], names: tuple[str, ...]) -> list[Place]:
 def choose_features(
     table: Table, columns: list[str], wanted: Wanted | None, sentences: list[str]
 ) -> FeatureColumns:
-    """Choose the columns that become features: those wanted, else all usable ones."""
+    """Choose the columns that become features: wanted, else all usable ones."""
     if wanted is None or wanted.names is None:
         numbers = [column for column in columns if is_numeric(table, column)]
         words = [column for column in columns if column not in set(numbers)]
@@ -141,8 +140,8 @@ def build_features(
 ) -> ItemTable | None:
     """Return the table of features; None if no column can be used.
 
-    Faults are noted, and the caller refuses them. `whole`: an empty cell in a column of
-    few words is a fault, rather than a reason not to use the column.
+    Faults are noted, and the caller refuses them. With `whole`, an empty cell in a
+    column of few words is a fault; otherwise the column is not used.
     """
     columns.note_bad("value", *chosen.numbers)
     if chosen.places is not None:
@@ -166,7 +165,7 @@ def build_features(
 def _place_words(
     listed: list[str], columns: Columns, sentences: list[str], whole: bool
 ) -> list[Place]:
-    """Make features of columns of text that hold true and false, or few words."""
+    """Make features of text columns of true and false, or of few words."""
     places, unused = [], []
     for column in listed:
         text = columns.text[column]
@@ -195,7 +194,7 @@ def _place_words(
 
 
 def _note_other_words(places: list[Place], columns: Columns) -> None:
-    """Note words that a model was not fitted on, and empty cells."""
+    """Note words unknown to the model, and empty cells."""
     words: dict[str, set[str]] = {}
     for place in places:
         if place.word is not None:
@@ -209,7 +208,7 @@ def _note_other_words(places: list[Place], columns: Columns) -> None:
 
 
 def _build_feature(place: Place, columns: Columns) -> NDArray[np.float64]:
-    """Return a column of numbers, or of 0 and 1; other values are noted."""
+    """Return a column of numbers, or of 0 and 1; faults are noted."""
     if place.word is None and place.column in columns.numbers:
         return columns.numbers[place.column]
     text = columns.text[place.column]
@@ -226,7 +225,7 @@ def _build_feature(place: Place, columns: Columns) -> NDArray[np.float64]:
 
 
 def _flags(text: Text) -> NDArray[np.float64] | None:
-    """Give 1 for true and 0 for false, if the column holds nothing else."""
+    """Give 1 for true and 0 for false, if there is nothing else."""
     words = {value.strip().casefold() for value in text.values}
     if not words or not words <= {*_TRUE, *_FALSE}:
         return None
@@ -236,7 +235,7 @@ def _flags(text: Text) -> NDArray[np.float64] | None:
 def fit_numbered(
     path: Path, items: ItemTable, wanted: Wanted | None, sentences: list[str]
 ) -> ItemTable:
-    """Bring the features of an svmlight file to those of a model; absent ones are 0."""
+    """Match the features of an svmlight file to a model's; absent ones are 0."""
     if wanted is None:
         return items
     names, p = wanted.names, items.n_features
@@ -265,7 +264,7 @@ def fit_numbered(
 
 
 def is_numeric(table: Table, column: str) -> bool:
-    """Say whether half of the first values are numbers, so that wrong ones show."""
+    """Say whether half of the first values are numbers."""
     values = table.head[column].drop_nulls()
     if values.dtype != pl.String:
         return values.dtype.is_numeric() or values.dtype == pl.Boolean
@@ -280,7 +279,7 @@ def is_numeric(table: Table, column: str) -> bool:
 def join_items(
     result: ReadResult, options: ReadOptions, wanted: Wanted | None = None
 ) -> ReadResult:
-    """Give the items of a file the features that the file `options.items` has."""
+    """Give the items of a file the features of `options.items`."""
     assert options.items is not None
     data, sentences = result.data, list(result.sentences)
     path = Path(options.items)
@@ -321,7 +320,7 @@ def find_items(
     sentences: list[str],
     wanted: Wanted | None = None,
 ) -> tuple[list[str], ItemTable, NDArray[np.int64]]:
-    """Return the names and features of a table of items, and the rows of some names."""
+    """Return names and features of a table of items, and rows of some names."""
     assert options.items is not None
     path = Path(options.items)
     detected = detect_format(path)
@@ -381,7 +380,7 @@ def _find_item_column(table: Table, compared: Sequence[str], column: str | None)
 def _without_numbering(
     table: Table, item: str, wanted: Wanted | None, sentences: list[str]
 ) -> list[str]:
-    """Leave out columns that only number the rows: they say nothing of an item."""
+    """Leave out columns that only number the rows."""
     others = [column for column in table.columns if column != item]
     likely = {*find_columns("name", others), *(c for c in others if c == "column 1")}
     if not likely or (wanted is not None and wanted.names is not None):
@@ -394,7 +393,7 @@ def _without_numbering(
 
 
 def _is_numbering(values: NDArray[np.float64]) -> bool:
-    """Say whether a column holds whole numbers, another one in each row."""
+    """Say whether a column holds integers, all different."""
     whole = bool(np.isfinite(values).all()) and bool((values == np.floor(values)).all())
     return whole and len(np.unique(values)) == len(values) > 2
 

@@ -44,7 +44,7 @@ _LIST = re.compile(rf"({_ITEM}):((?:{_BLOCK.pattern})(?:,(?:{_BLOCK.pattern}))*)
 
 
 def read_preflib(path: Path, detected: FileFormat) -> ReadResult:
-    """Read a PrefLib file of strict or tied, complete or incomplete orders."""
+    """Read a PrefLib file of orders."""
     error = partial(FileError, path)
     names: dict[int, str] = {}
     header: dict[str, str] = {}
@@ -102,7 +102,7 @@ def _read_list(error: Error, number: int, line: str) -> tuple[int, list[list[int
 
 
 def read_order_lines(path: Path, detected: FileFormat) -> ReadResult:
-    """Read lists of item numbers: a line ``100 1``, then lines ``0 3 58 4 7``."""
+    """Read lines of item numbers."""
     # The first number of the first line is how many items there are. Every other line
     # begins with 0 and the length of its list; items are numbered from 0, best first.
     error = partial(FileError, path)
@@ -167,8 +167,8 @@ def write_preflib(
     orders : Orders
         The lists; items without names are written by their row numbers.
     weight : array-like of shape (n,), optional
-        Number of voters of each list, whole numbers of at least 1; 1 each by default.
-        Lists that are the same are written once, with all their voters.
+        Number of voters of each list, integers of at least 1; 1 each by default.
+        Equal lists are written once, with all their voters.
     title : str, default=""
         What the lists are about, in one line.
 
@@ -260,7 +260,7 @@ def _check_names(error: Error, orders: Orders) -> list[str]:
 
 
 def _count_lists(orders: Orders, voters: list[int]) -> list[tuple[int, str]]:
-    """Return the voters and the text of each list; the order of tied items is free."""
+    """Return the voters and the text of each list; ties in any order."""
     counts: dict[tuple[tuple[int, ...], ...], int] = {}
     texts: list[str] = []
     flat, position = orders.flat.tolist(), orders.position.tolist()

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """From a file to data: detect the format, find the columns, read, and say what it was.
 
-`read_file` reads comparisons, grades or orders. `read_unlabeled` reads what a model is
-asked about: pairs of items without an outcome, or items without a grade. Outcomes and
-grades may stand in the file and are not looked at. Every row is kept, also one of an
-item with itself, so that there is one answer for each.
+`read_file` reads comparisons, grades or orders; `read_unlabeled` the pairs or items to
+predict, one for each row, also of an item with itself. Outcomes and grades in the file
+are then ignored.
 """
 
 from __future__ import annotations
@@ -75,20 +74,19 @@ def read_file(
 ) -> ReadResult:
     """Read comparisons, grades or orders, and say what was detected.
 
-    CSV or TSV (also gzip), Parquet, Arrow, svmlight, PrefLib, or lines of item numbers;
-    columns of tables are found by usual names, see `COLUMN_WORDS` and `SIDES`.
+    Columns of tables are found by usual names, see `COLUMN_WORDS` and `SIDES`.
 
     Parameters
     ----------
     source : str, path, list of paths or table
         The file (``"-"`` is standard input); a folder of Parquet or Arrow files, a
-        pattern or a list of files, tables of the same columns that are read as one; or
-        a table in memory: a data frame of pandas or polars, an Arrow table, a Hugging
-        Face dataset, a dict of columns or a list of dicts.
+        pattern or a list of files, with the same columns; or a table in memory: a data
+        frame, an Arrow table, a Hugging Face dataset, a dict of columns or a list of
+        dicts.
     options : ReadOptions, optional
-        What the user says about it; everything else is detected.
+        What is known about it; everything else is detected.
     wanted : Wanted, optional
-        The features that a model was fitted on, to which these are brought.
+        The features that a model was fitted on.
 
     Returns
     -------
@@ -97,7 +95,7 @@ def read_file(
     Raises
     ------
     FileError
-        If the file or a row of it cannot be read. Nothing is read halfway.
+        If the file or a row of it cannot be read.
     NeedsAnswer
         If the file has more than one meaning.
     """
@@ -116,7 +114,7 @@ def read_file(
 
 
 def _detect_files(source: Any, options: ReadOptions) -> list[tuple[Path, FileFormat]]:
-    """Detect how each file of a path, a folder, a pattern or a list is written."""
+    """Detect the format of each file."""
     how = options.format, options.encoding
     if str(source) == "-":
         return [(STANDARD_INPUT, detect_format(STANDARD_INPUT, *how))]
@@ -140,7 +138,7 @@ def _open_table(source: Any, files: Sequence[tuple[Path, FileFormat]]) -> Table:
 def _describe_unread(
     source: Any, files: Sequence[tuple[Path, FileFormat]]
 ) -> list[str]:
-    """Say what else is in a folder, except what other programs leave there."""
+    """Say what else is in a folder, except files of other programs."""
     if not is_path(source) or not Path(source).is_dir():
         return []
     taken = {path.name for path, _ in files}
@@ -241,7 +239,7 @@ def _say_skipped(skipped: pl.DataFrame) -> str:
 
 
 def _choose_rows(table: Table, options: ReadOptions) -> list[str]:
-    """Leave out the rows that the user does not want, and say how many."""
+    """Leave out rows by the user's conditions, and count them."""
     sentences = []
     if options.where is not None:
         true = _evaluate(table, options.where)
@@ -265,7 +263,7 @@ def _choose_rows(table: Table, options: ReadOptions) -> list[str]:
 
 
 def _evaluate(table: Table, text: str) -> pl.Series:
-    """Give what a condition says of each row: true, false or null."""
+    """Evaluate a condition for each row: true, false or null."""
     example = "expected a condition such as turns > 1 or language = 'en'"
     option = flag("where", text)
     if ";" in _SQL_QUOTED.sub("", text):
@@ -304,7 +302,7 @@ def _as_plain_text(column: pl.Series) -> pl.Series:
 
 
 def _as_numbers(column: pl.Series) -> pl.Series:
-    """Read text as numbers, or as true and false, if all of it is that."""
+    """Read text as numbers, or as booleans, if all of it is."""
     if column.dtype != pl.String:
         return column
     number = column.cast(pl.Float64, strict=False)
@@ -324,16 +322,16 @@ def read_unlabeled(
     options: ReadOptions | None = None,
     wanted: Wanted | None = None,
 ) -> ReadResult:
-    """Read what a model is asked about: pairs of items, or items with features.
+    """Read pairs of items, or items with features, to predict.
 
     Parameters
     ----------
     source : str, path or table
         A table, in files or in memory (see `read_file`), or a file of svmlight.
     options : ReadOptions, optional
-        What the user says about it. With ``items``, features come from that table.
+        As in `read_file`. With ``items``, features come from that table.
     wanted : Wanted, optional
-        The features that the model was fitted on; None: it knows items by name.
+        As in `read_file`; None: the model knows items by name.
 
     Returns
     -------
@@ -343,7 +341,7 @@ def read_unlabeled(
     Raises
     ------
     FileError
-        If the file or a row of it cannot be read, or lacks what the model needs.
+        If the file or a row cannot be read, or lacks what the model needs.
     NeedsAnswer
         If more than two columns can be the two items.
     """
@@ -415,7 +413,7 @@ def _read_sides(roles: Roles, sides: Sides) -> ReadResult:
 
 
 def _read_items(roles: Roles, wanted: Wanted | None) -> ReadResult:
-    """Read items, with the features that are wanted or with names to be looked up."""
+    """Read items, with the wanted features or by name."""
     table = roles.table
     taken: set[str] = set()
     if wanted is not None and wanted.names is not None:

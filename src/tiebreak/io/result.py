@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What users say about a file, what a reader returns, and how errors are worded.
+"""Options of readers, their results, and their errors.
 
 Every reader takes `ReadOptions` and returns a `ReadResult`. A file that cannot be read
-is a `FileError`; one with several meanings is a `NeedsAnswer`, whose message names the
-options that choose.
+is a `FileError`; one with several meanings a `NeedsAnswer` that names the options.
 """
 
 from __future__ import annotations
@@ -33,17 +32,16 @@ class ReadResult:
     Attributes
     ----------
     data : Comparisons, Grades or Lists
-        What the file holds, with features if there is a table of items; graded rows
-        may have none, then their table has no column. Outcomes are empty, and
-        grades NaN, in a file that was read without them.
+        With features if there is a table of items; graded rows without features have a
+        table of no columns. Unread outcomes are empty, and unread grades NaN.
     format : str
         How the file is written, see `ReadOptions`.
     sentences, questions : list of str
         What was detected, and what was assumed, with the option that says otherwise.
     sided : bool
-        Whether sides mean something; not where comparisons were made of scores.
+        Whether sides have a meaning; not in comparisons made of scores.
     skipped : polars.DataFrame or None
-        Rows that could not be read and were left out, with their place and the reason.
+        Rows that were left out, with their place and the reason.
     """
 
     data: Data
@@ -87,7 +85,7 @@ class FileError(ValueError):
 
 
 class BrokenRows(FileError):  # noqa: N818 - as NeedsAnswer
-    """Rows of a table that cannot be read: the faults, and the rows of each."""
+    """Faults of a table, and the rows of each."""
 
     faults: Sequence[tuple[str, NDArray[Any]]] = ()
 
@@ -125,7 +123,7 @@ def plural(count: int, noun: str) -> str:
 
 
 def printable(text: str) -> str:
-    r"""Write characters that end a line or steer a terminal as Python escapes them."""
+    r"""Escape characters that end a line or control a terminal."""
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 

@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Tables in CSV, TSV, Parquet and Arrow files, read by column and written.
 
-A table is one file or several of the same columns, and one polars scan. Every field of
-a CSV file is text until it is read as a number: ``007`` stays a name. Text is kept as
-codes of distinct values (`Text`), so ten million rows need the memory of their columns
-only. A record is a row of a CSV file; it ends with its line, unless the line ends
-within quotation marks.
+A table is one polars scan of one file, or of several with the same columns. Every field
+of a CSV file is text until it is read as a number: ``007`` stays a name. Text is kept
+as codes of distinct values (`Text`). A record is a row of a CSV file; it ends with its
+line, unless the line ends within quotation marks.
 
 In CSV and TSV, text that a spreadsheet would run as a formula (it begins with ``=``,
 ``+``, ``-``, ``@``, a tab or a carriage return, perhaps after apostrophes) is written
-with an apostrophe in front, which reading takes away again.
+with an apostrophe in front, which reading removes.
 """
 
 from __future__ import annotations
@@ -80,7 +79,7 @@ class Text:
         return self.codes < 0
 
     def take(self, rows: NDArray[Any]) -> Text:
-        """Make the column of some rows, and of the values that they hold."""
+        """Select rows, and the values that they hold."""
         codes = self.codes[rows]
         new, first = number_keys(codes.astype(np.uint64))
         return Text(new, [self.values[code] for code in codes[first]])
@@ -91,16 +90,16 @@ class Text:
         return TextColumn.of(Distinct(self.codes, first, self.values))
 
     def in_rows(self, rows: NDArray[np.int64]) -> list[str | None]:
-        """Return the values of the first few rows, None where there is none."""
+        """Return the values of the first few rows, or None."""
         codes = self.codes[rows[:SHOWN]]
         return [None if code < 0 else self.values[code] for code in codes]
 
     def per_row(self, function: Callable[[str], Any], missing: Any) -> NDArray[Any]:
-        """Return the function's value for every row, computed per distinct value."""
+        """Apply a function to every row, once per distinct value."""
         return np.array([*map(function, self.values), missing])[self.codes]
 
     def rename(self, new: dict[str, str]) -> Text:
-        """Make the column with new values, of which several may be equal."""
+        """Make the column with new values, possibly equal ones."""
         if all(new[value] == value for value in self.values):
             return self
         codes, values = factorize(new[value] for value in self.values)
@@ -109,7 +108,7 @@ class Text:
 
 
 class Columns:
-    """Columns that were read together, and all faults in them, refused at once."""
+    """Columns that were read together, and all their faults."""
 
     def __init__(self, table: Table) -> None:
         self.table = table
@@ -125,7 +124,7 @@ class Columns:
     def note(
         self, fault: str, rows: NDArray[Any], values: Sequence[Any] | None = None
     ) -> None:
-        """Note rows that share one fault, with the values found in the first ones."""
+        """Note rows that share one fault, with their first values."""
         if len(rows):
             self._faults.append((fault, np.asarray(rows, dtype=np.int64)))
             self._said.append(f"{fault}: {self.table.list_places(rows, values)}")
@@ -137,7 +136,7 @@ class Columns:
             self.note(f"no {what} in {column}", missing)
 
     def note_bad(self, what: str, *columns: str) -> None:
-        """Note the rows where columns of numbers hold something else, or no `what`."""
+        """Note rows where columns of numbers hold something else."""
         for column in columns:
             bad, missing = self.bad[column], np.isnan(self.numbers[column])
             missing = np.setdiff1d(np.flatnonzero(missing), bad)
@@ -148,7 +147,7 @@ class Columns:
                 self.note(fault, bad, self.table.values(column, bad))
 
     def refuse_broken(self) -> None:
-        """Raise a `FileError` that counts all noted rows and shows the first ones."""
+        """Raise a `FileError` that counts the noted rows and shows some."""
         if not self._faults:
             return
         table = self.table
@@ -202,7 +201,7 @@ def _say_similar(names: list[str]) -> list[str]:
 
 
 class TableFile:
-    """One file of a table, or a frame in memory: its columns, rows and lines."""
+    """One file of a table, or a frame: its columns, rows and lines."""
 
     def __init__(
         self, path: Path, detected: FileFormat, frame: pl.DataFrame | None = None
@@ -249,7 +248,7 @@ class TableFile:
         return scan
 
     def _find_typed(self, frame: pl.DataFrame | None) -> pl.LazyFrame:
-        """Take the columns with a type, and the fields of structures as columns."""
+        """Find the typed columns, and the fields of structures."""
         scan = (self._scan() if frame is None else frame).lazy()
         schema = scan.collect_schema()
         scan = scan.rename({name: f"t{i}" for i, name in enumerate(schema)})
@@ -316,7 +315,7 @@ class TableFile:
         return filled
 
     def _count_records(self) -> int:
-        """Count the records; of CSV, see that every one is whole."""
+        """Count the records; those of CSV must be complete."""
         count = pl.len().alias("n")
         if self.is_typed:
             return int(self.collect(self.frame.select(count)).item())
@@ -351,7 +350,7 @@ class TableFile:
             )
 
     def collect(self, frame: pl.LazyFrame) -> pl.DataFrame:
-        """Collect columns; what polars says of a broken file is a `FileError`."""
+        """Collect columns; errors of polars become a `FileError`."""
         try:
             return frame.collect(engine="streaming")
         except DAMAGED as error:
@@ -363,7 +362,7 @@ class TableFile:
         raise self.error(f"the {what} is damaged ({reason}).")
 
     def error(self, reason: str) -> FileError:
-        """Return the error that this file cannot be read or understood."""
+        """Return the error of an unreadable file."""
         return FileError(self.path, reason)
 
     @property
@@ -384,7 +383,7 @@ class TableFile:
 
     @cached_property
     def blank(self) -> NDArray[np.int64]:
-        """The numbers of the records that are blank lines, ascending."""
+        """The numbers of blank records, ascending."""
         if self.is_typed or not self.detected.blank:
             return np.empty(0, dtype=np.int64)
         records = enumerate(self._records(), start=-1)
@@ -392,7 +391,7 @@ class TableFile:
         return np.asarray(rows, dtype=np.int64)
 
     def places(self, records: NDArray[np.int64]) -> list[str]:
-        """Name records: the first is "line 2", or "row 1" in Parquet, 0 in memory."""
+        """Name records: "line 2" is the first, or "row 1" in Parquet, 0 in memory."""
         numbers = records.tolist()
         if self.is_typed:
             if self._lines:
@@ -425,7 +424,7 @@ class TableFile:
 
 
 class Table:
-    """Named columns of one file or several, or of a frame, checked and not yet read."""
+    """Named columns of one file or several, or of a frame, not yet read."""
 
     def __init__(self, files: Sequence[TableFile], path: Path | None = None) -> None:
         # ``path`` stands for several files in messages.
@@ -459,7 +458,7 @@ class Table:
         return cls([TableFile(path, detected, as_frame(source))])
 
     def _join(self) -> pl.LazyFrame:
-        """Return the rows of all files, one below the other, in the same types."""
+        """Concatenate the rows of all files in common types."""
         mixed = {c for c in self.columns if _is_mixed([f.types[c] for f in self.files])}
         frames = []
         for file in self.files:
@@ -479,7 +478,7 @@ class Table:
         self.head.columns = self.columns
 
     def drop(self, faults: Sequence[tuple[str, NDArray[Any]]]) -> pl.DataFrame:
-        """Leave out rows with faults; return them, with their places and faults."""
+        """Leave out rows with faults; return their places and faults."""
         reasons: dict[int, list[str]] = {}
         for fault, rows in faults:
             for row in rows.tolist():
@@ -502,16 +501,16 @@ class Table:
         return pl.col(self._inner_names[column])
 
     def error(self, reason: str) -> FileError:
-        """Return the error that this table cannot be read or understood."""
+        """Return the error of an unreadable table."""
         return FileError(self.path, reason)
 
     def question(self, reason: str) -> NeedsAnswer:
-        """Return the error that this table has more than one meaning."""
+        """Return the error of an ambiguous table."""
         return NeedsAnswer(self.path, reason)
 
     @property
     def n_rows(self) -> int:
-        """Number of rows, without blank lines and what was left out."""
+        """Number of rows, without blank and dropped ones."""
         return int(self._starts[-1]) - len(self._absent)
 
     def numbers(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -522,24 +521,24 @@ class Table:
         return kept[rows]
 
     def keep(self, rows: NDArray[np.bool_]) -> None:
-        """Read from now on only these rows, of those that are read by now."""
+        """Keep only these of the current rows."""
         left_out = self.numbers(np.flatnonzero(~rows))
         self._absent = np.union1d(self._absent, left_out)
         self._look_at_head()
 
     def frame(self, columns: Sequence[str]) -> pl.DataFrame:
-        """Give columns as they stand in the file, by their names."""
+        """Give columns as they stand in the file."""
         frame = self._without_absent(self._collect([self._col(c) for c in columns]))
         frame.columns = list(columns)
         return frame
 
     def fingerprint(self) -> NDArray[np.uint64]:
-        """Give equal rows of this and other tables equal numbers, shape (n,)."""
+        """Give equal rows of all tables equal numbers, shape (n,)."""
         texts = self.frame(sorted(self.columns)).select(pl.all().cast(pl.String))
         return texts.hash_rows(seed=0).to_numpy()
 
     def places(self, rows: NDArray[np.int64]) -> list[str]:
-        """Name rows by line or number, of several files with the name of theirs."""
+        """Name rows by line or number, and by file if several."""
         records = self.numbers(rows)
         if len(self.files) == 1:
             return self.files[0].places(records)
@@ -557,7 +556,7 @@ class Table:
     def list_places(
         self, rows: NDArray[Any], values: Sequence[Any] | None = None
     ) -> str:
-        """Name the places of the first five rows, with values, and count the others."""
+        """Name the first five rows, with values, and count the others."""
         parts = self.places(np.asarray(rows[:SHOWN], dtype=np.int64))
         if values is not None:
             shown = zip(parts, values, strict=False)
@@ -566,7 +565,7 @@ class Table:
         return ", ".join(parts) + (f" and {more:,} more" if more else "")
 
     def describe(self) -> list[str]:
-        """Say how the table is written, how long it is, and what is not read of it."""
+        """Describe format, length and unread columns."""
         written, rows = self.detected.written, plural(self.n_rows, "row")
         how = f" ({', '.join(written)})" if written else ""
         sentences = [f"{self.files[0].format_name}{how} with {rows}."]
@@ -588,7 +587,7 @@ class Table:
         return f"The columns are: {first_of([*map(shorten, self.columns)], 20)}."
 
     def values(self, column: str, rows: NDArray[np.int64]) -> list[Any]:
-        """Return the values of the first few rows, as they stand in the file."""
+        """Return the raw values of the first few rows."""
         return self.frame([column]).to_series().gather(rows[:SHOWN]).to_list()
 
     def read(
@@ -597,7 +596,7 @@ class Table:
         numbers: Sequence[str] = (),
         raw: Sequence[str] = (),
     ) -> Columns:
-        """Read columns as text, as numbers, and as text that is not numbered."""
+        """Read columns as text, as numbers, and as plain text."""
         text, numbers = list(dict.fromkeys(text)), list(dict.fromkeys(numbers))
         wanted = [
             _as_text(self._col(c), self._types[c])
@@ -657,7 +656,7 @@ class Table:
 
 
 def _is_mixed(types: list[Any]) -> bool:
-    """Say whether a column has several types that are not all of numbers."""
+    """Say whether types differ and are not all numeric."""
     kinds = {kind for kind in types if kind != pl.Null}
     return len(kinds) > 1 and not all(kind.is_numeric() for kind in kinds)
 
@@ -692,7 +691,7 @@ def _refuse_other_table(file: TableFile, first: TableFile) -> None:
 
 
 def check_ending(path: str | os.PathLike[str]) -> Path:
-    """Refuse a file to be written whose name does not say its format."""
+    """Refuse a name to write whose ending is no format."""
     path = Path(path)
     if path.suffix.lower() not in (".csv", ".tsv", ".parquet"):
         raise WriteError(path, "the name must end with .csv, .tsv or .parquet.")
@@ -727,7 +726,7 @@ def write_table(path: str | os.PathLike[str], frame: pl.DataFrame) -> None:
 
 @contextmanager
 def writing(path: Path) -> Iterator[Path]:
-    """Give a temporary file that replaces the target; word troubles as `WriteError`."""
+    """Give a temporary file that replaces the target; errors become `WriteError`."""
     try:
         with atomic_path(path) as temporary:
             yield temporary
@@ -737,7 +736,7 @@ def writing(path: Path) -> Iterator[Path]:
 
 
 def neutralize_formulas(series: pl.Series) -> pl.Series:
-    """Put an apostrophe before text that a spreadsheet would run; else no change."""
+    """Put an apostrophe before text that a spreadsheet would run."""
     if series.dtype != pl.String:
         return series
     risky = series.str.contains(r"^'*[=+\-@\t\r]")

@@ -2,9 +2,8 @@
 """Metrics of comparisons, rankings and probabilities, and their scorers.
 
 Comparisons are scored against outcomes −1 (left), 0 (tie), +1 (right); rankings
-against grades inside groups; probabilities in columns left, tie, right. Every metric
-costs O(n log n) at most, and has a scikit-learn scorer. Krippendorff's alpha says how
-well raters agree.
+against grades inside groups; probabilities in columns left, tie, right. Krippendorff's
+alpha says how well raters agree.
 """
 
 from tiebreak.metrics.agreement import Alpha, comparison_units, krippendorff_alpha

@@ -1,10 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How well raters agree: Krippendorff's alpha, for grades and for comparisons.
-
-Conventions: a unit counts if two raters rated it. A rater who rates a unit several
-times counts once there, with an equal share for each rating, so that repeated answers
-of one person are not agreement between people.
-"""
+"""How well raters agree: Krippendorff's alpha, for grades and for comparisons."""
 
 from __future__ import annotations
 
@@ -30,7 +25,7 @@ Counts = NDArray[np.integer]
 
 @dataclass(frozen=True)
 class Alpha:
-    """Krippendorff's alpha with its interval, as `krippendorff_alpha` returns it.
+    """The result of `krippendorff_alpha`.
 
     Parameters
     ----------
@@ -79,7 +74,7 @@ def krippendorff_alpha(
     Nominal values disagree by δ² = [c ≠ d], ordinal ones by the square of the
     difference of their mid-ranks, R_c = Σ_{g<c} n_g + n_c/2. Units with one rater do
     not count; a rater who rated a unit k times counts there once, each rating with
-    share 1/k. The interval has the quantiles of alpha on units drawn with replacement.
+    share 1/k. The interval is a bootstrap over units.
 
     Parameters
     ----------
@@ -90,25 +85,21 @@ def krippendorff_alpha(
         Whether values are names or ordered numbers.
     symmetric : bool, default=False
         For numbers whose sign depends on which of two items is named first, such as
-        votes: chance then gives v and -v equally often, n_c = n_{-c} is their mean, and
-        alpha is the same whichever item is first.
+        votes: n_c and n_{-c} are replaced by their mean.
     confidence : float, default=0.95
-        How often intervals should contain the alpha of all units.
-    n_resamples : int, default=1000
-        How often the units are drawn for the interval.
-    random_state : int or None, default=0
-        Seed of these draws.
+        Confidence of the interval.
+    n_resamples, random_state : int and int or None, default=1000 and 0
+        Number of bootstrap samples, and their seed.
 
     Returns
     -------
     agreement : Alpha
-        ``alpha``, ``low``, ``high``, ``n_units``, ``n_raters`` and ``n_ratings``.
+        Alpha with its interval.
 
     Raises
     ------
     ValueError
-        If no unit was rated by two raters, or if all their ratings are equal: then
-        chance cannot disagree either, and alpha is 0/0.
+        If no unit was rated by two raters, or if all ratings are equal: alpha is 0/0.
 
     References
     ----------
@@ -117,8 +108,6 @@ def krippendorff_alpha(
 
     Examples
     --------
-    Two people rate five answers and differ on one:
-
     >>> from tiebreak.metrics import krippendorff_alpha
     >>> answer = [1, 1, 2, 2, 3, 3, 4, 4, 5, 5]
     >>> person = ["ann", "bo"] * 5
@@ -152,9 +141,8 @@ def comparison_units(
 ) -> tuple[Ints, Ints]:
     """Units and values of votes, so that it does not matter which item was left.
 
-    Votes on the same two items belong to one unit. Its value is the outcome as if the
-    item that occurs first in the columns was left, so two votes with exchanged sides
-    and opposite outcomes agree.
+    Votes on the same two items belong to one unit. Its value is the outcome with the
+    item that occurs first in the columns on the left.
 
     Parameters
     ----------
@@ -192,7 +180,7 @@ def comparison_units(
 
 @dataclass(frozen=True, eq=False)
 class _Ratings:
-    """The ratings of units with two raters; a value is a code, ascending if ordinal."""
+    """The ratings of units with two raters, as codes."""
 
     unit: Ints  # (n,) unit of each rating, 0 to n_units − 1
     answer: Ints  # (n,) number of its unit and rater
@@ -285,7 +273,7 @@ class _Cells:
 
 
 def _nominal(ratings: _Ratings) -> Callable[[Counts], float]:
-    """Return alpha of nominal values as a function of how often each unit is taken."""
+    """Return nominal alpha as a function of the multiplicity of units."""
     cells, (again, owner) = ratings.cells(), ratings.repeated()
     raters = np.bincount(ratings.owner)
     same = np.bincount(cells.group, cells.amount**2) - raters
@@ -302,7 +290,7 @@ def _nominal(ratings: _Ratings) -> Callable[[Counts], float]:
 
 
 def _ordinal(ratings: _Ratings) -> Callable[[Counts], float]:
-    """Return alpha of ordinal values as a function of how often each unit is taken."""
+    """Return ordinal alpha as a function of the multiplicity of units."""
     cells, (again, owner) = ratings.cells(), ratings.repeated()
     raters = np.bincount(ratings.owner)
 

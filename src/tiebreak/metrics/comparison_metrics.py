@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Metrics of predicted comparisons: error rate, ROC for three outcomes, probabilities.
 
-Boundary conventions: an outcome is −1 (left is better), 0 (tie) or +1 (right is
-better), the sign of utility(right) − utility(left). At threshold τ a pair is called
-different when |difference| > τ, so a difference of exactly 0 is always a tie.
+Boundary conventions: an outcome −1, 0 or +1 is the sign of utility(right) −
+utility(left). At threshold τ a pair is called different when |difference| > τ, so a
+difference of exactly 0 is always a tie.
 
 The three scores of probabilities (columns left, tie, right) are proper: the true
-probabilities minimize their expectation. Each is a weighted mean over pairs.
+probabilities minimize their expectation.
 """
 
 from __future__ import annotations
@@ -35,8 +35,7 @@ def comparison_error(
 
         Σᵢ wᵢ [ŷᵢ ≠ yᵢ] / Σᵢ wᵢ,
 
-    a weighted mean over pairs. Calling a tie for a win costs as much as calling the
-    wrong winner.
+    a weighted mean over pairs. A tie for a win costs as much as the wrong winner.
 
     Parameters
     ----------
@@ -91,14 +90,13 @@ def comparison_roc_curve(
 ) -> tuple[Floats, Floats, Floats]:
     """ROC curve of a utility difference against outcomes with ties.
 
-    At threshold τ a pair is called different when ``|dᵢ| > τ``, in favor of the side
-    that the sign of dᵢ says::
+    At threshold τ a pair is called different when ``|dᵢ| > τ``, with the sign of dᵢ::
 
         FPR(τ) = Σ_{yᵢ=0} wᵢ [|dᵢ| > τ] / Σ_{yᵢ=0} wᵢ,
         TPR(τ) = Σ_{yᵢ≠0} wᵢ [yᵢ dᵢ > τ] / Σ_{yᵢ≠0} wᵢ.
 
-    A true positive is a non-tie called with the right sign. Wrong signs keep the curve
-    below TPR = 1, and ties with a difference of exactly 0 left of FPR = 1. O(n log n).
+    Wrong signs keep the curve below TPR = 1, and ties with a difference of exactly 0
+    left of FPR = 1. O(n log n).
 
     Parameters
     ----------
@@ -107,13 +105,13 @@ def comparison_roc_curve(
     difference : array-like of shape (n,)
         utility(right) − utility(left), as from ``model.difference(pairs)``.
     sample_weight : array-like of shape (n,), default=None
-        Weight of each pair. A pair of weight 0 is as if absent.
+        Weight of each pair; 0 is absent.
 
     Returns
     -------
     fpr, tpr, thresholds : ndarray of shape (m + 1,)
         The first two start at 0 and never fall; thresholds decrease from infinity to 0.
-        m is the number of distinct positive ``|dᵢ|``, which move together.
+        m is the number of distinct positive ``|dᵢ|``.
 
     Raises
     ------
@@ -161,19 +159,19 @@ def comparison_auc(
 ) -> float:
     """Area under the ROC curve for three outcomes.
 
-    The trapezoid rule on :func:`comparison_roc_curve`, from threshold infinity to
-    0. It can be below ½ for a useful ranker: a wrong sign is never a true positive, and
-    a perfect ranker whose ties have a difference of exactly 0 scores 0. O(n log n).
+    The trapezoid rule on :func:`comparison_roc_curve`. It can be below ½ for a useful
+    ranker: a wrong sign is never a true positive, and a perfect ranker whose ties have
+    a difference of exactly 0 scores 0. O(n log n).
 
     Parameters
     ----------
     outcome, difference : array-like of shape (n,)
         As in :func:`comparison_roc_curve`.
     close : bool, default=False
-        If True, continue the curve horizontally from its end to FPR = 1 and add
-        that area; the perfect ranker above then scores 1.
+        If True, continue the curve horizontally to FPR = 1; the perfect ranker above
+        then scores 1.
     sample_weight : array-like of shape (n,), default=None
-        Weight of each pair.
+        As in :func:`comparison_roc_curve`.
 
     Returns
     -------
@@ -210,12 +208,11 @@ def comparison_log_loss(
 ) -> float:
     """Mean negative log probability of what happened.
 
-    With pᵢ(c) the probability that pair i was given for outcome c it is ::
+    With pᵢ(c) the predicted probability of outcome c of pair i it is ::
 
         -Σᵢ wᵢ ln pᵢ(yᵢ) / Σᵢ wᵢ,    a mean over pairs.
 
-    Probabilities are not clipped: a probability of 0 for something that happened
-    gives infinity. Natural logarithm.
+    Probabilities are not clipped: 0 for something that happened gives infinity.
 
     Parameters
     ----------
@@ -224,7 +221,7 @@ def comparison_log_loss(
     proba : array-like of shape (n, 3)
         Probabilities of left, tie, right; rows sum to 1 within 1e-6.
     sample_weight : array-like of shape (n,), default=None
-        Weight of each pair. A pair of weight 0 is as if absent.
+        Weight of each pair; 0 is absent.
 
     Returns
     -------
@@ -236,8 +233,6 @@ def comparison_log_loss(
     >>> from tiebreak.metrics import comparison_log_loss
     >>> comparison_log_loss([-1, 0], [[0.5, 0.3, 0.2], [0.4, 0.2, 0.4]])
     1.1513
-    >>> comparison_log_loss([1], [[0.5, 0.5, 0.0]])
-    inf
     """
     return probability_scores(outcome, proba, sample_weight, ("log_loss",))[0]
 
@@ -247,7 +242,7 @@ def comparison_brier(
 ) -> float:
     """Brier score: mean squared error of the three probabilities.
 
-    With pᵢ(c) the probability that pair i was given for outcome c it is ::
+    With pᵢ(c) the predicted probability of outcome c of pair i it is ::
 
         Σᵢ wᵢ Σ_{c ∈ {-1, 0, 1}} (pᵢ(c) - [yᵢ = c])² / Σᵢ wᵢ,
 
@@ -277,13 +272,12 @@ def ranked_probability_score(
 ) -> float:
     """Ranked probability score: squared error of cumulative probabilities.
 
-    With Pᵢ(y ≤ c) the probability that pair i was given for at most c it is ::
+    With Pᵢ(y ≤ c) the cumulative predicted probabilities of pair i it is ::
 
         Σᵢ wᵢ ½ Σ_{c ∈ {-1, 0}} (Pᵢ(y ≤ c) - [yᵢ ≤ c])² / Σᵢ wᵢ,
 
-    the sum over the two cumulative probabilities, halved, and a mean over pairs.
-    Unlike the Brier score it knows that a tie lies between left and right:
-    probability on the tie is a smaller mistake than on the wrong side.
+    a mean over pairs. Unlike in the Brier score, probability on the tie is a smaller
+    mistake than on the wrong side.
 
     Parameters
     ----------
@@ -310,7 +304,7 @@ def probability_scores(
     sample_weight: ArrayLike | None,
     metrics: Sequence[str] = ("log_loss", "brier", "rps"),
 ) -> list[float]:
-    """Return several of the metrics above, whose input is checked once."""
+    """Return several of the metrics above; the input is checked once."""
     truth = outcome_vector(outcome, "outcome")
     rows = probability_rows(proba, len(truth))
     weight = check_weights(sample_weight, len(truth))
@@ -322,7 +316,7 @@ def probability_scores(
 
 
 def row_losses(metric: str, truth: NDArray[np.integer], proba: Floats) -> Floats:
-    """Return the log loss, the Brier score or the ranked score (rps) of every row."""
+    """Return the log loss, Brier score or rps of every row."""
     left, tie, right = proba.T
     if metric == "log_loss":
         with np.errstate(divide="ignore"):

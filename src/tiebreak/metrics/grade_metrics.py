@@ -5,10 +5,7 @@ Boundary conventions: values are tied if and only if they compare equal. Only ro
 one group and of different grades form a pair. A tied pair counts as swapped in
 :func:`swapped_pairs` and as half in :func:`disagreement`; both pool the pairs of all
 groups. NDCG, precision at k, average precision and reciprocal rank are means over
-groups, and expectations over a random order of rows of equal utility, computed exactly.
-Kendall's τ-b corrects for ties,
-Spearman's ρ gives tied values their mean rank; neither exists for a constant vector,
-which is an error, or a warning for some of many groups.
+groups, and exact expectations over a random order of rows of equal utility.
 """
 
 from __future__ import annotations
@@ -55,8 +52,7 @@ def swapped_pairs(
         Σ_{yᵢ>yⱼ} wᵢ wⱼ [uᵢ ≤ uⱼ] / Σ_{yᵢ>yⱼ} wᵢ wⱼ,
 
     summed over pairs of rows inside groups, pooled over groups. Equal utilities
-    count as swapped. With two grades and no equal utilities this is one minus the
-    area under the ROC curve. O(n log n).
+    count as swapped. O(n log n).
 
     Parameters
     ----------
@@ -98,9 +94,9 @@ def disagreement(
 
         Σ_{yᵢ>yⱼ} wᵢ wⱼ ([uᵢ < uⱼ] + ½ [uᵢ = uⱼ]) / Σ_{yᵢ>yⱼ} wᵢ wⱼ,
 
-    summed over pairs of rows inside groups, pooled over groups. Pairs of equal
-    grades do not count. A constant utility scores ½, and reversing all utilities
-    gives one minus the value. O(n log n).
+    summed over pairs of rows inside groups, pooled over groups. A constant utility
+    scores ½; for two grades in one group it is one minus the area under the ROC curve.
+    O(n log n).
 
     Parameters
     ----------
@@ -174,12 +170,11 @@ def ndcg(
     utility, qid : array-like of shape (n,)
         As in :func:`swapped_pairs`.
     k : int, default=None
-        Count only the first k positions. None: all.
+        Number of positions that count; None: all.
     gain : {"exp", "linear"}, default="exp"
         g(y) = 2ʸ - 1 or g(y) = y.
     empty : {"skip", "zero", "one"}, default="skip"
-        What a group without a positive gain is worth, where NDCG is 0/0: left out
-        of the mean, 0 or 1.
+        Value of a group without a positive gain (0/0): left out of the mean, 0 or 1.
 
     Returns
     -------
@@ -191,8 +186,6 @@ def ndcg(
     >>> from tiebreak.metrics import ndcg
     >>> ndcg([3, 2, 0, 1], [4.0, 3.0, 2.0, 1.0])
     0.9926
-    >>> ndcg([1, 0, 0, 0], [2, 1, 1, 2], qid=["a", "a", "b", "b"], empty="zero")
-    0.5
     """
     grades = numeric_vector(y, "y")
     utilities = numeric_vector(utility, "utility", len(grades))
@@ -214,7 +207,7 @@ def ndcg(
 
 
 def _mean_with_empty(value: Floats, n_groups: int, empty: str, reason: str) -> float:
-    """Average over the groups that have a value, and what the others are worth."""
+    """Average over the groups, with the value of empty ones."""
     if empty != "skip":
         worth = 1.0 if empty == "one" else 0.0
         value = np.append(value, np.full(n_groups - len(value), worth))
@@ -271,19 +264,19 @@ def average_precision(
 
         AP = Σ_{p=1…k, row p relevant} (Hₚ / p) / min(R, k),
 
-    so that the best order scores 1 for every k. The value is the mean over groups.
-    Rows of equal utility: the expectation over their random order. O(n log n).
+    so that the best order scores 1 for every k. Rows of equal utility: the expectation
+    over their random order. O(n log n).
 
     Parameters
     ----------
     y, utility, qid : array-like of shape (n,)
         As in :func:`swapped_pairs`.
     k : int, default=None
-        Count only the first k positions. None: all.
+        Number of positions that count; None: all.
     threshold : float, default=0.0
         Rows with ``y > threshold`` are relevant.
     empty : {"skip", "zero", "one"}, default="skip"
-        What a group without a relevant row is worth: left out of the mean, 0 or 1.
+        Value of a group without a relevant row: left out of the mean, 0 or 1.
 
     Returns
     -------
@@ -292,9 +285,9 @@ def average_precision(
 
     Notes
     -----
-    Where no utilities tie, this is ``average_precision_score`` of scikit-learn in each
+    Without tied utilities this is scikit-learn's ``average_precision_score`` in each
     group and, with ``empty="one"``, ``label_ranking_average_precision_score``; both
-    count a tied relevant row as if it were the last of those that tie with it.
+    put a relevant row behind those that tie with it.
 
     Examples
     --------
@@ -340,8 +333,8 @@ def reciprocal_rank(
 
         RR = 1 / p,    p the first position by falling utility with y₍ₚ₎ > threshold,
 
-    and 0 if p is larger than k. The value is the mean over groups. Rows of equal
-    utility: the expectation over their random order. O(n log n).
+    and 0 if p is larger than k. Rows of equal utility: the expectation over their
+    random order. O(n log n).
 
     Parameters
     ----------
@@ -359,8 +352,6 @@ def reciprocal_rank(
     --------
     >>> from tiebreak.metrics import reciprocal_rank
     >>> reciprocal_rank([0, 1, 1, 0], [4, 3, 2, 1])
-    0.5
-    >>> reciprocal_rank([0, 1, 1, 0], [2, 1, 1, 2], qid=["a", "a", "b", "b"])
     0.5
     """
     relevant, utilities, group, depth = _check_search(y, utility, qid, k, threshold)
@@ -401,7 +392,7 @@ def add_reciprocal_ranks(
     first_runs: NDArray[np.int64],
     depth: int,
 ) -> None:
-    """Add each group's E 1/p to ``value``, p the first relevant place to the depth."""
+    """Add each group's E 1/p to ``value``, up to the depth."""
     for group in range(len(value)):
         begin, run = run_starts[first_runs[group]], first_runs[group]
         while run < first_runs[group + 1] and hits[run] == 0.0:
@@ -423,21 +414,19 @@ def top_k_precision(
     """Share of the true top k found among the predicted top k.
 
     In a group of m rows, with κ = min(k, m), the predicted top is the κ rows of highest
-    utility and a true top is any set of κ rows such that no row outside it has a higher
-    grade. The value of the group is ::
+    utility, a true top any κ rows without a higher grade outside. The value is ::
 
         E max_T |T ∩ P| / κ,
 
     the expectation over random tie-breaking among equal utilities in the predicted top
-    P, the maximum over the true tops T: when grades tie at the border of the true top,
-    finding any of them counts, as many as have room there. O(n log n).
+    P, the maximum over the true tops T. O(n log n).
 
     Parameters
     ----------
     y, utility, qid : array-like of shape (n,)
         As in :func:`swapped_pairs`.
     k : int, default=3
-        Size of the top; groups with fewer rows use their size.
+        Size of the top.
 
     Returns
     -------
@@ -480,7 +469,7 @@ def _count(group: NDArray[np.int64], marked: NDArray[np.bool_]) -> NDArray[np.in
 def _top(
     group: NDArray[np.int64], score: NDArray[Any], depth: NDArray[np.int64]
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Mark the rows above and the rows at the score of each group's depth-th row."""
+    """Mark the rows above and at the score of each group's depth-th row."""
     falling = -score
     order, _ = sort_into_runs(group, falling)
     border = falling[order[group_starts(group)[:-1] + depth - 1]]
@@ -517,15 +506,14 @@ def kendall_tau_b(a: ArrayLike, b: ArrayLike, qid: ArrayLike | None = None) -> f
         τ_b = (P - Q) / √((P + Q + Tₐ) (P + Q + T_b))
 
     with P concordant and Q discordant pairs, Tₐ pairs tied only in a and
-    T_b pairs tied only in b. With ``qid`` the mean over groups of the
-    value inside each group, every group counting once. O(n log n).
+    T_b pairs tied only in b. With ``qid`` the unweighted mean over groups. O(n log n).
 
     Parameters
     ----------
     a, b : array-like of shape (n,)
-        Two scores of the same rows; the value is symmetric in them.
+        Two scores of the same rows.
     qid : array-like of shape (n,), default=None
-        Group of each row, of any type and in any order. None: one vector.
+        Group of each row; None: one group.
 
     Returns
     -------
@@ -535,16 +523,14 @@ def kendall_tau_b(a: ArrayLike, b: ArrayLike, qid: ArrayLike | None = None) -> f
     Raises
     ------
     ValueError
-        If ``a`` or ``b`` is constant, or with ``qid`` in every group. Where it is in
-        some groups, a warning says so and they are left out of the mean.
+        If ``a`` or ``b`` is constant, or with ``qid`` in every group; if only in some,
+        they are left out of the mean with a warning.
 
     Examples
     --------
     >>> from tiebreak.metrics import kendall_tau_b
     >>> kendall_tau_b([1, 2, 3, 4], [1, 3, 2, 4])
     0.6667
-    >>> kendall_tau_b([1, 2, 3, 4], [5, 6, 8, 7], qid=[0, 0, 1, 1])
-    0.0
     """
     first, second = _two_vectors(a, b)
     if qid is None:
@@ -564,8 +550,8 @@ def spearman_rho(a: ArrayLike, b: ArrayLike, qid: ArrayLike | None = None) -> fl
         ρ = Σᵢ (Rᵢ - R̄)(Sᵢ - S̄) / √(Σᵢ (Rᵢ - R̄)² Σᵢ (Sᵢ - S̄)²)
 
     with R and S the ranks of a and b, tied values sharing their mean rank. With
-    ``qid`` the mean over groups of the value inside each group, every group
-    counting once. O(n log n).
+    ``qid`` the unweighted mean over groups. Constant vectors as in
+    :func:`kendall_tau_b`. O(n log n).
 
     Parameters
     ----------

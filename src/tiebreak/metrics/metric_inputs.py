@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Check what comes into a metric: vectors, weights, groups and probabilities.
+"""Check the arguments of metrics: vectors, weights, groups and probabilities.
 
-Every function either returns a clean array or raises an error that names the
-argument, the row, the value found and what was expected instead. Nothing is
-dropped, filled in or clipped.
+Nothing is dropped, filled in or clipped: a fault is an error that names the argument,
+the row, the value and what was expected.
 """
 
 from __future__ import annotations
@@ -53,7 +52,7 @@ def outcome_vector(
 
 
 def as_outcomes(model: Any, values: Any) -> Any:
-    """Return classes of a model that scikit-learn renumbered to 0, 1, 2 as outcomes."""
+    """Return classes that scikit-learn renumbered to 0, 1, 2 as outcomes."""
     if not np.array_equal(getattr(model, "classes_", OUTCOMES), OUTCOMES + 1):
         return values
     classes = numeric_vector(values, "y")
@@ -65,9 +64,9 @@ def as_outcomes(model: Any, values: Any) -> Any:
 
 
 def group_codes(qid: ArrayLike | None, n_rows: int) -> NDArray[np.int64]:
-    """Return group numbers 0, 1, ... for ``qid`` of any type and in any order.
+    """Return group numbers 0, 1, ... for ``qid`` of any type; None is one group.
 
-    Without ``qid`` all rows are one group. Every number occurs at least once.
+    Every number occurs at least once.
     """
     if qid is None:
         return np.zeros(n_rows, dtype=np.int64)

@@ -5,15 +5,12 @@ A pair is two rows of one group with different grades; *concordant* when the row
 higher grade has the higher utility, *discordant* when it has the lower, *tied* when the
 utilities are equal. It weighs the product of the weights of its rows.
 
-Without weights the utilities of a group, in ascending order of grade, are merged until
-they ascend, and every step of a merge counts the pairs that it turns round. With
-weights the rows enter a binary tree over the ranks of the utilities, grade by grade. A
-row looks up the weight below, at and above its own utility before the rows of its own
-grade enter; each climbs from a leaf to the root. Nothing is ever subtracted there: a
-count that should be 0 is 0. Both take O(n log n).
+Without weights, the utilities of a group in order of grade are merge-sorted, and every
+merge counts inversions. With weights, the rows enter a binary tree over the ranks of
+the utilities, grade by grade; each first looks up the weight below, at and above its
+utility. Nothing is subtracted, so that a count of 0 is exact. Both take O(n log n).
 
-A *run* is a maximal set of rows of one group with one value: two values are tied if
-and only if they compare equal.
+A *run* is a maximal set of rows of one group with one value.
 """
 
 from __future__ import annotations
@@ -33,7 +30,7 @@ _SHORT_RUN = 32
 
 
 class Groups:
-    """The rows of groups 0, 1, ..., of which each has at least one, in any order."""
+    """The rows of groups 0, 1, ..., none of them empty, in any order."""
 
     def __init__(self, code: NDArray[np.int64]) -> None:
         self.code = code
@@ -70,7 +67,7 @@ class Groups:
         return begins
 
     def weigh(self, ordered: Floats, table: Floats) -> Floats:
-        """Add up values as `sort` orders them, times what the table has for places."""
+        """Sum values in the order of `sort`, times the table's entries for places."""
         if self.shape is not None:
             return ordered.reshape(self.shape) @ table[: self.shape[1]]
         place = np.arange(len(ordered)) - np.repeat(self.starts[:-1], self.sizes)
@@ -86,7 +83,7 @@ def _sort_codes(code: NDArray[np.int64], n_codes: int) -> NDArray[np.intp]:
 def sort_into_runs(
     group: NDArray[np.int64], values: NDArray[Any]
 ) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
-    """Sort rows by group, then by value, both ascending, and number their runs."""
+    """Sort rows by group, then by value, and number their runs."""
     groups = Groups(group)
     order = groups.sort(values)
     return order, np.cumsum(groups.new_runs(values[order])) - 1
@@ -98,12 +95,12 @@ def sums_by(code: NDArray[np.int64], values: NDArray[Any]) -> Floats:
 
 
 def group_starts(group: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return where each group begins once rows are sorted by group, and n."""
+    """Return where each group begins in rows sorted by group, and n."""
     return np.concatenate([[0], np.cumsum(np.bincount(group))])
 
 
 def dense_ranks(group: NDArray[np.int64], values: NDArray[Any]) -> NDArray[np.int64]:
-    """Rank the distinct values of each group 0, 1, ... from the lowest."""
+    """Rank the distinct values of each group from 0."""
     order, run = sort_into_runs(group, values)
     first_run = run[group_starts(group)[:-1]]
     ranks = np.empty(len(order), dtype=np.int64)
@@ -112,7 +109,7 @@ def dense_ranks(group: NDArray[np.int64], values: NDArray[Any]) -> NDArray[np.in
 
 
 def average_ranks(group: NDArray[np.int64], values: NDArray[Any]) -> Floats:
-    """Rank the rows of each group from 0; tied rows share their mean rank."""
+    """Rank the rows of each group from 0; ties share their mean rank."""
     order, run = sort_into_runs(group, values)
     size = np.bincount(run)
     middle = np.cumsum(size) - (size + 1) / 2
@@ -166,8 +163,8 @@ def fill_pair_counts(
 ) -> None:
     """Count the pairs of every group by merging, which sorts its part of u, in place.
 
-    Rows ascend in grade, and ``begins`` marks the first of each grade. Rows of a grade
-    that has more than 32 ascend in u already.
+    Rows ascend in grade, ``begins`` marks the first of each; grades of more than 32
+    rows ascend in u already.
     """
     for group in range(len(counts)):
         lo, hi = starts[group], starts[group + 1]
@@ -200,7 +197,7 @@ def fill_pair_counts(
 
 @njit(cache=True, nogil=True)
 def _sort_block(u: Floats, lo: int, hi: int) -> int:
-    """Sort a few values by insertion; gives the number of pairs turned round."""
+    """Sort a few values by insertion; gives the number of inversions."""
     turned = 0
     for k in range(lo + 1, hi):
         value, at = u[k], k

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The scorers by name, one for each metric: ``scorer(estimator, X, y)``.
 
-A scorer asks a fitted estimator for what its metric needs and returns a number of
-which greater is better, so losses come negated. It works as ``scoring`` of
-``GridSearchCV`` and takes part in metadata routing. A :class:`PairScorer` takes pairs
-with outcomes; a :class:`GradeScorer` takes items with grades, requests ``qid`` by
-default, and raises when the estimator was fitted with groups and no ``qid`` arrives.
+A scorer returns a number of which greater is better, so losses are negated. It works as
+``scoring`` of ``GridSearchCV`` and takes part in metadata routing. A
+:class:`GradeScorer` requests ``qid`` by default, and raises when the estimator was
+fitted with groups and no ``qid`` arrives.
 """
 
 from __future__ import annotations
@@ -52,10 +51,9 @@ class Scorer:
     metric : callable
         ``metric(y, response, **options)``, which returns a float.
     greater_is_better : bool
-        Whether the metric is a score; if not, the scorer returns it negated.
+        If False, the scorer returns the metric negated.
     response_method : str, default="utility"
-        What the metric needs of the estimator: ``"predict"``, ``"difference"``,
-        ``"predict_proba"`` or ``"utility"``.
+        ``"predict"``, ``"difference"``, ``"predict_proba"`` or ``"utility"``.
 
     Attributes
     ----------
@@ -87,15 +85,14 @@ class Scorer:
     def __call__(
         self, estimator: Any, X: Any, y: ArrayLike | None = None, **metadata: Any
     ) -> float:
-        """Score a fitted estimator on test rows; greater is better.
+        """Score a fitted estimator on test rows.
 
         Parameters
         ----------
         estimator : object
             Fitted estimator.
         X : object
-            Test rows: pairs for a :class:`PairScorer`, items or orders for a
-            :class:`GradeScorer`.
+            Pairs for a :class:`PairScorer`, items or orders for a :class:`GradeScorer`.
         y : array-like of shape (n,), default=None
             Outcomes of the pairs or grades of the items; None for orders.
         **metadata : array-like of shape (n,)
@@ -118,7 +115,7 @@ class Scorer:
     def from_response(
         self, y: ArrayLike, response: ArrayLike, **metadata: Any
     ) -> float:
-        """Score what an estimator answered, without the estimator.
+        """Score predictions, without the estimator.
 
         Parameters
         ----------
@@ -146,9 +143,8 @@ class Scorer:
         Parameters
         ----------
         **requests : bool, str or None
-            For ``qid`` or ``sample_weight``: True to get it, False to go without,
-            None for an error if it is given, a string for another name. What is not
-            named stays as it is.
+            For ``qid`` or ``sample_weight``, as in scikit-learn: True, False, None (an
+            error if it is passed) or another name. Others stay as they are.
 
         Returns
         -------
@@ -228,8 +224,8 @@ class GradeScorer(Scorer):
     """Score a ranker on items with grades, inside groups.
 
     Takes a table of items with grades ``y``, or ``Orders`` without ``y``. Calls
-    ``utility(X)`` of the estimator, or ``predict(X)`` where there is no ``utility``.
-    Metadata: ``qid``, requested by default, and ``sample_weight``, on request.
+    ``utility(X)`` of the estimator, or ``predict(X)`` if it has none. Metadata:
+    ``qid``, requested by default, and ``sample_weight``, on request.
 
     Parameters
     ----------
@@ -265,7 +261,7 @@ class GradeScorer(Scorer):
 
 
 def last_step(estimator: Any, X: Any) -> tuple[Any, Any]:
-    """Give what predicts inside searches and pipelines, and X as it comes there."""
+    """Give the last step of searches and pipelines, and X as it arrives there."""
     while True:
         if hasattr(estimator, "best_estimator_"):
             estimator = estimator.best_estimator_
@@ -291,7 +287,7 @@ def utility_of(estimator: Any, items: Any) -> Any:
 
 
 def _fitted_with_groups(estimator: Any) -> bool:
-    """Tell whether an estimator, or the one inside it, was fitted with qid."""
+    """Tell whether an estimator, or its inner one, was fitted with qid."""
     while estimator is not None:
         if hasattr(estimator, "fitted_with_qid_"):
             return bool(estimator.fitted_with_qid_)
@@ -300,7 +296,7 @@ def _fitted_with_groups(estimator: Any) -> bool:
 
 
 def _inner_estimator(estimator: Any) -> Any:
-    """Return what a pipeline, a search or another wrapper has fitted, or None."""
+    """Return the inner estimator of a pipeline, search or wrapper, or None."""
     if hasattr(estimator, "steps"):
         return estimator.steps[-1][1]
     for name in ("best_estimator_", "estimator_", "regressor_", "ranker_"):
@@ -350,13 +346,12 @@ def get_scorer(
     name_or_callable : str or callable
         One of :func:`scorer_names`, or any ``scorer(estimator, X, y)``.
     **options
-        Further arguments of the metric, for a name only, such as ``close=True`` for
-        ``"auc"`` and ``k=10, gain="linear"`` for ``"ndcg"``.
+        Further arguments of the metric, for a name only, such as ``k=10``.
 
     Returns
     -------
     scorer : callable
-        Greater is better: ``"error"`` gives minus the error. For a name a fresh copy.
+        Greater is better: ``"error"`` gives minus the error.
 
     Examples
     --------

@@ -30,11 +30,11 @@ def audit(
     progress: Callable[[str], None] = lambda step: None,
     **options: Any,
 ) -> Audit:
-    """Ask of the claims of a leaderboard whether they would survive.
+    """Test whether the claims of a leaderboard would survive.
 
-    Three questions of each claim: how few votes (or raters, other items, days) must go
-    until it no longer holds; under how many other choices of analysis it holds; and
-    could it be luck?
+    For each claim: how few votes (or raters, other items, days) must go until it no
+    longer holds; under how many other choices of analysis it holds; and could it be
+    luck?
 
     Parameters
     ----------
@@ -53,9 +53,8 @@ def audit(
     progress : callable, optional
         Called with each step.
     **options
-        Of a file or a table, how to read it and which rows, as in `rank`, with ``by``
-        for columns of categories, ``covariates``, ``position`` and ``ties``, and
-        ``settings={"alpha": 0}``; of Pairs,
+        For a file or a table, those of `rank`, with ``by`` for columns of categories,
+        ``covariates``, ``position``, ``ties`` and ``settings={"alpha": 0}``; for Pairs,
         row-aligned ``rater``, ``period``, ``advantage``, ``context``, ``by``,
         ``both_bad`` and ``sample_weight``, and ``ties`` and ``alpha`` of
         `BradleyTerry`.
@@ -63,7 +62,6 @@ def audit(
     Returns
     -------
     Audit
-        With ``claims``, ``table`` and ``to_dict()``.
 
     Examples
     --------
@@ -88,7 +86,7 @@ def audit(
 
 
 def strength_options(options: RankOptions) -> dict[str, Any]:
-    """Return ties and penalty of the strengths; refuse what an audit cannot set."""
+    """Return ties and penalty; refuse what an audit cannot set."""
     others = [name for name in options.settings if name != "alpha"]
     if others or options.model not in ("auto", "bradley-terry"):
         what = others[0] if others else flag("model", options.model)

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Two runs: which ratings changed, which ranks, and what is more than noise.
 
-A run is a file of results, which is fitted, or what `tiebreak rank` made of one: its
-JSON, its model file or its folder. A file of results says which of its rows the other
-one has, too.
+A run is a file of results, which is fitted, or the JSON, model file or folder of
+`tiebreak rank`. Two files of results also say which rows they share.
 """
 
 from __future__ import annotations
@@ -61,7 +60,7 @@ class Diff:
     detected: tuple[list[str], list[str]]
 
     def worse(self, items: list[str]) -> pl.DataFrame:
-        """Return which of some items became worse, by more than noise."""
+        """Return which items became worse by more than noise."""
         table = self.changes
         known = set(table["item"].to_list())
         for item in items:
@@ -94,7 +93,7 @@ def diff_files(
     reference: str | None = None,
     progress: Callable[[str], None] = lambda step: None,
 ) -> Diff:
-    """Return what changed between two files of results, or of what they gave."""
+    """Return what changed between two files of results or outputs."""
     runs = []
     for path in (old, new):
         progress(f"reading {path.name}")
@@ -132,7 +131,7 @@ def diff_files(
 
 
 def _read(path: Path, reading: ReadOptions, level: float) -> _Run:
-    """Read a file of results, or what was made of one."""
+    """Read a file of results, or an output."""
     if path.is_dir() and (path / _MODEL).exists():
         path = path / _MODEL
     if path.suffix == Path(_MODEL).suffix:
@@ -156,7 +155,7 @@ def _read(path: Path, reading: ReadOptions, level: float) -> _Run:
 
 
 def _read_result(path: Path) -> tuple[Rated, str | None] | None:
-    """Read ratings and ties of ``tiebreak rank --json``; None if it is another file."""
+    """Read ratings and ties of ``tiebreak rank --json``, or None."""
     try:
         with path.open("rb") as file:
             start = file.read(64).lstrip(b"\xef\xbb\xbf \t\r\n")
@@ -177,7 +176,7 @@ def _read_result(path: Path) -> tuple[Rated, str | None] | None:
 
 
 def _fit(runs: list[_Run], options: RankOptions, notes: list[str]) -> list[_Run]:
-    """Fit both without a prior if both files allow it, and by one model of ties."""
+    """Fit both by one model of ties, without a prior if both files allow it."""
     if any(run.data is None for run in runs):
         notes.append(
             "A file of ratings does not say how they depend on each other or, as a "
@@ -212,7 +211,7 @@ class _TiesDifferError(ValueError):
 
 
 def _fit_both(runs: list[_Run], options: RankOptions) -> list[_Run]:
-    """Fit both with the same model of ties, each of which has its own scale."""
+    """Fit both with the same model of ties, each with its own scale."""
     fitted = [_fit_one(run, options) for run in runs]
     one, other = (run.ties for run in fitted)
     if one is None or other is None or one == other:
@@ -282,7 +281,7 @@ def _counts_raters(model: BradleyTerry) -> bool:
 
 
 def _sums(group: NDArray[np.int64], n_groups: int) -> sp.csr_array:
-    """Return the matrix that adds up the rows of each group."""
+    """Return the matrix that sums the rows of each group."""
     n = len(group)
     return sp.csr_array((np.ones(n), (group, np.arange(n))), shape=(n_groups, n))
 
@@ -292,9 +291,8 @@ def shared_rows(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the places of rows that are in both files, in each of them.
 
-    Where nearly all rows differ, equal rows are the same. Else rows of two files may be
-    equal by chance, and only a stretch at the end of one and the beginning of the other
-    that is too long for it is taken as the same rows; to find too few is to be careful.
+    Where nearly all rows differ, equal rows are the same. Else only a stretch at the
+    end of one file and the beginning of the other that is too long for chance counts.
     """
     sizes = [len(np.unique(rows)) / len(rows) for rows in (old, new)]
     if min(sizes) >= _UNIQUE:

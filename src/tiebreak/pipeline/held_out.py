@@ -44,7 +44,7 @@ def learns_advantage(model: Any) -> bool:
 
 
 def columns_for(model: Any, columns: dict[str, NDArray[Any]]) -> dict[str, Any]:
-    """Return the columns that the fit of a model takes, as keyword arguments."""
+    """Return the columns that the fit of a model takes."""
     taken: dict[str, Any] = {}
     for name, column in columns.items():
         taken |= dict.fromkeys(parameter_names(model.fit, name), column)
@@ -58,7 +58,7 @@ def columns_for(model: Any, columns: dict[str, NDArray[Any]]) -> dict[str, Any]:
 
 
 def draw_rows(data: Comparisons) -> Comparisons:
-    """Return comparisons drawn at random, if there are more than an estimate needs."""
+    """Return a random sample of comparisons, if there are too many."""
     # They are always the same ones, in their order.
     n = len(data)
     if n <= ENOUGH_ROWS:
@@ -80,7 +80,7 @@ def one_rater(data: Data) -> bool:
 
 
 def fit_data(model: Any, data: Data, labels: Sequence[str] = ()) -> Any:
-    """Fit a model to data, with the columns that it takes."""
+    """Fit a model to data, with its columns."""
     arguments, columns = data.arguments()
     taken = columns_for(model, columns)
     if "context" in taken and labels:
@@ -131,7 +131,7 @@ def _refuse_few(n: int, noun: str) -> None:
 
 
 def order_folds(data: Grades | Lists) -> list[Fold]:
-    """Return folds of lists, of whole queries or, without queries, of graded rows."""
+    """Return folds of lists, of queries or, without queries, of graded rows."""
     together = data.together
     if together is not None:
         _refuse_few(int(together.max()) + 1, "query")
@@ -168,7 +168,7 @@ def order_held_out(models: dict[str, Any], data: Grades | Lists) -> OrderQuality
 def score_order(
     y: Floats, utility: dict[str, Floats], qid: Rows
 ) -> dict[str, dict[str, float]]:
-    """Return swapped pairs and, of grades of relevance, NDCG@10; chance is the last."""
+    """Return swapped pairs and, of relevance grades, NDCG@10; chance last."""
     scores = {
         name: {"swapped_pairs": swapped_pairs(y, values, qid=qid)}
         for name, values in utility.items()
@@ -184,7 +184,7 @@ def score_order(
 def _entries(
     data: Grades | Lists, train: Rows, test: Rows
 ) -> tuple[Floats, Rows, Rows]:
-    """Return grades, groups and items of held-out rows, of items that can be rated."""
+    """Return grades, groups and items of held-out rows that can be rated."""
     if isinstance(data, Grades):
         return data.y[test], data.group[test], test
     lists = data.orders[test]
@@ -196,7 +196,7 @@ def _entries(
 
 
 def predict_held_out(models: dict[str, Any], data: Comparisons) -> ForwardResult:
-    """Return how well clones of models predict held-out rows, the same for all."""
+    """Return how well clones of models predict the same held-out rows."""
     # These are later ones if there are dates, else folds.
     data = draw_rows(data)
     (pairs, y), columns = data.arguments()
@@ -236,7 +236,7 @@ def predict_held_out(models: dict[str, Any], data: Comparisons) -> ForwardResult
 
 
 def check_data(source: Source, without: Sequence[str] = ()) -> PairsReport:
-    """Return what `check_pairs` finds, without some columns, in items with names."""
+    """Run `check_pairs`, without some columns, on items with names."""
     named = source.named
     assert named is not None
     (pairs, y), columns = named.arguments()

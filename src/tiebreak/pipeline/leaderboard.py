@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a fitted model learned of items: utilities, ranks, weights; what moves them."""
+"""What a fitted model learned of items: utilities, ranks, weights."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tiebreak.ratings.leaderboard import RatingScale
 
 
 def last_step(model: Any) -> Any:
-    """Return what predicts at the end of a Pipeline; a model itself otherwise."""
+    """Return the last step of a Pipeline; else the model itself."""
     return model.steps[-1][1] if hasattr(model, "steps") else model
 
 
@@ -62,7 +62,7 @@ def utilities(model: Any, data: Data, rows: NDArray[np.int64]) -> NDArray[np.flo
 
 
 def rate_items(model: Any, data: Data) -> NDArray[np.float64]:
-    """Return utilities of items with features; the mean of those that occur is 0."""
+    """Return utilities of items with features, centered at those that occur."""
     assert data.items is not None
     utility = item_utilities(model, data.items, data.names)
     return utility - utility[data.touched()].mean()
@@ -76,10 +76,9 @@ def board_items(
 ) -> pl.DataFrame | None:
     """Return the leaderboard of items that have features and names, without intervals.
 
-    Utilities whose differences are log odds are shown on the scale of ratings, 400
-    points for odds of ten to one around 1500; others as they are. None if items have
-    no names, a name occurs twice, or there are several queries, between which nothing
-    was compared.
+    Utilities whose differences are log odds are shown as ratings, 400 points for odds
+    of ten to one around 1500. None if items have no names, a name occurs twice, or
+    there are several queries.
     """
     names = data.names
     if names is None or len(set(names.tolist())) < len(names):
@@ -114,7 +113,7 @@ _TALLY = ("wins", "ties", "losses")
 
 
 def rank_rows(utility: NDArray[np.float64], data: Data) -> pl.DataFrame:
-    """Return rows with their ranks within queries: query by query, best first."""
+    """Return rows with their ranks within queries, best first."""
     # ``row`` counts from 1 in the order of the file.
     n = len(utility)
     group = np.zeros(n, dtype=np.int64)
@@ -146,7 +145,7 @@ _SHOWN = 8  # disagreements
 
 
 def find_disagreements(model: Any, data: Data) -> pl.DataFrame | None:
-    """The comparisons whose outcome the model holds for the least probable."""
+    """The comparisons with the least probable outcomes."""
     if not isinstance(data, Comparisons) or not hasattr(model, "predict_proba"):
         return None
     if data.items is None:

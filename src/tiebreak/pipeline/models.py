@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Which model fits the data at hand, why, and with which settings.
 
-Grids of settings are small, and about evenly spaced on a logarithmic scale. Features
-are scaled to variance 1 before a model sees them, so values of gamma are fractions of
-1 / (number of features), which is what scikit-learn calls ``"scale"``.
+Features are scaled to variance 1 before a model sees them, so values of gamma are
+fractions of 1 / (number of features), scikit-learn's ``"scale"``.
 
-With dates, ``--tune`` divides the earlier half of the results by time, and does not use
-the later half, on which quality is measured. Else its folds are of rows, of queries or
-of items, as when quality is measured.
+With dates, ``--tune`` divides the earlier half of the results by time, and leaves the
+later half to measure quality. Else its folds are of rows, of queries or of items, as
+when quality is measured.
 """
 
 from __future__ import annotations
@@ -62,13 +61,13 @@ CLASSES: dict[str, str] = {_kebab(name): name for name in dir(tb) if name[0].isu
 
 
 def find_estimator(name: str) -> Any:
-    """Return the public estimator of a name; None if there is none."""
+    """Return the public estimator of a name, or None."""
     cls = getattr(tb, CLASSES[name]) if name in CLASSES else None
     return cls if _kind_of(cls) is not None else None
 
 
 def _kind_of(cls: Any) -> Literal["names", "pairs", "grades"] | None:
-    """Say what an estimator learns from; None if it is none, or needs another one."""
+    """Say what an estimator learns from; None if it needs another one."""
     if not isinstance(cls, type) or not issubclass(cls, UtilityMixin):
         return None
     if any(one.default is one.empty for one in signature(cls).parameters.values()):
@@ -123,7 +122,7 @@ def fitting_models(source: Source, by_name_too: bool = False) -> list[str]:
 
 
 def compared_models(source: Source) -> list[str]:
-    """Return the models that are compared if nobody names any, with their settings."""
+    """Return the models that are compared by default, with settings."""
     data = source.data
     if isinstance(data, Lists) and data.items is None:
         return ["plackett-luce"]
@@ -142,7 +141,7 @@ def compared_models(source: Source) -> list[str]:
 
 
 def make_estimator(cls: Any, settings: Mapping[str, Any]) -> Any:
-    """Return an estimator with some settings; refuse parameters it does not have."""
+    """Return an estimator with some settings; refuse unknown parameters."""
     known = list(signature(cls).parameters)
     for name in settings:
         if name not in known:
@@ -170,7 +169,7 @@ def _build(cls: Any, data: Data, settings: Mapping[str, Any]) -> Any:
 
 @dataclass(frozen=True)
 class Choice:
-    """A model, the reason for it, and the settings that were given."""
+    """A model, the reason for it, and its settings."""
 
     name: str
     model: Any
@@ -216,7 +215,7 @@ def choose_model(
 def _choose_default(
     source: Source, settings: Mapping[str, Any]
 ) -> tuple[str, str, dict[str, Any]]:
-    """Return the name of the default model, the reason for it, and its settings."""
+    """Return the default model's name, the reason, and its settings."""
     data = source.data
     if isinstance(data, Lists) and data.items is None:
         return "plackett-luce", _REASONS["lists"], {}
@@ -270,7 +269,7 @@ def _refusal(name: str, cls: type | None, source: Source, by_name_too: bool) -> 
 
 
 def say_half_life(model: Any, data: Data) -> str:
-    """Return how long it took until results counted half; empty without."""
+    """Return how long it took until results counted half, or ""."""
     if getattr(model, "half_life", None) is None or not isinstance(data, Comparisons):
         return ""
     size = model.half_life_
@@ -313,7 +312,7 @@ _UNTUNED = ("boosted-utility", "judge-bradley-terry", "max-margin-compare")
 def grid_for(
     choice: Choice, n_features: int = 1, *, dated: bool = True
 ) -> dict[str, tuple[float, ...]]:
-    """Return the values to try for each tuned parameter that was not set."""
+    """Return the values to try for each parameter that was not set."""
     name, model = choice.name, inner_estimator(choice.model)
     params = model.get_params(deep=False)
     grid = {
@@ -348,7 +347,7 @@ def inner_estimator(model: Any) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Tuned:
-    """A model with the chosen settings, not fitted, and how they were chosen."""
+    """A model with the chosen settings, and how they were chosen."""
 
     model: Any
     result: TuneResult  # all scores; parameters have their plain names
@@ -356,7 +355,7 @@ class Tuned:
 
 
 def tune_model(choice: Choice, data: Data) -> Tuned:
-    """Return a model with the settings that predict held-out results best."""
+    """Return a model with the settings that predict best."""
     n_features = 1 if data.items is None else data.items.n_features
     dated = isinstance(data, Comparisons) and "period" in data.columns
     grid = grid_for(choice, n_features, dated=dated)
@@ -401,7 +400,7 @@ _ALL_SEEN = (
 
 
 def _split_rows(data: Data) -> tuple[Data, list[Fold], str, str]:
-    """Return rows to choose with, their folds, how they were made, and how honest."""
+    """Return rows to choose with, their folds, and how they were made."""
     if isinstance(data, Comparisons):
         data = draw_rows(data)
         if data.weight is not None and not (data.weight > 0).all():
@@ -446,7 +445,7 @@ def _forward_folds(data: Comparisons) -> list[Fold]:
 
 
 def _usable(pairs: Pairs, splits: list[Fold]) -> list[Fold]:
-    """Return folds without test rows of items that the training rows do not have."""
+    """Return folds without test rows of unseen items."""
     folds = []
     for train, test in splits:
         if not pairs.has_features:

@@ -1,9 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`tiebreak.rank`: from a table to a model, a leaderboard and its held-out quality.
-
-`read_source` reads and chooses rows, `rank_source` does everything else, and `rank` is
-both in one call. The answer is a `RankResult`.
-"""
+"""`tiebreak.rank`: from a table to a model, a leaderboard and its held-out quality."""
 
 from __future__ import annotations
 
@@ -46,8 +42,8 @@ from tiebreak.selection.results import ForwardResult
 def rank(data: Any, **options: Any) -> RankResult:
     """Rank the items of a table or a file, as ``tiebreak rank`` does.
 
-    Reads, checks the data, chooses a model and fits it, makes a leaderboard, and
-    measures how well held-out results are predicted.
+    Checks the data, chooses and fits a model, makes a leaderboard, and measures how
+    well held-out results are predicted.
 
     Parameters
     ----------
@@ -56,14 +52,12 @@ def rank(data: Any, **options: Any) -> RankResult:
         a file, a folder or a pattern.
     OPTIONS
     **reading
-        What to know about the table, such as ``left``, ``right``, ``outcome``,
-        ``rater``, ``period``, ``meaning``, ``where`` and ``drop_duplicates``; all
-        fields of :class:`tiebreak.io.ReadOptions`.
+        Fields of :class:`tiebreak.io.ReadOptions`, such as ``left``, ``right``,
+        ``outcome``, ``rater``, ``period``, ``where`` and ``drop_duplicates``.
 
     Returns
     -------
     RankResult
-        With ``leaderboard``, ``model``, ``checks``, ``quality`` and ``report(path)``.
 
     Examples
     --------
@@ -100,7 +94,7 @@ rank.__signature__ = Signature(  # type: ignore[attr-defined]
 def rank_source(
     source: Source, options: RankOptions, *, progress: Progress = silent
 ) -> RankResult:
-    """Return the result of selected rows: check, choose, fit, rate, evaluate."""
+    """Check, choose, fit, rate and evaluate; return the result."""
     data, tuned = source.data, None
     _refuse_options(source, options)
     with warnings.catch_warnings(record=True) as caught:
@@ -159,7 +153,7 @@ def _refuse_options(source: Source, options: RankOptions) -> None:
 
 
 def _number_raters(source: Source) -> Source:
-    """Number raters: until the report only who is who matters, and names are slow."""
+    """Replace raters by numbers, which are faster than names."""
     data = source.data
     if not isinstance(data, Comparisons) or "rater" not in data.columns:
         return source
@@ -168,7 +162,7 @@ def _number_raters(source: Source) -> Source:
 
 
 def _rate_by_features(fitted: Any, data: Data, options: RankOptions) -> dict[str, Any]:
-    """Return utilities of items, and their leaderboard or their ranks in queries."""
+    """Return utilities, and the leaderboard or ranks in queries."""
     name, value = options.zero()
     utility = rate_items(fitted, data)
     items = board_items(
@@ -181,7 +175,7 @@ def _rate_by_features(fitted: Any, data: Data, options: RankOptions) -> dict[str
 def _rate_by_name(
     model: Any, fitted: Any, source: Source, options: RankOptions, progress: Progress
 ) -> dict[str, Any]:
-    """Return the leaderboards of all and of each category, and what else decides."""
+    """Return the leaderboards of all and of each category, and effects."""
     board, moves = _make_board(fitted, options), None
     if source.labels:
         progress("fitting without the covariates")
@@ -204,7 +198,7 @@ def _make_board(fitted: Any, options: RankOptions) -> Leaderboard:
 def _find_effects(
     board: Leaderboard, deviations: Sequence[float] = ()
 ) -> pl.DataFrame | None:
-    """Return effects of advantage and covariates in rating points; None without."""
+    """Return effects of advantage and covariates in rating points, or None."""
     model = board.model
     if not isinstance(model, BradleyTerry) or not model.pair_covariates_.shape[1]:
         return None
@@ -247,7 +241,7 @@ def _add_categories(
     options: RankOptions,
     progress: Progress,
 ) -> dict[str, list[str]]:
-    """Add a leaderboard for each category, and return what to know about each."""
+    """Add a leaderboard for each category, and return notes."""
     notes: dict[str, list[str]] = {}
     reference, _ = options.zero()
     for name, rows in source.categories.items():
@@ -287,7 +281,7 @@ def _say_one_sided(table: pl.DataFrame) -> list[str]:
 def _evaluate(
     choice: Choice, source: Source, sentences: list[str]
 ) -> ForwardResult | OrderQuality | None:
-    """Return the quality of a model on held-out rows; if there is none, say why."""
+    """Return the held-out quality of a model; if there is none, say why."""
     data, models = source.data, {choice.name: choice.model}
     halved = getattr(choice.model, "ties", None) == "half"
     if halved and isinstance(data, Comparisons) and not data.y.all():
@@ -308,7 +302,7 @@ def _evaluate(
 def rank_names(
     source: Source, options: RankOptions, models: Sequence[str] = ()
 ) -> Leaderboard:
-    """Return the leaderboard of items by name alone, for comparisons of items."""
+    """Return the leaderboard of comparisons by name alone."""
     # ``models`` are those that have what is asked for; all if there are none.
     if models and options.model not in ("auto", *models):
         listed = ", ".join(["auto", *models])

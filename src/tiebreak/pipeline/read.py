@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Read a table, a file or many, and select rows, with covariates and categories.
 
-Nothing here waits for models to be imported, so that the command can say at once what
-it read.
+No model is imported here, so that the command can say at once what it read.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ def _values(
 
 
 def select_rows(read: ReadResult, options: RankOptions, title: str = "") -> Source:
-    """Return the rows of a file that the options select, with their covariates."""
+    """Return the rows that the options select, with their covariates."""
     data, sentences = read.data, [*read.sentences, *read.questions]
     sided = read.sided and isinstance(data, Comparisons)
     source = Source(data, sentences, title, sided, read.skipped)
@@ -77,7 +76,7 @@ def _refuse_for_items(data: Data, options: RankOptions) -> None:
 
 
 def _selected(data: Comparisons, options: RankOptions, sentences: list[str]) -> Flags:
-    """Return which rows are selected, and say how many are left out."""
+    """Return which rows are selected, and say how many are not."""
     kept = np.ones(len(data), dtype=bool)
     for name, where in (("since", options.since), ("until", options.until)):
         if where is not None:
@@ -102,7 +101,7 @@ def _selected(data: Comparisons, options: RankOptions, sentences: list[str]) -> 
 def _with_covariates(
     data: Comparisons, options: RankOptions
 ) -> tuple[Comparisons, tuple[str, ...], tuple[float, ...]]:
-    """Return comparisons with covariates of variance 1, their labels and deviations."""
+    """Return comparisons with covariates of variance 1, labels and deviations."""
     turned = data.marks.get("exchanged")
     columns, labels, deviations = [], [], []
     for covariate in options.parsed_covariates():
@@ -211,7 +210,7 @@ _UNTOLD = {"data", "train", "test", "results", "votes", "battles", "games", "mat
 
 
 def readable_title(path: Path) -> str:
-    """Make a title of the name of a file, or of its folder if the name says little."""
+    """Make a title of the name of a file, or of its folder."""
     name = path.name.split(".")[0] or path.name
     if name.lower() in _UNTOLD and path.resolve().parent.name:
         name = f"{path.resolve().parent.name} {name}"
@@ -226,7 +225,7 @@ def read_source(
     *,
     progress: Progress = silent,
 ) -> Source:
-    """Return the data of a table, a file or many, with the rows that are selected."""
+    """Return the selected data of a table, a file or many."""
     title = options.title or "table"
     if is_path(data):
         path = Path(data)
@@ -237,7 +236,7 @@ def read_source(
 
 
 def in_time(read: ReadResult) -> ReadResult:
-    """Return comparisons in order of time, where it is known; rows of a time stay."""
+    """Return comparisons in order of time, where known (stable)."""
     data = read.data
     if not isinstance(data, Comparisons) or "period" not in data.columns:
         return read

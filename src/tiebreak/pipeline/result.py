@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The result of a ranking: page, terminal, documents and JSON read it.
 
-What takes time and only reports show, such as ratings over time or what features
-matter, is computed when it is first read.
+What only reports show, such as ratings over time, is computed when it is first read.
 """
 
 from __future__ import annotations
@@ -75,8 +74,7 @@ class RankResult:
     choice : Choice
         The model with its ``name`` and the ``reason`` for it.
     checks : PairsReport or None
-        What the data can support, see :func:`~tiebreak.check_pairs`; None without
-        names.
+        The result of :func:`~tiebreak.check_pairs`; None without names.
     leaderboard : Leaderboard or None
         Of items that have only names, with its ``categories``.
     weights : list of (str, float) or None
@@ -88,24 +86,23 @@ class RankResult:
     warnings : list of str
         What to distrust.
     items, utility : polars.DataFrame or None, ndarray or None
-        Items with features and names, in the columns of a leaderboard; of graded rows
-        their ranks within the query. Utilities of items with features.
+        Items with features and names, in the columns of a leaderboard (graded rows are
+        ranked within the query), and their utilities.
     notes : list of str
-        What intervals rest on.
+        Assumptions of the intervals.
     tuning, tuning_notes : TuneResult or None, list of str
         How settings were chosen.
     effects, moves : polars.DataFrame or None
-        Effects of covariates and position, in rating points, and how many ranks each
-        item moves because covariates are taken into account.
+        Effects of covariates and position, in rating points, and how many ranks they
+        move each item.
     category_notes : dict of str to list of str
-        What to know about each category: who won or lost everything in it, or why it
-        has no leaderboard.
+        Who won or lost everything in a category, or why it has no leaderboard.
     options : RankOptions
         The options of the ranking.
     audit : dict or None
         The result of ``tiebreak audit --json``, which the report shows.
     command, date : str
-        What to type to get the report again, and when it was made.
+        The command that makes the report, and when it was made.
     """
 
     __module__ = "tiebreak"  # where users find it
@@ -147,7 +144,7 @@ class RankResult:
 
     @property
     def table(self) -> pl.DataFrame | None:
-        """The table of the leaderboard, also of items with features; None without."""
+        """The table of the leaderboard, also of items with features, or None."""
         if self.leaderboard is not None:
             return self.leaderboard.table
         ranked = self.items is not None and "rating" in self.items.columns
@@ -294,7 +291,7 @@ class RankResult:
 
 
 def show(result: RankResult, width: int) -> Iterator[Any]:
-    """Give all that the terminal shows: sentences as text, and tables."""
+    """Give what the terminal shows: sentences and tables."""
     level, board = result.options.level, result.leaderboard
     if result.checks is not None:
         yield result.checks.__rich__()
@@ -409,8 +406,8 @@ def who_is_best(
 ) -> str:
     """Say who is best, and how sure that is.
 
-    Of items that never meet, who is best among most of them. An item of another set may
-    always be above, so it stands in every `rank_worst`, and in no `rank_best`.
+    Of items that never meet, who is best among most of them. Items of other sets may
+    always be above, so they count in every `rank_worst`, and in no `rank_best`.
     """
     if problems:
         inside = table.clear()
@@ -547,7 +544,7 @@ def compare_two(
     names: NDArray[Any] | None = None,
     utility: NDArray[np.float64] | None = None,
 ) -> dict[str, Any] | None:
-    """Return what predicts any two items, by name or by their utilities; None: nothing.
+    """Return what predicts any two items, by name or by utility; None if nothing does.
 
     With d = strength of right - strength of left (- ``advantage``, if left has it),
     divided by √(1 + doubt of left + doubt of right) where there are doubts, the
@@ -600,7 +597,7 @@ def compare_two(
 def ratings_over_time(
     model: Any, table: pl.DataFrame, data: Data
 ) -> tuple[pl.DataFrame | None, str]:
-    """Return ratings over time, where time is known, and what a point is."""
+    """Return `RankResult.history`."""
     if not isinstance(data, Comparisons):
         return None, ""
     best = table["item"].head(_CONSIDERED)
@@ -641,7 +638,7 @@ def ratings_over_time(
 
 
 def compare_judges(source: Source, level: float) -> dict[str, Any] | None:
-    """Return what the report says of judges; None without judges, or with too many."""
+    """Return `RankResult.judges`."""
     whole = source.data
     if not isinstance(whole, Comparisons) or not source.sided:
         return None
@@ -666,7 +663,7 @@ def compare_judges(source: Source, level: float) -> dict[str, Any] | None:
 
 
 def fingerprint(data: Data) -> str:
-    """Return the SHA-256 of items, sides, outcomes and features, as they were read."""
+    """Return `RankResult.fingerprint`."""
     digest = hashlib.sha256()
     names = [] if data.names is None else data.names.tolist()
     digest.update("\n".join(map(str, names)).encode("utf-8", "replace"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A saved model as the commands use it: names it knows, features, predictions."""
+"""A saved model as the commands use it."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ class SavedModel:
 
     @property
     def last(self) -> Any:
-        """The model itself, which is the last step of a pipeline."""
+        """The model itself, the last step of a pipeline."""
         return last_step(self.model)
 
     @cached_property
     def wanted(self) -> Wanted | None:
-        """The features it was fitted on; None if it knows items by name."""
+        """The features of the fit; None for a model of names."""
         if (count := getattr(self.model, "n_features_in_", None)) is None:
             return None
         if (names := getattr(self.model, "feature_names_in_", None)) is None:
@@ -47,7 +47,7 @@ class SavedModel:
 
     @cached_property
     def known(self) -> set[Any] | None:
-        """Names of the items it was fitted on; None if it has none."""
+        """Names of the items of the fit; None without."""
         for name in ("items_", "effect_names_"):
             if (names := getattr(self.last, name, None)) is not None:
                 return set(plain_values(np.asarray(names)))
@@ -59,21 +59,21 @@ class SavedModel:
         return hasattr(self.model, "advantage_") and learns_advantage(self.model)
 
     def own_names(self, names: NDArray[Any]) -> NDArray[Any]:
-        """Return names from a file as the model has them: 7 for the text '7'."""
+        """Return names in the model's type: 7 for the text '7'."""
         if self.known is None or all(isinstance(name, str) for name in self.known):
             return names
         written = {str(name): name for name in self.known}
         return as_names([written.get(name, name) for name in plain_values(names)])
 
     def own_pairs(self, pairs: Pairs) -> Pairs:
-        """Return pairs from a file with the names that the model has."""
+        """Return pairs with the names of the model."""
         if pairs.names is None:
             return pairs
         names = self.own_names(pairs.names)
         return Pairs._of(pairs.items, pairs.left, pairs.right, names)
 
     def check(self, pairs: Pairs) -> list[str]:
-        """Refuse pairs that the model cannot predict; return notes on unseen items."""
+        """Refuse pairs that the model cannot predict; return notes."""
         if self.wanted is not None:
             if not pairs.has_features:
                 raise ValueError(
@@ -87,7 +87,7 @@ class SavedModel:
         return self.check_names(pairs.names[pairs.touched()])
 
     def check_names(self, names: NDArray[Any]) -> list[str]:
-        """Refuse unseen items, each named once, if it must know them; return notes."""
+        """Refuse unseen items if the model must know them; return notes."""
         known = self.known
         new = [n for n in plain_values(names) if known is not None and n not in known]
         if known is None or not new:
@@ -105,7 +105,7 @@ class SavedModel:
     def predict(
         self, pairs: Pairs, columns: Mapping[str, NDArray[Any]]
     ) -> dict[str, NDArray[Any]]:
-        """Return outcomes, probabilities and differences, as far as it has them."""
+        """Return outcomes, probabilities and differences, where available."""
         options = {}
         if "advantage" in columns and self.knows_advantage:
             options["advantage"] = columns["advantage"]

@@ -17,7 +17,7 @@ _MOST_PAIRS = 2_000_000
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """The data that were read and selected, and how they were understood."""
+    """The data that were read and selected, and their description."""
 
     data: Data
     detected: list[str]  # in words
@@ -38,13 +38,13 @@ class Source:
 
     @property
     def named(self) -> Comparisons | None:
-        """The comparisons of items by name alone; None if items have no names."""
+        """The comparisons by name alone; None without names."""
         data = compare_lists(self.data) if isinstance(self.data, Lists) else self.data
         return data.by_name() if isinstance(data, Comparisons) else None
 
 
 def compare_lists(lists: Lists) -> Comparisons:
-    """Compare every two items of each list, or if that is too much 20 for each."""
+    """Compare every two items of each list, or about 20 pairs per entry."""
     orders = lists.orders
     group = np.repeat(np.arange(len(orders)), orders.lengths)
     n_pairs = int((orders.lengths * (orders.lengths - 1) // 2).sum())

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where things stand in the charts of a page: plain numbers, which templates draw.
+"""Coordinates of the charts of a page, which templates draw.
 
-A chart is 1,000 units wide whatever the window is: the style sheet stretches it, and
-strokes and dots keep their size.
+A chart is 1,000 units wide; the style sheet stretches it, and strokes and dots keep
+their size.
 """
 
 from __future__ import annotations
@@ -55,16 +55,16 @@ class Axis:
         return self.place(0.0)
 
     def place(self, value: float) -> float:
-        """Where a value stands; what lies outside is put on the edge."""
+        """Place of a value; values outside are put on the edge."""
         inside = min(max(value, self.low), self.high) - self.low
         return round(WIDTH * (inside / (self.high - self.low)), 1)
 
     def down(self, value: float | None) -> float | None:
-        """Where a value stands from the top, if larger ones are higher."""
+        """Place of a value from the top."""
         return None if value is None else round(WIDTH - self.place(value), 1)
 
     def dot(self, value: Any, lower: Any = None, upper: Any = None) -> dict[str, Any]:
-        """Where a dot and the line around it stand; None where there is none."""
+        """Place of a dot and its line, or None."""
         sure = lower is not None and upper is not None
         return {
             "x": None if value is None else self.place(value),
@@ -109,7 +109,7 @@ def _letters(group: str | None) -> set[str]:
 
 
 def tiers(groups: Sequence[str | None]) -> list[int]:
-    """Number tiers: items that cannot be told apart from the first of their tier."""
+    """Number tiers: items not significantly different from their first."""
     numbers: list[int] = []
     tier, leader = -1, set[str]()
     for group in groups:
@@ -120,7 +120,7 @@ def tiers(groups: Sequence[str | None]) -> list[int]:
 
 
 def dot_plot(board: pl.DataFrame) -> dict[str, Any]:
-    """The plot of all items: the first rows as dots, every item as a line of a rug."""
+    """The plot of all items: the first rows as dots, all as a rug."""
     digits, n = rating_digits(board), len(board)
     shown = n if n <= MOST_ROWS else FEW_ROWS
     part = board.head(shown)
@@ -163,7 +163,7 @@ _MOST_PANELS = 12
 def category_panels(
     board: pl.DataFrame, categories: Mapping[str, pl.DataFrame]
 ) -> dict[str, Any] | None:
-    """Of the first items: how far their rating in each category is from that of all."""
+    """Ratings of the first items in each category, relative to all."""
     panels: dict[Any, list[dict[str, Any]]] = {
         item: [] for item in board["item"].head(_MOST_PANELS)
     }
@@ -187,7 +187,7 @@ def category_panels(
 
 
 def way(lower: float | None, upper: float | None) -> str:
-    """On which side of 0 an interval lies; "" on both."""
+    """The side of 0 of an interval; "" if it holds 0."""
     if lower is None or upper is None or lower <= 0 <= upper:
         return ""
     return "up" if lower > 0 else "down"
@@ -216,7 +216,7 @@ _STEPS = 9  # of color, in each direction
 
 
 def matrix_rows(matrix: Any) -> list[tuple[Any, list[tuple[str, str]]]]:
-    """Cells of who beats whom; the color of a cell fades with few games."""
+    """Cells of who beats whom; few games fade the color."""
     points, games = matrix.points, matrix.games
     strength = 2.0 * (points - 0.5) * games / (games + _FADE)
     rows = []
@@ -255,7 +255,7 @@ def calibration_curves(
     n_bins: int = 10,
     fewest: float = _FEWEST_IN_BIN,
 ) -> list[CalibrationCurve]:
-    """How often an outcome happened, against how probable it was said to be.
+    """How often an outcome happened, against its predicted probability.
 
     Bins with a weight below ``fewest`` are joined with the one before.
     """
@@ -299,7 +299,7 @@ def weights_chart(weights: Sequence[tuple[str, float]]) -> dict[str, Any]:
 
 
 def choice_chart(choices: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The difference under each choice of analysis in rating points, largest first."""
+    """The difference under each choice of analysis, largest first."""
     if not choices.get("each") or not choices.get("as_asked"):
         return None
     unit, keys = 400.0 / math.log(10.0), ("difference", "low", "high")
@@ -313,14 +313,14 @@ def choice_chart(choices: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def judges_chart(judges: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """Judges with their agreement as dots on an axis of percent."""
+    """Judges with their agreement in percent."""
     keys = "agreement", "lower", "upper"
     rows = [_with_interval(judge, 100.0, *keys) for judge in judges]
     return _dots(rows, Axis(0.0, 100.0, 5))
 
 
 def _with_interval(row: Mapping[str, Any], unit: float, *keys: str) -> dict[str, Any]:
-    """A row with its value and the ends of its interval, in some unit and as text."""
+    """A row with its value and interval, in some unit and as text."""
     value, lower, upper = (
         None if row.get(key) is None else unit * row[key] for key in keys
     )

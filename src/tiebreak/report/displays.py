@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Pictures for notebooks: a leaderboard, calibration, and the scores of a search.
 
-``plot`` draws on the axes of the caller, or on a new figure made without pyplot;
-``ax_`` and ``figure_`` are what was drawn on. Class methods compute the numbers of a
-model (``from_estimator``) or of what it predicted (``from_predictions``) and draw them,
-as in scikit-learn. Nothing here imports matplotlib before something is drawn.
+As in scikit-learn, class methods compute the numbers of a model (``from_estimator``) or
+of predictions (``from_predictions``) and draw them. Nothing here imports matplotlib
+before something is drawn.
 """
 
 from __future__ import annotations
@@ -37,11 +36,7 @@ _LONGEST_NAME, _LONGEST_SETTING = 32, 14
 
 
 class Display:
-    """A picture of a few numbers, which ``plot`` draws.
-
-    The class methods ``from_estimator``, ``from_predictions`` and others compute the
-    numbers and draw them.
-    """
+    """A picture of a few numbers, which ``plot`` draws."""
 
     ax_: Axes
     figure_: Figure
@@ -77,7 +72,7 @@ class Display:
         raise NotImplementedError
 
     def _repr_png_(self) -> bytes | None:
-        """Show a figure of our own in a notebook; others belong to who made them."""
+        """Show a figure of our own in a notebook."""
         if not self._is_new:
             return None
         file = io.BytesIO()
@@ -87,8 +82,6 @@ class Display:
 
 class LeaderboardDisplay(Display):
     """Ratings of items, best on top, each with its interval.
-
-    It draws what a fit learned, so there is no ``from_predictions``.
 
     Parameters
     ----------
@@ -173,11 +166,11 @@ _OUTCOMES = {
 
 
 class CalibrationDisplay(Display):
-    """How often an outcome happened, against how probable it was said to be.
+    """How often an outcome happened, against its predicted probability.
 
-    For each of left, tie and right the rows are put into bins of equal width by the
-    predicted probability; a bin is drawn at the weighted mean of its probabilities and
-    the weighted share of its rows that had the outcome. Bins without rows are left out.
+    For each of left, tie and right, rows are put into bins of equal width by predicted
+    probability; a bin is drawn at the weighted mean of its probabilities and the
+    weighted share of its rows that had the outcome. Empty bins are left out.
 
     Parameters
     ----------
@@ -220,7 +213,7 @@ class CalibrationDisplay(Display):
         estimator : model with ``predict_proba``
             Fitted.
         X, y : Pairs or array-like of shape (n, 2, n_features), array-like of shape (n,)
-            Comparisons, best such that the model was not fitted on, and what happened.
+            Comparisons, best held-out ones, and their outcomes.
         n_bins, sample_weight, ax
             As in `from_predictions`.
         **columns
@@ -309,8 +302,7 @@ class TuningDisplay(Display):
     """Scores over two settings as a table of cells, or over one as a curve.
 
     With more than two settings the first two that vary are drawn, each cell with the
-    best score over the others. The choice is framed, or has a ring. It draws scores, so
-    there is no ``from_predictions``.
+    best score over the others. The choice is marked.
 
     Parameters
     ----------
@@ -322,7 +314,7 @@ class TuningDisplay(Display):
     settings : list of str
         The settings that vary, without the names of pipeline steps.
     metric, less_is_better : str, bool
-        What the numbers are, in words, and whether the best is the smallest.
+        Name of the score in words, and whether the best is the smallest.
     ax_, figure_ : matplotlib Axes and Figure
         What was drawn on.
 
@@ -368,7 +360,7 @@ class TuningDisplay(Display):
         return cls(estimator).plot(ax)
 
     def _number(self, score: float) -> str:
-        """Write a score, of which greater is better, as people know it."""
+        """Write a score as people know it, losses positive."""
         value = -score if self.less_is_better else score
         if not np.isfinite(value):
             return "–"
@@ -389,7 +381,7 @@ class TuningDisplay(Display):
         return (column.sort() if column.dtype.is_numeric() else column).to_list()
 
     def _chosen(self, name: str) -> int:
-        """The place of the chosen value; what a table cannot hold is there as text."""
+        """The place of the chosen value, perhaps as text."""
         values, value = self._values(name), self.result.best_params_.get(name)
         return values.index(value if value in values else str(value))
 
@@ -443,7 +435,7 @@ class TuningDisplay(Display):
 
 
 def _read_search(search: Any) -> TuneResult:
-    """Give what a search of scikit-learn found as if `tune` had found it."""
+    """Convert a search of scikit-learn to a `TuneResult`."""
     results = getattr(search, "cv_results_", {})
     if "mean_test_score" not in results:
         raise TypeError(

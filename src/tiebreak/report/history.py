@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ratings over time: those of one span of time after the other, and their chart."""
+"""Ratings over time, span by span, and their chart."""
 
 from __future__ import annotations
 
@@ -41,17 +41,16 @@ def rate_spans(
 ) -> tuple[pl.DataFrame | None, str]:
     """Rate items by the results of one span of time after the other.
 
-    Rows are cut into up to 16 spans of consecutive periods with nearly equal numbers of
-    rows. Each span is fitted by itself, with the penalty of the model or 0.1. Its
-    strengths θ are known up to a constant only, so they are moved to where its items
-    lie over all the time: with n_j results of item j in the span, a rating is ::
+    Each of up to 16 spans of consecutive periods, with nearly equal numbers of rows, is
+    fitted by itself, with the penalty of the model or 0.1. Its strengths θˢ are known
+    up to a constant, so they are moved to the mean of its items over all the time: with
+    n_j results of item j in the span, a rating is ::
 
         zero + unit (θᵢˢ + Σⱼ nⱼ (θⱼ - θⱼˢ) / Σⱼ nⱼ).
 
-    Returns a table of ``time`` (the middle of a span), ``item``, ``rating`` and the
-    ends of its 95 % interval, null where little is known, of the first ``top`` items
-    with enough results in three spans; and what a point is. None and "" if there are
-    none.
+    Returns a table of ``time`` (the middle of a span), ``item``, ``rating`` and its
+    95 % interval, null where little is known, of the first ``top`` items with enough
+    results in three spans; and what a point is. None and "" if there are none.
     """
     block, count = _cut(period)
     if count < _FEW_POINTS:
@@ -111,8 +110,8 @@ def _ratings(
 ) -> NDArray[np.float64]:
     """Strengths of a span on the scale of all spans, and their standard errors.
 
-    NaN where little is known. What is moved to the level of its items has the variance
-    of θᵢ - Σⱼ wⱼ θⱼ, with the shares w of the results.
+    NaN where little is known. The variance is that of θᵢ - Σⱼ wⱼ θⱼ, with the shares w
+    of the results.
     """
     overall = model.utility(fresh.items_)
     results = fresh.wins_ + fresh.ties_ + fresh.losses_
@@ -131,7 +130,7 @@ def _ratings(
 
 
 def _covariance(model: BradleyTerry) -> NDArray[np.float64]:
-    """The inverse of the expected Hessian, which is quicker than `covariance`."""
+    """The inverse of the expected Hessian, quicker than `covariance`."""
     left, right = model.pair_left_, model.pair_right_
     gap = model.strength_[right] - model.strength_[left]
     known = model.pair_counts_.sum(axis=1) * model.information(gap)
@@ -149,7 +148,7 @@ _NAME_GAP = 60.0  # of 1,000, between names at the ends of lines
 
 
 def history_chart(history: pl.DataFrame, items: list[Any]) -> dict[str, Any] | None:
-    """Ratings over time: the first lines in color, the rest grey until asked for."""
+    """Ratings over time: the first lines in color, the rest grey."""
     time = next(name for name in _TIMES if name in history.columns)
     numbers, labels = _times(history[time])
     frame = history.with_columns(pl.Series("_x", numbers), pl.col("rating").cast(float))
@@ -214,7 +213,7 @@ def _band_path(x: list[float], low: list[Any], high: list[Any]) -> str:
 
 
 def _spread(lines: list[dict[str, Any]]) -> None:
-    """Move the names at the ends of lines apart where they would overlap."""
+    """Move names at the ends of lines apart."""
     ends = sorted(lines, key=lambda line: line["y"])
     last = -math.inf
     for line in ends:
@@ -264,7 +263,7 @@ def _time_ticks(axis: Axis, labels: Any) -> list[tuple[float, str]]:
 
 
 def _thin(line: pl.DataFrame) -> pl.DataFrame:
-    """Keep the last rating of each of many short spans of time."""
+    """Keep the last rating of each short span of time."""
     if len(line) <= _POINTS:
         return line
     x = line["_x"].to_numpy()

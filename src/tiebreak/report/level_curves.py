@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Level curves of learned utilities in the plane, next to the pairs they learned from.
 
-A tie says that two points lie on nearly the same level curve; a non-tie says that they
-are more than one threshold apart. So when curves are drawn one threshold apart, a model
-calls a pair a tie when its two ends are no further apart than two neighboring curves.
+When curves are drawn one threshold apart, a model calls a pair a tie when its two ends
+are no further apart than two neighboring curves.
 """
 
 from __future__ import annotations
@@ -50,27 +49,24 @@ def draw_level_curves(
     """Draw training pairs and the level curves that models learned from them.
 
     The first panel shows the pairs: a tie is a segment, any other pair an arrow to the
-    better item, over grey level curves of the true utility where it is known. One panel
-    for each model follows, with the level curves of its utility over the range of the
-    items that are drawn. Where a threshold is known (`threshold` for the true utility,
-    a positive ``threshold_`` of a model) neighboring curves are k thresholds apart,
-    with the smallest whole k that needs at most 24 curves; k is written above the
-    panel. Otherwise 24 evenly spaced curves are drawn.
+    better item, over grey level curves of the true utility where it is known. A panel
+    with the level curves of each model follows. Where a threshold is known
+    (`threshold`, or a positive ``threshold_`` of a model) neighboring curves are k
+    thresholds apart, with the smallest integer k that needs at most 24 curves, written
+    above the panel. Otherwise 24 evenly spaced curves are drawn.
 
     Parameters
     ----------
     models : mapping of str to model
-        Panel titles and fitted models (or any objects) with a method ``utility(X)``
-        that maps items of shape (n, 2) to utilities of shape (n,).
+        Panel titles, and objects with ``utility(X)`` for items of shape (n, 2).
     pairs : Pairs or array-like of shape (n_pairs, 2, 2)
-        The training pairs: comparisons of items with exactly two features.
+        The training pairs, of items with exactly two features.
     y : array-like of shape (n_pairs,)
         Outcomes: -1 left better, 0 tie, +1 right better.
     utility : callable, optional
-        The true utility, from items of shape (n, 2) to shape (n,).
+        The true utility of items of shape (n, 2).
     threshold : float, default=1.0
-        The difference of true utilities beyond which a pair is not a tie. Not used
-        without `utility`.
+        The tie threshold of `utility`.
     resolution : int, default=121
         Points of the grid in each direction.
 
@@ -113,7 +109,7 @@ def _plane(pairs: Pairs) -> np.ndarray:
 
 
 def _with_names(model: Any) -> Utility:
-    """Give the utility of points; a model that knows names of features hears them."""
+    """Give the utility of points, with feature names if the model has them."""
     names = getattr(model, "feature_names_in_", None)
     if names is None:
         return model.utility
@@ -143,7 +139,7 @@ def _evaluate(function: Utility, points: np.ndarray) -> np.ndarray:
 
 
 def _levels(values: np.ndarray, threshold: float | None) -> tuple[np.ndarray, str]:
-    """Choose the values at which curves are drawn, and say how far apart they are."""
+    """Choose the levels of the curves, and describe their distance."""
     low, high = float(values.min()), float(values.max())
     span = high - low
     # A span within rounding of a constant would draw noise as if it were a shape.

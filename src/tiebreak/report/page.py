@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A report as one page that needs nothing else.
 
-Templates read the result of `tiebreak.rank`. Each section has a template of its name in
-``templates`` and a function here, which adds charts and tables (None: no section).
-Jinja escapes every text, after `clean` has replaced what no page can hold; names go
-through the filter ``name``. The Content-Security-Policy of the page lets run what this
-file puts there, by its hash, and nothing else: no other script or style, no request to
-anywhere.
+Each section has a template of its name in ``templates`` and a function here, which adds
+charts and tables to the result of `tiebreak.rank` (None: no section). Jinja escapes
+every text, after `clean` has replaced what no page can hold; names go through the
+filter ``name``. The Content-Security-Policy allows the scripts and styles that this
+file adds, by their hash, and no request to anywhere.
 """
 
 from __future__ import annotations
@@ -105,7 +104,7 @@ def write_report(result: Any, path: str | os.PathLike[str]) -> None:
     Parameters
     ----------
     result : RankResult
-        What `tiebreak.rank` returned.
+        As in `render_report`.
     path : path
         The file, usually ``report.html``; replaced if it exists.
     """
@@ -148,7 +147,7 @@ def _environment() -> Environment:
 
 
 def _name(name: Any, most: int = 60) -> Markup:
-    """Write a name in its own direction; a long one shortened, with a title."""
+    """Write a name in its own direction, shortened with a title."""
     short, whole = visible(shorten(name, most)), visible(name)
     if short == whole:
         return Markup("<bdi>{}</bdi>").format(short)
@@ -157,7 +156,7 @@ def _name(name: Any, most: int = 60) -> Markup:
 
 
 def _asset(name: str) -> str:
-    """Read a file of ours that goes into the page as it is."""
+    """Read a file of ours for the page."""
     file = resources.files("tiebreak.report").joinpath("assets", name)
     return file.read_text(encoding="utf-8").replace("\r\n", "\n")
 
@@ -168,12 +167,12 @@ def _hash(content: str) -> str:
 
 
 def _items(result: Any) -> list[Any]:
-    """Names of the items of the leaderboard, best first; none without one."""
+    """Names of the leaderboard, best first."""
     return [] if result.table is None else result.table["item"].to_list()
 
 
 def _block(result: Any, views: dict[str, View]) -> str:
-    """What the script needs beside the tables, which it reads: one block of JSON."""
+    """JSON for the script, beside the tables that it reads."""
     items = _items(result)
     boards = {"": result.table} if items else {}
     groups = {name: b["group"] for name, b in (boards | result.categories).items()}
@@ -210,7 +209,7 @@ def _block(result: Any, views: dict[str, View]) -> str:
 
 
 def _answer(result: Any) -> dict[str, Any]:
-    """The first screen: a sentence, what it rests on, what to distrust, the plot."""
+    """The first screen: a sentence, its basis, warnings, the plot."""
     checks, items = result.checks, _items(result)
     facts = [plural(len(items), "item")] if items else []
     counts = {"problem": 0, "warning": len(result.warnings)}

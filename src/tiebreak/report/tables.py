@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Numbers as people write them, and tables for pages, terminals, documents and JSON."""
+"""Numbers and tables for pages, terminals, documents and JSON."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def signed(text: str) -> str:
 
 
 def percent(share: float) -> str:
-    """Write a share in percent; the number stays with its sign."""
+    """Write a share in percent, with a no-break space."""
     return f"{100 * share:.1f}\u00a0%"
 
 
@@ -114,7 +114,7 @@ _LATEX_WORDS = {"\\": r"\textbackslash{}", "^": r"\^{}", "~": r"\~{}", "–": "-
 
 
 def as_document(board: pl.DataFrame, level: float, form: str) -> str:
-    """Write a leaderboard as a table of a document, in Markdown or LaTeX."""
+    """Write a leaderboard in Markdown or LaTeX."""
     heads, rows = board_cells(board, level)
     places = [place for place, key in enumerate(heads) if key in _IN_DOCUMENTS]
     lines = [[str(row[p]) for p in places] for row in ([*heads.values()], *rows)]
@@ -142,7 +142,7 @@ def csv_text(table: pl.DataFrame) -> str:
 
 
 def plain(value: Any) -> Any:
-    """Turn a value to what JSON can hold; numbers that are not finite become None."""
+    """Turn a value into JSON; non-finite numbers become None."""
     if isinstance(value, pl.DataFrame):
         return [plain(row) for row in value.iter_rows(named=True)]
     if isinstance(value, np.ndarray | np.generic):

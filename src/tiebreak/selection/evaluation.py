@@ -2,8 +2,7 @@
 """Fit models on some rows, let them predict others, and compare them on these.
 
 The held-out rows are those of later periods (``evaluate_forward``) or of folds
-(``evaluate_folds``). Rows with an item that was not seen in training are left out for
-all models, unless every model can predict them.
+(``evaluate_folds``).
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ _OF_PREDICTIONS = ("advantage", "context", "rater")
 
 @dataclass(frozen=True, eq=False)
 class EvaluationData:
-    """Models by name, and checked comparisons with what belongs to their rows."""
+    """Models by name, and checked comparisons with their columns."""
 
     models: dict[str, Any]
     pairs: Pairs
@@ -79,7 +78,7 @@ class EvaluationData:
         return taken
 
     def predict(self, method: Any, model: str, rows: NDArray[np.int64]) -> Any:
-        """Call a prediction method of a model with the columns that it takes."""
+        """Call a prediction method with the columns that it takes."""
         if len(rows) == 0:  # which models refuse to predict
             return np.empty((0, 3) if method.__name__ == "predict_proba" else 0)
         columns = self.arguments(method, model, rows, _OF_PREDICTIONS)
@@ -89,7 +88,7 @@ class EvaluationData:
 def _check_columns(
     columns: dict[str, Any], models: dict[str, Any], n_rows: int
 ) -> None:
-    """Refuse columns of another length, and such that models do not take."""
+    """Refuse columns of another length, and those that no model takes."""
     for name in columns.keys() & set(_OF_PREDICTIONS):
         values = columns[name]
         named = isinstance(values, Mapping)
@@ -120,7 +119,7 @@ class Block:
 
 
 def predict_blocks(data: EvaluationData, splits: Iterable[Any]) -> list[Block]:
-    """Fit and predict for every split, whose rows are those of positive weight."""
+    """Fit and predict for every split of the rows of positive weight."""
     present = np.flatnonzero(data.weight > 0)
     return [
         _predict_block(data, present[train], present[test], number)
@@ -168,7 +167,7 @@ def _predict_block(
 def _all_predict(
     fitted: dict[str, Any], data: EvaluationData, rows: NDArray[np.int64]
 ) -> bool:
-    """Ask whether every model can predict rows with items it has not seen."""
+    """Ask whether every model can predict unseen items."""
     try:
         for name, model in fitted.items():
             data.predict(model.predict, name, rows)
@@ -186,7 +185,7 @@ def collect(
     *,
     folds: bool = False,
 ) -> ForwardResult:
-    """Join what was predicted of all blocks; without `place` a block is a period."""
+    """Join the predictions of all blocks; without `place` a block is a period."""
     row = np.concatenate([block.kept for block in blocks])
     if len(row) == 0:
         n_test = sum(len(block.test) for block in blocks)
@@ -268,30 +267,28 @@ def evaluate_folds(
 ) -> ForwardResult:
     """Measure how well models predict held-out results, by cross-validation.
 
-    Rows are shuffled into folds; each is predicted by models fitted on the other folds.
-    For results with dates use :func:`evaluate_forward`: a fold learns from the future.
+    Each fold is predicted by models fitted on the other folds. For results with dates
+    use :func:`evaluate_forward`: a fold learns from the future.
 
     Parameters
     ----------
     models, X, y
         As in :func:`evaluate_forward`.
     cv : int or splitter, default=5
-        Number of folds, or a scikit-learn splitter of the rows, such as
-        `ItemKFold` to hold out items.
+        Number of folds, or a splitter, such as `ItemKFold` to hold out items.
     groups : array-like of shape (n,), optional
-        Rows of the same group stay together, such as those of one query.
+        Groups that stay together, such as queries.
     random_state : int or None, default=0
         Seed of the shuffle, where `cv` is a number.
     advantage, context, rater, sample_weight
-        As in :func:`evaluate_forward`; raters count for standard errors too.
+        As in :func:`evaluate_forward`.
 
     Returns
     -------
     ForwardResult
-        As of :func:`evaluate_forward`; ``period`` numbers what standard errors take
-        together: raters, groups or, of a number of folds, rows. Of a splitter without
-        raters or groups, and of `ItemKFold` always, it numbers the folds, because rows
-        of a fold may share items.
+        Its ``period`` numbers the clusters of the standard errors: raters, groups or,
+        if `cv` is a number, rows. For a splitter without raters or groups, and always
+        for `ItemKFold`, they are the folds, because rows of a fold may share items.
     """
     data = EvaluationData.read(
         models, X, y, sample_weight, advantage=advantage, context=context, rater=rater
@@ -333,40 +330,37 @@ def evaluate_forward(
 ) -> ForwardResult:
     """Measure how well models predict results from earlier ones only.
 
-    For every block of `PeriodSplit`, a clone of each model is fitted on all rows of
-    earlier periods, in order of time, and predicts the rows of the block. Rows with an
-    item that was not seen are left out *for all models*, unless every model can predict
-    them.
+    For every block of `PeriodSplit`, a clone of each model is fitted on the rows of
+    earlier periods and predicts the block. Rows with an unseen item are left out *for
+    all models*, unless every model can predict them.
 
     Parameters
     ----------
     models : estimator or dict of str to estimator
-        Models of comparisons, fitted or not; they are cloned.
+        Models of comparisons; they are cloned.
     X, y : Pairs or array-like of shape (n, 2, n_features), array-like of shape (n,)
-        Comparisons, and outcomes: -1 left is better, 0 tie, +1 right is better.
+        Comparisons, and outcomes: -1 left, 0 tie, +1 right.
     period : array-like of shape (n,)
         When: dates, numbers or text, in any order.
     n_splits, min_train : int, and int or float, default=5 and None
-        Blocks to predict, and the least to train on, as in `PeriodSplit`.
+        As in `PeriodSplit`.
     advantage : float, array-like of shape (n,), or dict of str to these, optional
-        Advantage of left, for ``fit`` and for predicting. Its unit differs: Elo and
-        Glicko read rating points, BradleyTerry and those with ``advantage="auto"``
-        learn what 1 is worth. A dictionary
-        gives models by name an advantage of their own, and the others none.
+        Advantage of left, for ``fit`` and for predicting. Elo and Glicko read rating
+        points; BradleyTerry and models with ``advantage="auto"`` learn what 1 is worth.
+        A dictionary gives models by name an advantage of their own, and the others
+        none.
     context, rater, sample_weight : array-like of n rows, optional
-        Covariates, who compared, and weights, also of the metrics; 0 is absent.
+        Covariates, raters, and weights, also of the metrics; 0 is absent.
 
     Returns
     -------
     ForwardResult
-        Print it; its ``table`` holds a row per model, ``difference(a, b)`` compares two
-        with a standard error and an interval.
+        Its ``table`` has a row per model; ``difference(a, b)`` compares two models.
 
     Notes
     -----
-    A model gets those of `period`, `advantage`, `context`, `rater` and `sample_weight`
-    that its ``fit`` (``predict``, ``predict_proba``) names among its
-    parameters; a column that no model takes is refused.
+    A model gets the columns that its ``fit`` (``predict``, ``predict_proba``) names
+    among its parameters; a column that no model takes is refused.
 
     Examples
     --------

@@ -37,10 +37,10 @@ class L1Path:
     alpha_max : float
         The smallest alpha that drops every feature.
     scores : ndarray of shape (n_alphas, n_folds) or None
-        Score of every alpha on every held-out fold, greater is better; NaN for a
-        correlation where every feature was dropped; None without cross-validation.
+        Scores on held-out folds, greater is better; NaN for a correlation where every
+        feature was dropped; None without cross-validation.
     scoring, feature_names : str and tuple of str, or None
-        Name of the score, and of the features, when the items came with names.
+        Name of the score, and of the features, if any.
     """
 
     alphas: Floats
@@ -66,7 +66,7 @@ class L1Path:
 
     @property
     def best(self) -> int:
-        """Number of the alpha with the best mean score; of equal ones the largest."""
+        """Number of the alpha with the best mean score, the largest if equal."""
         mean = self.mean_scores
         return int(np.argmax(np.where(np.isnan(mean), -np.inf, mean)))
 
@@ -98,8 +98,6 @@ def l1_path(
 ) -> L1Path:
     """Follow :class:`L1Ranker` from "everything dropped" to small alpha.
 
-    Every solution starts from the one before.
-
     Parameters
     ----------
     X, y
@@ -108,15 +106,14 @@ def l1_path(
         Values of alpha, solved in descending order. By default `n_alphas`, evenly
         spaced in their logarithm, from just above the smallest that drops all features.
     n_alphas, eps : int and float, default=50 and 1e-3
-        How many, without `alphas`, and the smallest of them, relative to the largest.
-    qid, sample_weight : array-like of shape (n,), optional
+        Their number without `alphas`, and the smallest relative to the largest.
+    qid, sample_weight
         As in ``L1Ranker.fit``.
     cv : int, splitter, iterable of (train, test) or None, default=5
         Folds on which every alpha is scored; None: no scores. A number of folds never
-        splits a group; without groups every fold gets its share of all grades.
+        splits a group; without groups it stratifies by grade.
     scoring : str, callable or None, default=None
-        A scorer of ``tiebreak.metrics`` or a callable ``scorer(model, X, y)``; None
-        is ``"error"`` for comparisons and ``"swapped_pairs"`` for the others.
+        As in :func:`tune`.
     slack, tol, max_iter, time_limit, reduction, adjacent
         As in :class:`L1Ranker`, for each alpha.
 
@@ -216,7 +213,7 @@ def _score(model: L1Ranker, split: Split, scorer: Callable[..., float]) -> float
 
 
 def _graded_folds(y: NDArray[Any], n_folds: int) -> list[tuple[Any, Any]]:
-    """Deal the rows out by grade, so that every fold has its share of all grades."""
+    """Deal the rows out by grade, so that folds are stratified."""
     if not 2 <= n_folds <= len(y):
         raise ValueError(f"cv={n_folds} folds of {len(y)} samples cannot be made.")
     fold = np.empty(len(y), dtype=np.int64)
@@ -229,29 +226,28 @@ def _graded_folds(y: NDArray[Any], n_folds: int) -> list[tuple[Any, Any]]:
 class L1RankerCV(L1Utility, BaseEstimator):
     """:class:`L1Ranker` with the alpha that scores best on held-out folds.
 
-    Of alphas with the same mean score the largest is chosen, which has the fewest
-    features. The model is then fitted on all data with that alpha.
+    Of equal mean scores the largest alpha is chosen, which has the fewest features. The
+    model is then fitted on all data.
 
     Parameters
     ----------
     alphas : array-like of float, optional
-        Values to choose from. By default `n_alphas` of them, from the smallest alpha
-        that drops every feature down.
+        Values to choose from, as in :func:`l1_path`.
     slack, n_alphas, eps, cv, scoring, tol, max_iter, time_limit, reduction, adjacent
         As in :func:`l1_path`; `cv` is not None.
 
     Attributes
     ----------
     alpha_, alpha_max_ : float
-        The alpha that was chosen, and the smallest that drops every feature.
+        The chosen alpha, and the smallest that drops every feature.
     alphas_, scores_ : ndarray of shape (n_alphas,) and (n_alphas, n_folds)
-        What was tried, descending, and the scores, greater is better.
+        All alphas, descending, and their scores, greater is better.
     coef_path_ : ndarray of shape (n_alphas, n_features)
         Their weights on all data.
     scoring_ : str
         Name of the score.
     coef_, selected_, objective_, dual_objective_, dual_gradient_, gap_, n_rows_
-        Of the model with ``alpha_``, as in :class:`L1Ranker`.
+        As in :class:`L1Ranker`.
     n_pairs_, n_iter_, converged_, n_features_in_, feature_names_in_
         As in :class:`L1Ranker`.
 

@@ -37,7 +37,7 @@ class ForwardDifference:
     ----------
     mean, standard_error : float
         Weighted mean over rows of the first model's metric minus the second's, and its
-        error, rows of a period taken together; NaN for a single period.
+        standard error clustered by period; NaN for a single period.
     n_periods : int
         Number of periods, or of raters, groups, folds or rows in their place.
     """
@@ -52,7 +52,7 @@ class ForwardDifference:
         Parameters
         ----------
         level : float, default=0.95
-            Its confidence. An interval without 0 speaks for one of the models.
+            Its confidence.
 
         Returns
         -------
@@ -72,22 +72,22 @@ class ForwardResult:
     ----------
     table : polars.DataFrame
         One row per model, and one for ``"baseline"``, the frequencies of left, tie and
-        right in the training rows. ``n_test`` rows are evaluated; ``n_unseen`` have an
-        item that not every model can predict. ``accuracy`` is of ``predict``;
-        ``log_loss``, ``brier`` and ``rps`` are of ``predict_proba``, or null.
+        right in the training rows. ``n_test`` rows are evaluated; ``n_unseen`` are left
+        out for an unseen item. ``accuracy`` is of ``predict``; ``log_loss``, ``brier``
+        and ``rps`` are of ``predict_proba``, or null.
     by_split : polars.DataFrame
-        The same for every block, with its number ``split``, its ``first`` and ``last``
-        period and ``n_train``, the number of rows trained on.
+        The same for every block ``split``, with its ``first`` and ``last`` period and
+        ``n_train``, the number of training rows.
     row, split, period : ndarray of int64 of shape (m,)
         Row numbers in order of time, and the block and period number of each.
     outcome, weight : ndarray of int8 and of float64, of shape (m,)
         What happened, and weights.
     predicted, proba : dict of str to ndarray of shape (m,) and (m, 3)
-        Outcomes that each model predicted, and probabilities of those that give them.
+        Outcomes and, where available, probabilities that each model predicted.
     note : str
-        How rows were held out, where it was not by period.
+        How rows were held out, if not by period.
     overlap : float
-        What training adds to the variance of a difference, see `difference`.
+        See `difference`.
     """
 
     table: pl.DataFrame
@@ -108,7 +108,7 @@ class ForwardResult:
         Parameters
         ----------
         model, metric : str, {"accuracy", "log_loss", "brier", "rps"}
-            Name of the model, and which metric; the accuracy of a row is 1 or 0.
+            Name of the model, and of the metric.
 
         Returns
         -------
@@ -141,23 +141,22 @@ class ForwardResult:
 
         a sum over the B periods, whose rows may depend on each other.
 
-        The rows say how much D varies for these fitted models; 1 + overlap allows for
-        other training rows, too. For k folds overlap = k · n_test / n_train: where the
-        periods are the folds, this is the corrected resampled variance of Nadeau and
-        Bengio (2003). Forward in time overlap = n_test / n_train of a mean block, as if
-        blocks were trained independently.
+        The factor 1 + overlap allows for other training rows. For k folds overlap =
+        k · n_test / n_train: where the periods are the folds, this is the corrected
+        resampled variance of Nadeau and Bengio (2003). Forward in time overlap =
+        n_test / n_train of a mean block, as if blocks were trained independently.
 
         Parameters
         ----------
         a, b : str
             Names of models, or ``"baseline"``.
         metric : {"accuracy", "log_loss", "brier", "rps"}, default="log_loss"
-            Which. Negative differences speak for `a`, except of the accuracy.
+            Negative differences favor `a`, except of the accuracy.
 
         Returns
         -------
         ForwardDifference
-            Not a number where both models called impossible what happened.
+            NaN where both models gave probability 0 to what happened.
         """
         first, second = self.losses(a, metric), self.losses(b, metric)
         with np.errstate(invalid="ignore"):  # infinite minus infinite
@@ -222,18 +221,17 @@ class TuneResult:
     Attributes
     ----------
     table : polars.DataFrame
-        One row per combination, in grid order: its parameters, ``score`` (the mean over
-        splits), ``spread`` (standard deviation over splits), ``place`` (1 is best),
-        ``converged``, and ``split_0``, ``split_1``, ….
+        One row per combination, in grid order: its parameters, ``score`` and ``spread``
+        (mean and standard deviation over splits), ``place`` (1 is best), ``converged``,
+        and ``split_0``, ``split_1``, ….
     best_params_, best_score_ : dict, float
-        The first of the best combinations in grid order, and its score. The best of
-        many scores is optimistic: it was chosen for its luck too.
+        The first of the best combinations in grid order, and its score, which is
+        optimistic.
     corrected_score : float
-        An estimate of the score of the choice on new data, the number to report, see
-        Notes. At most ``best_score_``; NaN with a single split, as of a validation set,
-        unless there was nothing to choose.
+        An estimate of the score on new data, the number to report, see Notes. At most
+        ``best_score_``; NaN with a single split, unless there was nothing to choose.
     best_estimator_ : estimator or None
-        Fitted with ``best_params_`` on all training data, unless ``refit=False``.
+        Fitted on all training data, unless ``refit=False``.
     scoring : str
         Name of the metric; greater is better.
 
@@ -244,10 +242,9 @@ class TuneResult:
 
         corrected = mean over P of mean_{k∈P} s_k(j_P),  j_P = argmax_j Σ_{k∉P} s_k(j).
 
-    This needs no further fits and holds for every metric. In simulations the best score
-    was too good by .006 to .07 and the corrected one wrong by at most .007. The
-    correction of Tibshirani and Tibshirani (2009) depends on the number of splits, and
-    the bootstrap of Tsamardinos et al. (2018) needs a loss of every row.
+    This needs no further fits and holds for every metric, whereas the correction of
+    Tibshirani and Tibshirani (2009) depends on the number of splits, and the bootstrap
+    of Tsamardinos et al. (2018) needs a loss of every row.
     """
 
     table: pl.DataFrame
@@ -272,7 +269,7 @@ class TuneResult:
         Parameters
         ----------
         candidates, scores, converged, best, best_model, scoring
-            Combinations, what was found on every split, and the choice.
+            Combinations, their results on every split, and the choice.
 
         Returns
         -------
@@ -325,7 +322,7 @@ class TuneResult:
 
 
 def _correct_score(scores: NDArray[np.float64]) -> float:
-    """Return the mean score of choices on splits that played no part in them."""
+    """Return the mean score of choices on splits not used for them."""
     n_splits = scores.shape[1]
     if len(scores) == 1:
         return float(scores.mean())
@@ -341,7 +338,7 @@ def _correct_score(scores: NDArray[np.float64]) -> float:
 
 
 def _column(values: list[Any]) -> list[Any]:
-    """Keep plain values; what a table cannot hold is shown as text."""
+    """Keep plain values; others become text."""
     plain = [v.item() if isinstance(v, np.generic) else v for v in values]
     kinds = {type(v) for v in plain if v is not None}
     if kinds <= {int, float} and float in kinds:
@@ -373,7 +370,7 @@ def score_rows(
 
 
 def parameter_names(method: Any, name: str) -> list[str]:
-    """Give the names under which a method takes a column, also in a Pipeline."""
+    """Give the names under which a method takes a column."""
     if _takes(method, name):
         return [name]
     pipeline: Any = getattr(method, "__self__", None)

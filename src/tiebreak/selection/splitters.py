@@ -46,7 +46,7 @@ class _Splitter(BaseCrossValidator):
         return self.n_splits
 
     def _choose_column(self, name: str, column: Any, groups: Any) -> Any:
-        """Give the column that the splitter needs, which may have come as groups."""
+        """Give the column of the splitter, which may have come as groups."""
         kind = type(self).__name__
         if column is not None and groups is not None:
             raise ValueError(f"{kind} got both {name} and groups; give only {name}.")
@@ -107,7 +107,7 @@ class _GroupedKFold(_KFold):
             yield np.flatnonzero(~held_out), np.flatnonzero(held_out)
 
     def _assign(self, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Put each group in the fold that is smallest so far, large groups first."""
+        """Put each group in the smallest fold so far, large groups first."""
         # Not scikit-learn's GroupKFold: its folds differ where groups are equally
         # large, and shuffled ones balance the number of groups and not that of rows.
         order = self._order(len(sizes))
@@ -129,13 +129,13 @@ class QueryKFold(_GroupedKFold):
     n_splits : int, default=5
         Number of folds, at least 2.
     shuffle, random_state : bool, and int, RandomState or None, default=False and None
-        Whether queries are assigned to folds at random, and the seed. If not, the
-        largest come first, so that folds have nearly as many rows.
+        Whether queries are assigned at random, and the seed. If not, the largest come
+        first, so that folds have nearly as many rows.
 
     Notes
     -----
-    `qid` is requested by default from scikit-learn's metadata routing. Without routing
-    it can come as `groups`, but then only the splitter sees it.
+    Without metadata routing `qid` can come as `groups`, but then only the splitter sees
+    it.
 
     Examples
     --------
@@ -165,7 +165,7 @@ class QueryKFold(_GroupedKFold):
         X, y
             n rows; only their number matters.
         groups, qid : array-like of shape (n,)
-            The query of each row, of any type and in any order; either.
+            The query of each row, of any type; either.
 
         Returns
         -------
@@ -214,9 +214,9 @@ class RaterKFold(_GroupedKFold):
         Parameters
         ----------
         X, y
-            n rows; only their number matters.
+            As in :meth:`QueryKFold.split`.
         groups, rater : array-like of shape (n,)
-            The rater of each row, of any type and in any order; either.
+            The rater of each row; either.
 
         Returns
         -------
@@ -228,24 +228,22 @@ class RaterKFold(_GroupedKFold):
 class ItemKFold(_KFold):
     """K folds that test on comparisons of two items never seen in training.
 
-    The items that are compared are divided in `n_splits` parts of nearly equal
-    number. For each part, the test set holds the comparisons with *both* items in the
-    part, and the training set those with *no* item in it. Comparisons between the
-    part and the rest are in neither.
+    The items are divided in `n_splits` parts of nearly equal size. The test set holds
+    the comparisons with *both* items in the part, and the training set those with *no*
+    item in it. Comparisons between the part and the rest are in neither.
 
     Parameters
     ----------
     n_splits : int, default=5
         Number of parts, at least 2.
     shuffle, random_state : bool, and int, RandomState or None, default=True and None
-        Whether items are divided at random or by row number, and the seed.
+        Whether items are divided at random, and the seed.
 
     Notes
     -----
-    If comparisons are of items at random, of n comparisons and k parts a test set
-    holds about n / k², a training set about n (1 - 1/k)², and 2 n (k - 1) / k² are in
-    neither: n_splits=2 tests half of them. Items with identical features count as one
-    item, so arrays of shape (n, 2, n_features) can be split too.
+    Of n comparisons of random items and k parts, a test set holds about n / k², a
+    training set about n (1 - 1/k)², and 2 n (k - 1) / k² are in neither. Items with
+    identical features are one item, so 3-D arrays can be split too.
 
     Examples
     --------
@@ -314,24 +312,21 @@ class PeriodSplit(_Splitter):
     """Train on all rows before a time, test on the next block of periods.
 
     The periods after the first training set are divided into `n_splits` blocks of
-    consecutive periods that have nearly equal numbers of rows. Each block is tested
-    once, by what was learned from *all* rows of earlier periods. A period is never
-    divided, so nothing that happened at the same time is known beforehand.
+    consecutive periods with nearly equal numbers of rows; each is tested once. A period
+    is never divided.
 
     Parameters
     ----------
     n_splits : int, default=5
         Number of blocks to test.
     min_train : int or float, optional
-        The least that the first training set holds: a number of rows, or a share of
-        them below 1. None: the same as a block, one part of ``n_splits + 1``.
+        Minimum size of the first training set: a number of rows, or a share of them
+        below 1. None: one part of ``n_splits + 1``.
 
     Notes
     -----
     Row numbers are yielded in order of time, rows of the same period as they stand, so
     that models for which row order is time (Elo, Glicko) can be fitted on ``X[train]``.
-    `period` is requested by default from scikit-learn's metadata routing. Without
-    routing, pass it as `groups`.
 
     Examples
     --------
@@ -364,7 +359,7 @@ class PeriodSplit(_Splitter):
         Parameters
         ----------
         X, y
-            n rows; only their number matters.
+            As in :meth:`QueryKFold.split`.
         groups, period : array-like of shape (n,)
             When each row took place: dates, numbers or text, in any order; either.
 

@@ -2,9 +2,8 @@
 """Choose parameters on a grid, on a validation set or by cross-validation.
 
 The choice is that of the plain loop "for every combination: clone, fit, score", the
-first of the best in grid order. A unit of work is one combination on one split. Of
-support vector machines on comparisons it is all that differ only in C: they share
-kernel values, also those of the validation items.
+first of the best in grid order. A unit of work is one combination on one split; support
+vector machines on comparisons that differ only in C are one, and share kernel values.
 """
 
 from __future__ import annotations
@@ -70,7 +69,7 @@ def row_columns(
     qid: ArrayLike | None,
     columns: Mapping[str, Any] | None,
 ) -> Params:
-    """Gather what belongs to the rows, and check that it is as long."""
+    """Gather the columns of the rows, and check their length."""
     rows = dict(columns or {})
     for name, column in (("sample_weight", sample_weight), ("qid", qid)):
         if column is not None:
@@ -135,7 +134,7 @@ def _validation_split(
 
 
 def _take(model: Any, X: Any, rows: np.ndarray, train: np.ndarray) -> Any:
-    """Take rows; of a kernel matrix between graded items the training columns too."""
+    """Take rows; of a kernel matrix also the training columns."""
     if isinstance(X, Orders):
         return X[rows]
     inner = getattr(model, "ranker", model)
@@ -154,7 +153,7 @@ def scored_columns(scorer: Any) -> set[str]:
 
 
 def _prediction_columns(model: Any, scorer: Any) -> set[str]:
-    """Name the columns that predictions take, for scorers that hand them on."""
+    """Name the columns that predictions take."""
     if not isinstance(scorer, PairScorer) or hasattr(model, "steps"):
         return set()
     method = getattr(model, scorer.response_method, None)
@@ -164,7 +163,7 @@ def _prediction_columns(model: Any, scorer: Any) -> set[str]:
 def _fold_rows(
     model: Any, X: Any, y: np.ndarray | None, cv: Any, qid: np.ndarray | None
 ) -> list[Fold]:
-    """Row numbers of the folds; with groups no group is on both sides."""
+    """Row numbers of the folds; no group is on both sides."""
     if qid is None:
         stratified = is_classifier(model) and is_pairs(X)
         folds = check_cv(5 if cv is None else cv, y, classifier=stratified)
@@ -203,7 +202,7 @@ class Task:
 def make_tasks(
     model: Any, candidates: list[Params], splits: list[Split], scorer: Any
 ) -> list[Task]:
-    """Group combinations that differ only in C, where they can share kernel values."""
+    """Group combinations that differ only in C and can share kernel values."""
     groups: dict[str, list[int]] = {}
     for number, params in enumerate(candidates):
         others = sorted((k, repr(v)) for k, v in params.items() if k != "C")
@@ -222,7 +221,7 @@ def make_tasks(
 
 
 def _shares_kernel(machine: Any, splits: list[Split], scorer: Any) -> bool:
-    """Whether models with several values of C can be fitted and scored at once."""
+    """Whether several values of C can be fitted and scored at once."""
     return (
         isinstance(machine, RankSVM | SVMCompare)
         and getattr(machine, "loss", "hinge") == "hinge"
@@ -241,7 +240,7 @@ def run_task(
     scorer: Any,
     quiet: bool = True,
 ) -> tuple[int, list[Cell]]:
-    """Fit and score on a split; warnings about the data are left to the final fit."""
+    """Fit and score on a split; data warnings are left to the final fit."""
     with warnings.catch_warnings():
         # Corners of a grid are meant to be bad; the table says which did not converge.
         hidden = (Warning,) if quiet else (FitWarning, ConvergenceWarning)
@@ -259,7 +258,7 @@ def run_task(
 
 
 def fit_arguments(model: Any, X: Any, extras: Params) -> Params:
-    """Name weights and groups as ``fit`` wants them, for a Pipeline its last step."""
+    """Name weights and groups as ``fit``, or a Pipeline's last step, takes them."""
     last, prefix = model, ""
     if hasattr(model, "steps"):
         step, last = model.steps[-1]
@@ -281,7 +280,7 @@ def _score(fitted: Any, split: Split, scorer: Any) -> float:
 
 
 def _converged(fitted: Any) -> bool:
-    """Whether a fit reached its tolerance, also inside a pipeline or a wrapper."""
+    """Whether a fit, perhaps inside a pipeline or wrapper, reached its tolerance."""
     if hasattr(fitted, "steps"):
         return _converged(fitted.steps[-1][1])
     if hasattr(fitted, "ranker_"):
@@ -339,28 +338,26 @@ def tune(
     Parameters
     ----------
     model : estimator
-        Any model of this package, for graded items also any regressor of
-        scikit-learn's kind, or a Pipeline that ends with one. It gets ``qid`` if its
-        ``fit`` takes it.
+        Any model of this package, for graded items also any scikit-learn regressor, or
+        a Pipeline that ends with one.
     X, y
         Training data, as for ``model.fit``; y is None for Orders.
     grid : mapping of str to sequence, or a sequence of mappings
-        Parameters and their values, as in scikit-learn's GridSearchCV.
+        As in scikit-learn's GridSearchCV.
     validation : (X, y) or (X, y, qid), optional
-        Data on which every combination is scored; all of ``X`` is then used to fit.
+        Data on which every combination, fitted on all of ``X``, is scored.
     cv : int, splitter or iterable of (train, test), default=5
-        How to split ``X`` when there is no validation set. With ``qid`` a number means
+        How to split ``X`` without a validation set. With ``qid`` a number means
         QueryKFold, and folds that divide a group are refused.
     scoring : str or callable, optional
         A name known to :func:`tiebreak.metrics.get_scorer`, or a callable
-        ``scorer(estimator, X, y)``, which gets ``qid`` and ``sample_weight`` too if it
-        takes them. Greater is better. By default ``"error"`` for comparisons,
-        ``"swapped_pairs"`` for graded items and orders.
+        ``scorer(estimator, X, y)``, greater is better. By default ``"error"`` for
+        comparisons, ``"swapped_pairs"`` for graded items and orders.
     sample_weight, qid : array-like of shape (n,), optional
-        Weights of the training rows (and of held-out rows, where the metric takes
-        them), and groups of graded items, also for the splitter.
+        Weights of the rows, and groups of graded items, passed to whatever takes them:
+        model, metric and splitter.
     columns : mapping of str to array-like of n rows, optional
-        What else ``fit`` and predictions take, such as ``rater`` or ``advantage``.
+        Further columns for ``fit`` and predictions, such as ``rater`` or ``advantage``.
     n_jobs, progress : int and bool, optional
         Worker processes (-1: all cores), and whether to show a progress bar.
     refit : bool, default=True
@@ -418,7 +415,7 @@ def tune(
 
 
 def _compile(*, of_pairs: bool) -> None:
-    """Compile before worker processes start, which would all do it."""
+    """Compile before worker processes start."""
     if of_pairs:
         for dtype in (np.float32, np.float64):
             compile_kernels(dtype)

@@ -3,19 +3,19 @@ r"""A bundle method for penalized convex functions of many linear utilities.
 
 .. math:: \min_x\; f(x) = \tfrac12 ‖x‖^2 + C\, R(A x),
 
-with R convex and not negative, known by its value and one subgradient at a time: a sum
-of nonsmooth terms, far too many to list. Every subgradient g at u is a plane below R,
-R(Ax) ≥ Aᵀg·x + (R(u) - g·u), and the planes together are a lower bound of f: a dual
-solution, and so a certificate (one slack, Joachims 2006; Teo et al. 2010).
+with R ≥ 0 convex and nonsmooth, known by its value and one subgradient at a time. Every
+subgradient g at u is a plane below R, R(Ax) ≥ Aᵀg·x + (R(u) - g·u), and the planes
+together are a lower bound of f: a dual solution, and so a certificate (one slack,
+Joachims 2006; Teo et al. 2010).
 
 Two kinds of steps look for the next plane, both from the best point so far:
 
-* *quasi-Newton*: where kinks are dense R is as good as smooth, and a dozen steps do;
-* *cutting plane*: to the minimizer of the planes, which ends where kinks decide.
+* *quasi-Newton*, where kinks are dense and R is nearly smooth;
+* *cutting plane*, to the minimizer of the planes, where kinks decide.
 
-Either is followed by a search along the line, which costs only evaluations of R at
-u + t Ad (Franc and Sonnenburg 2008) and adds planes from both sides of its minimum. The
-first kind goes on while slope and gap fall; otherwise the two take turns.
+Both end with a line search, which costs only evaluations of R at u + t Ad (Franc and
+Sonnenburg 2008) and adds planes from both sides of its minimum. The first kind goes on
+while slope and gap fall; then the two alternate.
 """
 
 from __future__ import annotations
@@ -245,7 +245,7 @@ class Bundle:
         return False, [trial for t, trial in found.items() if t > 0.0]
 
     def _afresh(self) -> _Point:
-        """Give the best point without what rounding in many updates left in it."""
+        """Recompute the best point, without the rounding of many updates."""
         u = forward_product(self.A, self.best.x)
         return self.best._replace(u=u, risk=self._expand(u)[0])
 
@@ -263,7 +263,7 @@ class Bundle:
 
 
 def _between(low: _Trial, high: _Trial) -> tuple[float, float]:
-    """Guess where between two points f is least, and bound how low it is there."""
+    """Guess the minimum of f between two points, and bound its value."""
     # Where its curvature is even its slope is zero at the secant of the two; where it
     # has one kink that is where the tangents meet. Which of the two it is the values
     # tell: with even curvature they differ by the mean slope.
@@ -281,12 +281,12 @@ def _between(low: _Trial, high: _Trial) -> tuple[float, float]:
 class CuttingPlanes:
     """Planes below R, and their weights μ, of shape (k,).
 
-    Plane t says R(Ax) ≥ a_t·x + b_t for all x, and plane 0 says R ≥ 0. With μ ≥ 0 and
-    Σ μ = 1 they are one plane, so that for every C
+    Plane t is R(Ax) ≥ a_t·x + b_t, plane 0 is R ≥ 0. With μ ≥ 0 and Σ μ = 1 they are
+    one plane, so that for every C
 
         min over x  ½‖x‖² + C R(Ax)  ≥  C μ·b - ½ ‖C Σ μ_t a_t‖²,
 
-    attained by the planes alone at x = -C Σ μ_t a_t. They serve every C.
+    attained by the planes alone at x = -C Σ μ_t a_t.
     """
 
     def __init__(self, n_columns: int, n_rows: int, capacity: int) -> None:
@@ -352,7 +352,7 @@ class CuttingPlanes:
         return out
 
     def _shrink(self) -> None:
-        """Make room: drop planes without weight, the longest idle first."""
+        """Drop planes without weight, the longest idle first."""
         # Where too many have weight the lightest become one plane, which keeps the
         # bound.
         k, mu = len(self), self.weight
@@ -392,12 +392,11 @@ class SimplexQP:
 
         maximize over μ   qᵀμ - ½ ‖Σ μᵢ vᵢ‖²    subject to   μ ≥ 0,  Σ μ = 1.
 
-    The free variables may be positive; the first is the reference. On them the optimum
-    is a linear system with the Gram matrix of the differences vᵢ - v_ref. Where a step
-    leaves the simplex, the first variable that becomes zero is dropped; else the one
-    outside that promises most, of equal promises the lowest number, is brought in, or
-    exchanged for a free one that its difference depends on, up to 1e-7 of its length.
-    With eᵢ = qᵢ - vᵢ·Σ μ v the maximum is within max e - min {eᵢ : μᵢ > 0}.
+    On the free variables, the first of which is the reference, the optimum is a linear
+    system with the Gram matrix of vᵢ - v_ref. A variable that a step makes zero is
+    dropped; else the one outside that promises most (of equals the lowest number) is
+    added, or exchanged for a free one that its difference depends on, up to 1e-7 of its
+    length. With eᵢ = qᵢ - vᵢ·Σ μ v the maximum is within max e - min {eᵢ : μᵢ > 0}.
     """
 
     # With s = μ - μ₀ this is a balanced box of `DualQP`. Pivots stay because a bundle
@@ -412,13 +411,13 @@ class SimplexQP:
         self._n_free = 0
 
     def forget_factor(self) -> None:
-        """Factor afresh next time, because vertices or weights have changed."""
+        """Factor afresh next time: vertices or weights have changed."""
         self._n_free = 0
 
     def maximize(
         self, V: Floats, gram: Floats, q: Floats, eps: float, max_pivots: int
     ) -> None:
-        """Improve the weights until the objective is within eps of its maximum."""
+        """Improve the weights to within eps of the maximum."""
         mu, still, full = self.weight[: len(q)], 0, 0
         for _ in range(max_pivots):
             if self._n_free == 0:
@@ -449,7 +448,7 @@ class SimplexQP:
         mu /= mu.sum()
 
     def _refactor(self, V: Floats, q: Floats, mu: Floats) -> None:
-        """Factor for the variables that are positive; the largest is the reference."""
+        """Factor for the positive variables; the largest is the reference."""
         while self._n_free == 0:
             self._free[0], self._n_free = mu.argmax(), 1
             for j in np.flatnonzero(mu):
@@ -457,7 +456,7 @@ class SimplexQP:
                     self._bring_in(V, q, mu, int(j))
 
     def _step(self, mu: Floats, e: Floats) -> bool:
-        """Go to the optimum of the free variables, or to the border before it."""
+        """Go to the optimum of the free variables, or to the border."""
         m = self._n_free
         step = e - e[0]
         solve_lower(self._factor, m - 1, step[1:])
@@ -520,7 +519,7 @@ class SimplexQP:
 
 
 def _move(mu: Floats, which: NDArray[np.int64], step: Floats, longest: float) -> int:
-    """Move some weights as far as all stay positive, at most so far."""
+    """Move some weights as far as all stay positive."""
     here = mu[which]
     falling = np.flatnonzero(step < 0.0)
     block = -1
@@ -558,7 +557,7 @@ def solve_upper(L, m, x):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def drop_free(L, free, m, p):  # type: ignore[no-untyped-def]
-    """Take the p-th of m free variables, p ≥ 1, out of list and factor, in place."""
+    """Drop the p-th of m free variables, p ≥ 1, in place."""
     # Row p - 1 of the factor is its. What is left below that row is triangular but for
     # one entry per row, which rotations of neighboring columns remove.
     for i in range(p, m - 1):
@@ -580,9 +579,9 @@ def drop_free(L, free, m, p):  # type: ignore[no-untyped-def]
 class CurvatureMemory:
     """The curvature of R(Ax), as far as steps have shown it.
 
-    The Hessian of f is taken to be I + C τ V, with V the covariance of the rows of A
-    and τ fitted to the last step; differences of gradients correct that, as in
-    limited-memory BFGS (Nocedal 1980), kept for R alone, so that they serve every C.
+    The Hessian of f is modeled as I + C τ V, with V the covariance of the rows of A and
+    τ fitted to the last step, corrected as in limited-memory BFGS (Nocedal 1980) for R
+    alone, so that it serves every C.
     """
 
     def __init__(self, A: Any, scale: float) -> None:
@@ -601,7 +600,7 @@ class CurvatureMemory:
             self._scale = curvature / spread
 
     def direction(self, gradient: Floats, C: float) -> Floats:
-        """Give the direction of descent for a gradient of the whole objective."""
+        """Give the direction of descent for a gradient of f."""
         v, parts = gradient.copy(), []
         for step, change in reversed(self._pairs):
             whole = step + C * change
@@ -629,7 +628,7 @@ class CurvatureMemory:
 
 
 def row_covariance(A: Any) -> tuple[Floats, Floats]:
-    """Estimate the covariance of the rows of a matrix from some of them."""
+    """Estimate the covariance of the rows from some of them."""
     # Gives its r ≤ 500 largest eigenvalues, ascending, and their eigenvectors, (r, q).
     n, q = A.shape
     wide = q > _MANY_COLUMNS

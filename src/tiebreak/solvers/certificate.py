@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What all solvers report of how far a value is from the best one."""
+"""Relative gaps, which all solvers report."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ import math
 def relative_gap(difference: float, size: float) -> float:
     """Give ``difference / size``, not below 0, and 0 where the size is not positive.
 
-    It is inf if one of them is not finite: overflow certifies nothing, although a
-    quotient by inf, or a comparison with NaN, would look like 0.
+    It is inf if one of them is not finite: overflow certifies nothing.
     """
     if not (math.isfinite(difference) and math.isfinite(size)):
         return math.inf

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Which points of a set are the vertices of its convex hull.
 
-Up to a few dimensions Qhull lists the facets. Their number explodes with the dimension,
-so from there on small linear programs decide (Clarkson 1994): a point is in the hull of
-the vertices known so far, or a direction tells it from them, and the point that is
-furthest in that direction is a new vertex. Both know only the space that the points
-span, so that flat sets are nothing special.
+In few dimensions Qhull lists the facets. Their number explodes with the dimension, so
+from there on small linear programs decide (Clarkson 1994): a point is in the hull of
+the known vertices, or a direction separates it from them, and the point furthest in
+that direction is a new vertex. Both work in the space that the points span.
 """
 
 from __future__ import annotations
@@ -27,8 +26,7 @@ _TOLERANCE = 1e-9
 def hull_vertices(points: Floats, method: str = "choose") -> NDArray[np.int64]:
     """Find the points, all different, that are not in the convex hull of the others.
 
-    Gives row numbers, ascending; by Qhull up to six dimensions, unless ``method`` says
-    ``"qhull"`` or ``"programs"``.
+    Gives ascending row numbers; ``"choose"`` uses Qhull up to six dimensions.
     """
     n = len(points)
     flat = _span(points)
@@ -49,7 +47,7 @@ def hull_vertices(points: Floats, method: str = "choose") -> NDArray[np.int64]:
 
 
 def _span(points: Floats) -> Floats:
-    """Give coordinates in the space that the points span, at most 1 in size."""
+    """Coordinates in the span of the points, at most 1 in size."""
     centered = points - points.mean(axis=0)
     size = np.abs(centered).max(axis=0, initial=0.0)
     centered = centered[:, size > 0.0] / size[size > 0.0]
@@ -92,7 +90,7 @@ def _by_programs(points: Floats) -> NDArray[np.int64]:
 
 
 def _furthest(points: Floats, direction: Floats) -> int:
-    """Find the vertex furthest in a direction; of several the last in order."""
+    """Find the vertex furthest in a direction; of several the last."""
     # Points of a face that is hit flat are compared by coordinates, and the largest in
     # such an order is a vertex.
     reached = points @ direction

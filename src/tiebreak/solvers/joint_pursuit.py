@@ -5,16 +5,15 @@ M vectors f_v, each a sum of few columns of a dictionary of its own, make
 
     J(f) = Σ_v (c - 2 b·f_v + f_vᵀLf_v) + ν Σ_{v,u} (f_v - f_u)ᵀ L̄ (f_v - f_u)
 
-small, where L sees the first rows (the target) and L̄ sees others (the agreement). A
+small, where L acts on the first rows (the target) and L̄ on others (the agreement). A
 step adds one column k_v to every f_v. With k̄_v its part at the rows of L̄, the best
-multiples a solve the M × M system A a = e,
+multiples a solve A a = e,
 
     A_vv = k_vᵀLk_v + 2ν (M - 1) k̄_vᵀL̄k̄_v,      A_vu = -2ν k̄_vᵀL̄k̄_u,
 
-and J falls by eᵀA⁻¹e. The right side is e_v = k_v·q_v for minus half of the gradient,
-q_v; or e_v = k_v·q with the one q = b - L f̄ of the mean f̄ of all f_v. The search scores
-all columns of one dictionary at once, the others (index o) given, with A = -c off the
-diagonal of its row:
+and J falls by eᵀA⁻¹e. Here e_v = k_v·q_v with q_v minus half of the gradient, or e_v =
+k_v·q with q = b - L f̄ of the mean f̄ of all f_v. The search scores all columns of one
+dictionary at once, given the others (index o), with A = -c off the diagonal of its row:
 
     eᵀA⁻¹e = e_oᵀA_o⁻¹e_o + (e_v + c·A_o⁻¹e_o)² / (A_vv - c·A_o⁻¹c).
 
@@ -146,7 +145,7 @@ def pursue_jointly(
 
 
 def _measure(problem: JointProblem) -> Candidates:
-    """Find the diagonal of the system for every column of every dictionary."""
+    """Find A_vv for every column of every dictionary."""
     M, diagonal, eligible = len(problem.views), [], []
 
     def measure(block: Floats) -> Floats:
@@ -164,7 +163,7 @@ def _measure(problem: JointProblem) -> Candidates:
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """The columns of all dictionaries, and what is known of them before a step."""
+    """The columns of all dictionaries, prepared for a step."""
 
     views: Sequence[Dictionary]  # M dictionaries of m columns each
     diagonal: Floats  # (M, m): A_vv of every column
@@ -228,7 +227,7 @@ class SharedSearch:
         self._A = A[self._eligible]
 
     def best(self, e: Floats) -> Found | None:
-        """Give columns, multiples and gain of the best candidate, None if none."""
+        """Give columns, multiples and gain of the best candidate, or None."""
         if len(self._eligible) == 0:
             return None
         right = e[:, self._eligible].T
@@ -242,9 +241,9 @@ class SharedSearch:
 class FreeSearch:
     """A column of each dictionary by itself: m to the power of M candidates.
 
-    All of them are scored for M = 2, or if there are at most `ENUMERATED`. Otherwise
-    the search starts with the columns that are best without coupling and replaces one
-    after another, until the result is best in every single column.
+    All are scored for M = 2, or if there are at most `ENUMERATED`. Otherwise the search
+    replaces the columns that are best without coupling one after another, until no
+    single replacement helps.
     """
 
     def __init__(self, candidates: Candidates, cache_bytes: float) -> None:
@@ -253,7 +252,7 @@ class FreeSearch:
         self._tables: dict[tuple[int, int], Floats] = {}
 
     def best(self, e: Floats) -> Found | None:
-        """Give columns, multiples and gain of the best candidate, None if none."""
+        """As `SharedSearch.best`."""
         candidates = self._candidates
         M, m = e.shape
         if not candidates.eligible.any(axis=1).all():
@@ -277,7 +276,7 @@ class FreeSearch:
         return np.where(candidates.eligible, candidates.diagonal, 1.0)
 
     def _best_pair(self, e: Floats) -> Indices:
-        """Score all pairs of columns, blocks of the first against all of the second."""
+        """Score all pairs of columns, in blocks of the first."""
         eligible, m = self._candidates.eligible, e.shape[1]
         first, second = self._positive_diagonal()
         alone = e[0] ** 2 / first
@@ -314,7 +313,7 @@ class FreeSearch:
         return np.array(best[1:], dtype=np.intp)
 
     def _block_size(self) -> int:
-        """Count the columns whose products with all others fit in a part of memory."""
+        """Count the columns whose products with all others fit in memory."""
         view = self._candidates.views[0]
         size = 0.25 * self._cache_bytes / (8 * (view.n_rows + view.n_columns))
         return max(1, min(512, int(size)))
@@ -355,7 +354,7 @@ class FreeSearch:
         return found
 
     def _best_by_turns(self, e: Floats) -> Indices:
-        """Replace one column after another until none can be replaced by a better."""
+        """Replace one column after another until nothing improves."""
         candidates, chosen = self._candidates, self._uncoupled(e)
         M, best = len(e), -1.0
         for _ in range(_ROUNDS):

@@ -3,22 +3,20 @@ r"""A bundle method whose model of the function is a linear program.
 
 .. math:: \min_x\; \sum_{j<k} p_j |x_j| + R(x) \quad\text{with}\quad G x ≥ 0,
 
-R convex, not negative and piecewise linear, with far too many pieces to list. Every
-subgradient is a plane below R, and the minimum of the planes, a linear program, is a
-lower bound. Its solution is a vertex, so that variables which do not pay are exactly 0.
+R ≥ 0 convex and piecewise linear, with far too many pieces to list. Every subgradient
+is a plane below R, and the minimum of the planes, a linear program, is a lower bound.
+Its solution is a vertex, so unneeded variables are exactly 0.
 
-Planes alone describe a curved function badly. So the terms of R whose kink is close to
-the best point are written down as rows with slacks of their own, as many as `max_rows`,
-and only the sum of the others is a plane: the model is exact around that point, and the
-whole problem if all terms fit. Its minimum is looked for in a box around the best point
-that grows where that helped. Planes and rows serve for every penalty.
+Planes alone describe a curved function badly. So up to `max_rows` terms of R with kinks
+close to the best point become rows with slacks, and only the sum of the others is a
+plane: the model is exact around that point. It is minimized in a box that grows where
+that helped. Planes and rows serve every penalty.
 
-With many terms R is nearly smooth, and planes are slow. So the terms are first rounded
-off over a width, which Newton steps minimize with the penalty as it is, and the width
-is narrowed. The slope of a rounded term is a share between 0 and 1 of the slope of its
-line, so the sum of these shares is a plane below R; it proves a bound whose distance
-from the value falls with the square of the width. Few terms bend too little within a
-narrow width, and planes take over from there.
+With many terms R is nearly smooth, and planes are slow. So Newton steps first minimize
+the terms rounded off over a width that is narrowed. The slope of a rounded term is a
+share of the slope of its line, so the sum of these shares is a plane below R; its bound
+approaches the value with the square of the width. Where too few terms bend within the
+width, planes take over.
 """
 
 from __future__ import annotations
@@ -55,7 +53,7 @@ _ROUNDING = 1e-13
 
 
 class PiecewiseRisk(Protocol):
-    """What the solver needs of R. Entries of its design are at most 1 in size."""
+    """R as the solver needs it; entries of its design are at most 1 in size."""
 
     @property
     def n_variables(self) -> int:
@@ -69,17 +67,17 @@ class PiecewiseRisk(Protocol):
         """Give R and a subgradient at x."""
 
     def rows_near(self, x: Floats, max_rows: int) -> SlackRows:
-        """Write down the terms whose kinks are closest to x, about so many."""
+        """Give about so many terms whose kinks are closest to x."""
 
     # A risk may have ``smoothed(width)``: the same with its kinks rounded off, as a
     # `RoundedRisk`.
 
 
 class RoundedRisk(Protocol):
-    """A risk whose kinks are rounded off; nowhere below the risk itself."""
+    """A risk with rounded kinks; nowhere below the risk itself."""
 
     def expand(self, x: Floats) -> tuple[float, Floats]:
-        """Give the value and the gradient; plane and curvature then speak of x."""
+        """Give value and gradient at x, the point of plane and curvature."""
 
     def plane(self) -> Plane:
         """Give a plane below the risk, with the gradient as its slope."""
@@ -108,14 +106,14 @@ class LPBundleSolution:
 
 @dataclass(eq=False)
 class _Cut:
-    """A plane, and for how long nothing rested on it."""
+    """A plane, and for how long it was idle."""
 
     plane: Plane
     idle: int = 0
 
 
 class LPBundle:
-    """What is known of R, and the linear program made of it."""
+    """Planes and rows of R, and their linear program."""
 
     def __init__(
         self, risk: PiecewiseRisk, n_penalized: int, G: Any = None, max_rows: int = 3000
@@ -216,8 +214,8 @@ class LPBundle:
     ) -> tuple[float, Plane, int]:
         """Go close to the minimum by Newton steps on R rounded off, less and less.
 
-        The slope of the rounded R at a point is that of a plane below R, which is
-        learned and gives a bound. Returns the best bound, its plane and the steps.
+        The slopes of the rounded R are learned as planes. Returns the best bound, its
+        plane and the steps.
         """
         bound, proof, n_steps = -1.0, Plane(np.zeros(self.q), 0.0), 0
         few_terms = self.risk.n_rows <= self.max_rows
@@ -251,7 +249,7 @@ class LPBundle:
         return float(self._penalty @ np.abs(x[: self.k])) + risk
 
     def _visit(self, x: Floats, model_value: float, ended: str) -> float:
-        """Evaluate R at x and learn a plane there; a complete model knows R."""
+        """Evaluate R at x and learn a plane there."""
         if self._complete and ended == "optimal":
             return model_value - self._value(x, 0.0)
         risk, slope = self.risk.expand(x)
@@ -273,7 +271,7 @@ class LPBundle:
         return self.rows is not None and self.rows.rest is None
 
     def _split(self, M: Any) -> list[Any]:
-        """Write columns of x as those of its positive, negative and free parts."""
+        """Split columns of x into positive, negative and free parts."""
         M = sp.csr_array(M)
         return [M[:, : self.k], -M[:, : self.k], M[:, self.k :]]
 
@@ -312,7 +310,7 @@ class LPBundle:
         self._method = "choose"
 
     def _costs(self) -> Floats:
-        """Give the costs of all columns, and remember what they are multiplied by."""
+        """Give the costs of all columns, and keep their factors."""
         # Tolerances of the solver are absolute, and a small penalty must not be lost.
         largest = float(self._penalty.max(initial=0.0))
         self._unit = min(max(1.0, 1.0 / largest), _MOST_UNITS) if largest > 0 else 1.0
@@ -354,7 +352,7 @@ class LPBundle:
         self._lp.change_bounds(low, high, np.arange(k + q))
 
     def _prove(self) -> tuple[float, Plane]:
-        """Make a lower bound of the multipliers, whether or not they are optimal."""
+        """Make a lower bound of any multipliers."""
         assert self._lp is not None
         r, rows, dual = self.G.shape[0], self.rows, self._dual
         if len(dual) != self._lp.n_rows:
@@ -399,8 +397,8 @@ def _minimize_smooth(
 ) -> tuple[Floats, int, bool]:
     """Minimize Σ p_j |x_j| + S(x) by Newton steps with the penalty as it is.
 
-    Returns x, at which S was expanded last, the steps, and whether S bends too little
-    for the variables that matter, so that planes serve better.
+    Returns the last expanded x, the steps, and whether S bends too little for the
+    variables that matter, so that planes serve better.
     """
     value, slope = smooth.expand(x)
     few, damp, stalled = False, 0.0, 0
@@ -443,14 +441,14 @@ def _minimize_smooth(
 
 
 def _violation(x: Floats, slope: Floats, penalty: Floats) -> Floats:
-    """How far each slope is from those that a minimum has."""
+    """Distance of each slope from those of a minimum."""
     at_zero = np.maximum(np.abs(slope) - penalty, 0.0)
     return np.where(x == 0.0, at_zero, np.abs(slope + penalty * np.sign(x)))
 
 
 @njit(cache=True, nogil=True)
 def _newton_step(H: Floats, slope: Floats, x: Floats, penalty: Floats) -> Floats:
-    """Minimize slope·d + ½ d·H d + Σ p |x + d| by one coordinate after the other."""
+    """Minimize slope·d + ½ d·H d + Σ p |x + d| by coordinate descent."""
     n = len(x)
     d, gradient = np.zeros(n), slope.copy()
     first = 0.0

@@ -3,16 +3,15 @@ r"""Linear programs that are solved again and again, in one HiGHS object.
 
     minimize cost·x   subject to   lower ≤ A x ≤ upper,   bounds on x.
 
-Changed costs keep a basis primal feasible, and added rows or changed bounds keep it
-dual feasible, so that the next solution starts where the last one ended.
+Changed costs keep a basis primal feasible, added rows or changed bounds dual feasible,
+so the next solution starts where the last one ended.
 
 For :mod:`tiebreak.solvers.l1_bundle` parts of R are rows with slacks s ≥ 0,
 
     R(x) ≥ a·x + b + min { cost·s : S s + D x ≥ offset, s ≥ 0 }   for all x.
 
-Multipliers λ ≥ 0 of the rows with Sᵀλ ≤ cost make one plane of them, and a plane
-R(x) ≥ a·x + b with |a_j| ≤ p_j and no slope along the other variables proves that the
-minimum is at least b.
+Multipliers λ ≥ 0 with Sᵀλ ≤ cost make one plane of the rows, and a plane R(x) ≥ a·x + b
+with |a_j| ≤ p_j and no slope along the other variables proves a minimum of at least b.
 """
 
 from __future__ import annotations

@@ -1,17 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 r"""Newton's method for smooth convex functions, by factors or by conjugate gradients.
 
-Minimizes f over x, given value, gradient and Hessian, or only products with it. A step
-is halved until f falls by a share of what the gradient promises; f may be infinite
-outside its domain. There are two certificates:
+A step is halved until f falls by a share of what the gradient promises; f may be
+infinite outside its domain. There are two certificates:
 
 * the Newton decrement :math:`λ^2 = ∇f^\top (∇^2 f)^{-1} ∇f` of :func:`minimize_newton`:
-  λ²/2 is the distance to the minimum of the quadratic model at x, and so, near the
+  λ²/2 is the distance to the minimum of the quadratic model at x, and, near the
   solution, of f itself;
 * strong convexity in :func:`minimize_truncated`: if f - ½μ‖x‖² is convex for a known
   μ > 0, then :math:`f(x) - \min f ≤ ‖∇f(x)‖^2 / (2 μ)`, which is also the duality gap
-  of a support vector machine with a squared hinge at the dual point that belongs to x.
-  Newton's equation is then solved only as far as the step deserves it.
+  of an SVM with squared hinge at the dual point of x. Newton's equation is then solved
+  only as far as the step deserves it.
 """
 
 from __future__ import annotations
@@ -57,7 +56,7 @@ class SmoothObjective(Protocol):
         """Give f(x); infinite outside the domain."""
 
     def expand(self, x: Vector) -> tuple[float, Vector]:
-        """Give f and its gradient at x; the Hessian methods then speak of x."""
+        """Give f and its gradient at x, the point of the Hessian methods."""
 
     def hessian(self) -> Vector:
         """Give the Hessian at the last expanded point."""
@@ -78,7 +77,7 @@ class StronglyConvex(Protocol):
     max_products: int
 
     def expand(self, x: Vector) -> tuple[float, Vector]:
-        """Give f and its gradient at x; the Hessian methods then speak of x."""
+        """Give f and its gradient at x, the point of the Hessian methods."""
 
     def hessian_product(self, v: Vector) -> Vector:
         """Give the Hessian at the last expanded point times v."""
@@ -86,7 +85,7 @@ class StronglyConvex(Protocol):
     def preconditioner(self, n_products: int) -> Operator:
         """Give r to M⁻¹ r for an M near the Hessian at the last expanded point.
 
-        It is told how many products the step before needed, of `max_products`.
+        `n_products` is what the step before needed.
         """
 
 
@@ -103,7 +102,7 @@ class NewtonSolution:
     n_iter : int
         Number of Newton steps taken.
     converged : bool
-        Whether the gap is small enough, or as small as rounding allows.
+        Whether the gap is within the tolerance, or rounding allows no less.
     n_products : int
         Number of products with the Hessian.
     """
@@ -137,13 +136,12 @@ def minimize_newton(
     tol : float, default=1e-8
         Stop when ``λ²/2 ≤ tol² |f|``, or at a gap below 1e-12 that no longer shrinks.
     max_iter, min_iter : int, default=100 and 0
-        Largest and smallest number of steps. One step finds the direction also where f
-        hardly changes, as under a penalty so large that all of x is tiny.
+        Largest and smallest number of steps; one step finds the direction even where f
+        hardly changes.
     dense : bool, optional
         Whether to factor the Hessian instead; by default up to 1500 variables.
     precondition : callable, optional
-        Gives r to M⁻¹ r for conjugate gradients, M near the Hessian at the last
-        expanded point. Default: the diagonal.
+        r to M⁻¹ r, as `StronglyConvex.preconditioner`. Default: the diagonal.
 
     Returns
     -------
@@ -207,8 +205,8 @@ def _truncated_step(
 ) -> tuple[Vector, int]:
     """Solve Newton's equation as accurately as the step deserves, from λ²/2 ≤ limit on.
 
-    ``size`` is the gradient's square in the metric of ``near``, ``first`` that of the
-    first step. Also gives the number of products.
+    ``size`` and ``first`` are squared gradients in the metric of ``near``, of this and
+    the first step. Also gives the number of products.
     """
     # Far from the solution accuracy is wasted; near it the error of x shrinks to the
     # power of 5/4. A decrement that ends the search is worth knowing to a few digits.
@@ -306,8 +304,8 @@ def conjugate_gradients(
 ) -> tuple[Vector, int]:
     """Solve H x = b from x = 0, for a symmetric positive definite H known by products.
 
-    Every iterate is a descent direction of the quadratic ½ xᵀHx - bᵀx, so stopping
-    early is safe. It stops too where H shows no curvature, which only rounding does.
+    Every iterate is a descent direction of ½ xᵀHx - bᵀx, so stopping early is safe. It
+    also stops where rounding leaves H no curvature.
 
     Parameters
     ----------
@@ -324,17 +322,6 @@ def conjugate_gradients(
     -------
     x : ndarray of shape (q,)
     n_products : int
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from tiebreak.solvers import conjugate_gradients
-    >>> H = np.array([[2.0, 1.0], [1.0, 2.0]])
-    >>> x, n_products = conjugate_gradients(
-    ...     lambda v: H @ v, np.array([3.0, 3.0]), lambda r: r, lambda r, z: False, 5
-    ... )
-    >>> x, n_products
-    (array([1., 1.]), 1)
     """
     x = np.zeros_like(right_side)
     residual = right_side.copy()
@@ -358,9 +345,9 @@ def conjugate_gradients(
 def chord_steps(
     gradient: Operator, start: Vector, solve: Operator, accuracy: float
 ) -> Vector | None:
-    """Minimize from a point that is close, with one H⁻¹ that nearly fits.
+    """Minimize from a close point, with one H⁻¹ that nearly fits.
 
-    None where steps do not shrink; those to come may be as long as `accuracy` says.
+    None where steps do not shrink; `accuracy` bounds the steps that remain.
     """
     x, before = start, math.inf
     for _ in range(_MAX_CHORD_STEPS):
@@ -388,7 +375,7 @@ def _search(
     slope: float,
     value_at: Callable[[Vector], float] | None = None,
 ) -> tuple[Vector, float, Vector] | None:
-    """Halve a step until f falls enough; gives x, f and its gradient there, or None."""
+    """Halve a step until f falls enough; gives x, f and gradient, or None."""
     # With ``value_at`` a halved step is judged without its gradient. Close to the
     # solution the fall drowns in the rounding of f, and a full Newton step is right.
     allowed = value + 1e-13 * max(abs(value), np.finfo(float).tiny)
@@ -411,7 +398,7 @@ def _gap(gradient: Vector, step: Vector, value: float) -> float:
 
 
 def _factor_dense(hessian: Vector) -> Operator:
-    """Give r to H⁻¹ r by a Cholesky factor; a shift helps where H is not positive."""
+    """Give r to H⁻¹ r by Cholesky, shifted where H is not positive."""
     if not len(hessian):
         return lambda right_side: right_side
     scale = np.sqrt(np.maximum(np.diag(hessian), np.finfo(float).tiny))

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Greedy minimization of a quadratic function by columns of a dictionary.
 
-The function of the vector f is
+The function is
 
     J(f) = c - 2 b·f + fᵀLf,
 
 with L positive semidefinite, and f is a sum of few columns of the dictionary. With
-q = b - L f, adding the multiple a = k·q / kᵀLk of the column k is the best that k can
-do, and J falls by (k·q)² / kᵀLk. So one step is one product of the dictionary with q.
+q = b - L f, the best multiple of the column k is a = k·q / kᵀLk, and J falls by
+(k·q)² / kᵀLk. So one step is one product of the dictionary with q.
 
 Boundary conventions: of columns with equal gains, up to rounding, the first is taken; a
 column k with kᵀLk = 0, up to rounding, is never taken; with back-fitting, neither is
@@ -40,13 +40,13 @@ _EQUAL = 1e-10
 
 
 def first_best(gain: Floats) -> int:
-    """Find the first of the largest numbers, those equal up to rounding included."""
+    """Find the first of the largest numbers, equal up to rounding."""
     largest = gain.max()
     return int(np.argmax(gain >= largest - _EQUAL * abs(largest)))
 
 
 class Dictionary(Protocol):
-    """m columns of length n, which need not be in memory."""
+    """m columns of length n, perhaps not in memory."""
 
     n_columns: int
     n_rows: int
@@ -64,7 +64,7 @@ class Dictionary(Protocol):
 def measure_columns(
     dictionary: Dictionary, measure: Callable[[Floats], Floats]
 ) -> Floats:
-    """Measure all columns, and refuse a dictionary with values that are no numbers."""
+    """Measure all columns, and refuse values that are not finite."""
     with np.errstate(over="ignore", invalid="ignore"):
         measured = dictionary.measure(measure)
     if len(wrong := np.flatnonzero(~np.isfinite(measured).all(axis=1))):
@@ -82,10 +82,10 @@ class QuadraticForm(Protocol):
         """Give L v."""
 
     def measure(self, block: Floats) -> Floats:
-        """Give kᵀLk, and its size without cancellation, of columns in rows."""
+        """Give kᵀLk, and its size without cancellation."""
 
     def reduce(self, k: Floats) -> Floats:
-        """Take from k what L does not see, if that is simple, to keep digits."""
+        """Remove the null space of L from k, if simple, to keep digits."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +112,7 @@ def pursue(
     backfit: bool = True,
     prefit: bool = False,
 ) -> PursuitPath:
-    """Minimize c - 2 b·f + fᵀLf greedily, one column of a dictionary after another."""
+    """Minimize c - 2 b·f + fᵀLf greedily by columns of a dictionary."""
     # With back-fitting every column serves once.
     most = min(dictionary.n_columns, dictionary.n_rows) if backfit else n_steps
     state = _Pursuit(dictionary, form, b, c, min(n_steps, most))
@@ -134,11 +134,10 @@ def penalize_path(
     b: Floats,
     alpha: float,
 ) -> PursuitPath:
-    """Solve for the coefficients of every step again, with α aᵀGa on top of J.
+    """Solve for the coefficients of every step again, with α aᵀGa added to J.
 
     ``values`` has the columns taken, one in each row, and ``inner`` is G, shape (k, k).
-    The objective is then J with the penalty; columns that are taken later make it
-    smaller still. A G that is not positive semidefinite may be a LinAlgError.
+    A G that is not positive semidefinite may be a LinAlgError.
     """
     values = np.array([form.reduce(own) for own in values]).reshape(values.shape)
     system = values @ form.product(np.ascontiguousarray(values.T)) + alpha * inner
@@ -183,7 +182,7 @@ class _Pursuit:
         self.new: tuple[Floats, float] | None = None
 
     def find_gains(self, prefit: bool) -> Floats:
-        """Give the fall of J for every column: the one product of a step."""
+        """Give the fall of J for every column."""
         if prefit and self.new is not None:
             direction, along = self.new
             shared = self.dictionary.products(direction)
@@ -197,7 +196,7 @@ class _Pursuit:
         return self.e**2 / self.left
 
     def best(self, gain: Floats) -> int | None:
-        """Give the column of the largest gain, or None if none is worth a step."""
+        """Give the column of the largest gain, or None."""
         j = first_best(gain)
         return j if gain[j] > _NOTHING * self.c else None
 
@@ -234,7 +233,7 @@ class _Pursuit:
 
 
 def _single_step(state: _Pursuit, gain: Floats, prefit: bool) -> bool:
-    """Add a multiple of one column; say whether there was one worth it."""
+    """Add a multiple of one column; say whether one was worth it."""
     j = state.best(gain)
     if j is None:
         return False
@@ -287,7 +286,7 @@ def _backfitted_step(state: _Pursuit, gain: Floats, prefit: bool) -> bool:
 
 
 def _new_part(state: _Pursuit) -> tuple[Floats, float]:
-    """Give L u and u·q, where u is what the last column adds, of unit size."""
+    """Give L u and u·q for the unit part u that the last column adds."""
     # The columns of K T⁻ᵀ are those of K, made orthogonal and of unit size.
     last = np.zeros(len(state.triangle))
     last[-1] = 1.0

@@ -6,8 +6,8 @@ The minimizer of ‖t - Z x‖² + α‖x‖² solves (H + α I) x = h in either
 - of the columns of Z: H = ZᵀZ and h = Zᵀt;
 - of its rows, with x = Zᵀ b: H = ZZᵀ and h = t, solved for b.
 
-Where α is below what rounding leaves of H, directions that H does not know either are
-left out: the solution is then that of least norm, the limit for α → 0.
+Where α is below the rounding of H, directions in its null space are left out: the
+solution is that of least norm, the limit for α → 0.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class RidgeSolution:
 
 
 class RidgeSystem:
-    """(H + α I) x = h for a symmetric positive semidefinite H that is there."""
+    """(H + α I) x = h for a positive semidefinite H in memory."""
 
     def __init__(self, H: Floats, h: Floats) -> None:
         self.H, self.h = np.require(H, requirements=["C", "W"]), h
@@ -63,7 +63,7 @@ class RidgeSystem:
         return np.maximum(values, 0.0), vectors, vectors.T @ self.h
 
     def solve(self, alpha: float) -> RidgeSolution:
-        """Solve for one α, by a Cholesky factor where rounding allows it."""
+        """Solve for one α, by Cholesky where rounding allows it."""
         if alpha <= self.floor:
             return self.solve_again(alpha)
         if not len(self.h):
@@ -84,7 +84,7 @@ class RidgeSystem:
         return RidgeSolution(x, square, 1, "cholesky", image=image)
 
     def solve_again(self, alpha: float) -> RidgeSolution:
-        """Solve for one α of several, from an eigendecomposition that is made once."""
+        """Solve for one of several α, by one eigendecomposition."""
         values, vectors, along = self._eigen
         curvature = values + alpha
         known = curvature > self.floor
@@ -116,8 +116,8 @@ def solve_by_products(
 ) -> RidgeSolution:
     """Solve (H + α I) x = h by preconditioned conjugate gradients.
 
-    The residual that the iteration keeps up to date drifts from the true one, so it is
-    computed anew whenever it seems small enough, and the iteration goes on from there.
+    The updated residual drifts from the true one, so it is computed anew whenever it
+    seems small enough.
     """
 
     def shifted(v: Floats) -> Floats:

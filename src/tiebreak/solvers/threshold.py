@@ -2,10 +2,9 @@
 """The tie threshold of least 0-1 loss, found exactly by sorting once.
 
 A comparison with difference d is called a tie when ``|d| <= τ`` and otherwise has the
-sign of d. The loss changes only where τ passes some ``|d|``, so it is constant on
-intervals ``[a_j, a_{j+1})`` between consecutive sizes. Sizes that differ by less than
-1e-9 of the largest are taken as equal: a solver cannot tell them apart, and a threshold
-between them would call equal differences different.
+sign of d, so the loss is constant on intervals ``[a_j, a_{j+1})`` between consecutive
+``|d|``. Those that differ by less than 1e-9 of the largest are taken as equal: a solver
+cannot tell them apart.
 """
 
 from __future__ import annotations
@@ -21,8 +20,8 @@ def best_threshold(
 ) -> tuple[float, float]:
     """Give τ ≥ 0 with the least weight of wrong outcomes, and that weight.
 
-    Among optimal intervals the lowest is taken, and of it the midpoint; neighboring
-    ones of equal loss count as one. Of the last, which has no end, it is the beginning.
+    It is the midpoint of the lowest optimal interval, neighbors of equal loss joined;
+    of the last, which has no end, the beginning.
     """
     size, place = np.unique(np.abs(difference), return_inverse=True)
     # Sizes apart by no more than rounding are one size: they move together.

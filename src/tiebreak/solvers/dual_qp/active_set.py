@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Newton steps on the free variables: a primal-dual active-set method.
 
-Given a guess of which variables sit at a bound, the optimality conditions of the others
+Given a guess of which variables are at a bound, the optimality conditions of the others
 are one linear system,
 
-    M_FF d + Eᵀβ = e_F,    E d = -(what the blocks are out of balance by),
+    M_FF d + Eᵀβ = e_F,    E d = -(the imbalance of the blocks),
 
-with M the matrix of the problem, F the free variables and E summing them up per block.
-Those that leave the box go to the bound they crossed, those at a bound that the
-gradient pulls inside become free, and the guess is right when nothing changes: usually
-after three to five systems once the rounds have come near. On a matrix with fewer
+with M the matrix of the problem, F the free variables and E their sums per block.
+Variables that leave the box go to the bound they crossed, those at a bound that the
+gradient pulls inside become free, until nothing changes. On a matrix with fewer
 dimensions than free variables it can cycle; then the point is left untouched.
 
 A guess is also found by following a solution for other bounds, change after change.
@@ -92,14 +91,14 @@ class ActiveSet:
         return False
 
     def keep(self, old: DualQP, last: DualSolution) -> np.ndarray:
-        """Guess that the same variables are at a bound as for other bounds."""
+        """Start from the active set of other bounds."""
         q = self.state.problem
         s = np.clip(last.s, q.lower, q.upper)
         s = np.where(last.s <= old.lower, q.lower, s)
         return np.where(last.s >= old.upper, q.upper, s)
 
     def follow(self, old: DualQP, last: DualSolution) -> np.ndarray | None:
-        """Follow the solution of a box with other bounds to these, if that is cheap."""
+        """Follow the solution from other bounds, if that is cheap."""
         # While the bounds move the solution is piecewise linear in them.
         q, n = self.state.problem, self.rows.n_rows
         upper, lower = last.s >= old.upper, last.s <= old.lower
@@ -146,7 +145,7 @@ class ActiveSet:
     def _solve(
         self, free: np.ndarray, e: np.ndarray, wanted: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray] | None:
-        """Newton step of the free variables, with sums ``wanted``, and the levels."""
+        """Newton step of the free variables to sums ``wanted``, and the levels."""
         # None when the system cannot be solved; NaN for blocks without a free variable.
         q = self.state.problem
         try:
@@ -161,7 +160,7 @@ class ActiveSet:
     def _solve_box(
         self, free: np.ndarray, e: np.ndarray, wanted: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray] | None:
-        """Solve for one block by a system with an unknown per row."""
+        """Solve one block, with an unknown per row."""
         # Two free variables of one row, a tie and its mirror, have opposite signs
         # there: only their difference moves f, and their sum is free to restore the
         # balance. Optimality in the sum says what the level is, so it is no longer an
@@ -193,7 +192,7 @@ class ActiveSet:
     def _solve_blocks(
         self, free: np.ndarray, e: np.ndarray, wanted: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray] | None:
-        """Solve with an unknown per free variable, and one per block that has any."""
+        """Solve with an unknown per free variable and per block."""
         # M_FF alone is often singular (variables share rows, there are more of them
         # than it has dimensions) where the system is not: `_solve_for` adds a multiple
         # of EᵀE, which changes no solution. A small ridge decides what is left
@@ -215,7 +214,7 @@ class ActiveSet:
     def _complete(
         self, levels: np.ndarray, side: np.ndarray, e: np.ndarray
     ) -> np.ndarray:
-        """Levels of blocks without a free variable, NaN so far: between the sides."""
+        """Set NaN levels, of blocks without a free variable, between the sides."""
         if not np.isnan(levels).any():
             return levels
         first = self.state.problem.starts[:-1]
@@ -253,7 +252,7 @@ class ActiveSet:
 
 @njit(cache=True, nogil=True)
 def follow_bounds(K, variables, system, way, point, pace):  # type: ignore[no-untyped-def]
-    """Follow the solution while the bounds move by ``rates``; whether to the end."""
+    """Follow the solution while the bounds move by ``rates``; True at the end."""
     # ``Q`` is the inverse of the system of the level and of k free variables, ``x`` and
     # ``f`` how fast these and the values of the rows move, ``off`` how far gradients at
     # a bound are from the level. Where a variable arrives at a bound or leaves it, they

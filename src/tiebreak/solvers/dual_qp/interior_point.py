@@ -8,13 +8,11 @@ conditions are
 
 and every Newton step reduces to a symmetric system of q r unknowns (q directions), and
 one with an unknown per balance. The first is formed in O(n r²) for every two directions
-that share a block, from the inverse barrier weights collected per row and block.
-Variables of one block and one sign are a *part*; the passes go through part after part.
-Fifteen to twenty steps are usual. Predictor and corrector as Mehrotra 1992.
+that share a block. Predictor and corrector as Mehrotra 1992.
 
-In the compiled passes ``point`` has shape (5, m): the variables s, their slacks p and t
-to the lower and upper bound, and the multipliers z and w of these bounds. ``values``
-and ``weights`` have shape (parts, n); ``starts`` says where a part begins.
+Variables of one block and one sign are a *part*. In the compiled passes ``point`` of
+shape (5, m) holds s, p, t, z and w; ``values`` and ``weights`` have shape (parts, n);
+``starts`` says where a part begins.
 """
 
 from __future__ import annotations
@@ -39,8 +37,8 @@ def interior_point(
 ) -> int:
     """Solve from scratch to a relative gap and residual of ``tol``; returns the steps.
 
-    The barrier goes down to tol²: then a variable is either closer to its bound than
-    that, or its multiplier is within tol. ``state`` takes a point of larger dual value.
+    The barrier falls to tol²: then a variable is that close to its bound, or its
+    multiplier is within tol. ``state`` takes a point of larger dual value.
     """
     q, order, of_block = _parts(state.problem)
     # Unit-free variables: the largest bound is 1 and y is of order 1.
@@ -114,7 +112,7 @@ def interior_point(
 
 
 def _parts(q: DualQP) -> tuple[DualQP, np.ndarray, np.ndarray]:
-    """The problem with a block per sign, the order of variables, the block of parts."""
+    """The problem with a block per sign, its order, and blocks of parts."""
     if not q.is_signed:
         return q, np.arange(q.size), np.arange(q.n_blocks)
     key = 2 * q.block + (q.sign < 0)
@@ -143,11 +141,11 @@ class _Newton:
         self._sums = np.empty((q.n_blocks, self.n))
 
     def directions(self, s: np.ndarray) -> np.ndarray:
-        """What the variables make of the directions, shape (q, r)."""
+        """Directions of the variables, shape (q, r)."""
         return self.root * (self.q.collect(s, self.n) @ self.F.T)
 
     def values(self, u: np.ndarray) -> np.ndarray:
-        """What the rows see of the directions u, per block; shape (B, n)."""
+        """Values of the directions u at the rows, per block; shape (B, n)."""
         return self.q.loading @ (self.root * (u @ self.F))
 
     def prepare(self, point: np.ndarray) -> None:
@@ -193,7 +191,7 @@ class _Newton:
         balance: np.ndarray,
         out: np.ndarray,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Write the step of s into ``out``; returns those of directions and levels."""
+        """Write the step of s into ``out``; returns directions and levels."""
         q, sums = self.q, self._sums
         collect_weighted(self.inverse, gradient, q.row, q.starts, sums)
         right = missing + self.root * ((q.loading.T @ sums) @ self.F.T)
@@ -212,7 +210,7 @@ class _Newton:
 
 
 def _weighted_gram(F: np.ndarray, weight: np.ndarray, half: bool) -> np.ndarray:
-    """``F diag(weight) Fᵀ``, a slice of columns at a time, in threads."""
+    """``F diag(weight) Fᵀ``, in slices of columns, in threads."""
     # With ``half``, where no weight may be negative, only its lower part.
     root = np.sqrt(weight) if half else weight
 
@@ -227,7 +225,7 @@ def _weighted_gram(F: np.ndarray, weight: np.ndarray, half: bool) -> np.ndarray:
 
 
 def _to_bounds(q: DualQP, scale: float, point: np.ndarray, tol: float) -> np.ndarray:
-    """Undo the scaling, exactly at a bound where the multiplier outweighs the slack."""
+    """Undo the scaling; snap to a bound where the multiplier exceeds the slack."""
     # Where the multiplier itself is within the tolerance, nothing is gained by it.
     s, p, t, z, w = point
     width = (q.upper - q.lower) / scale
@@ -239,7 +237,7 @@ def _to_bounds(q: DualQP, scale: float, point: np.ndarray, tol: float) -> np.nda
 
 @njit(cache=True, nogil=True)
 def barrier_gradient(point, y, values, row, starts, levels, out):  # type: ignore[no-untyped-def]
-    """Write ``e - β`` into ``out``; returns complementarity and largest residual."""
+    """Write ``e - β`` into ``out``; returns complementarity and residual."""
     complementarity = 0.0
     residual = 0.0
     for b in range(len(levels)):
@@ -273,7 +271,7 @@ def collect_weighted(inverse, gradient, row, starts, out):  # type: ignore[no-un
 
 @njit(cache=True, nogil=True)
 def newton_step(inverse, gradient, values, row, starts, levels, out):  # type: ignore[no-untyped-def]
-    """Write the step of s, given those of the values and levels, into ``out``."""
+    """Write the step of s for those of values and levels into ``out``."""
     for b in range(len(levels)):
         for i in range(starts[b], starts[b + 1]):
             rest = gradient[i] - values[b, row[i]] - levels[b]
@@ -282,7 +280,7 @@ def newton_step(inverse, gradient, values, row, starts, levels, out):  # type: i
 
 @njit(cache=True, nogil=True)
 def corrected_gradient(point, first, center, gradient, out):  # type: ignore[no-untyped-def]
-    """Write the right side of the corrector, after the predictor's step ``first``."""
+    """Write the right side of the corrector after the step ``first``."""
     for i in range(len(first)):
         p, t, z, w = point[1, i], point[2, i], point[3, i], point[4, i]
         ds = first[i]
@@ -293,7 +291,7 @@ def corrected_gradient(point, first, center, gradient, out):  # type: ignore[no-
 
 @njit(cache=True, nogil=True)
 def step_lengths(point, first, step, center, sums):  # type: ignore[no-untyped-def]
-    """Longest step, up to 1, that keeps slacks and multipliers positive."""
+    """Longest step up to 1 that keeps slacks and multipliers positive."""
     # ``first`` is the predictor's step that the corrector knows; zeros for the
     # predictor itself. Into ``sums`` go the three terms by which complementarity then
     # changes.
@@ -320,7 +318,7 @@ def step_lengths(point, first, step, center, sums):  # type: ignore[no-untyped-d
 
 @njit(cache=True, nogil=True)
 def advance(point, first, step, center, length):  # type: ignore[no-untyped-def]
-    """Move ``point`` in place; the multipliers follow from the step of s."""
+    """Move ``point`` in place by the step of s."""
     for i in range(len(step)):
         p, t, z, w = point[1, i], point[2, i], point[3, i], point[4, i]
         ds, d0 = step[i], first[i]

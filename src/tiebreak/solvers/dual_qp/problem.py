@@ -4,24 +4,23 @@
     maximize    yᵀs - ½ Σₖ cₖᵀ K cₖ
     subject to  lower ≤ s ≤ upper,  and  Σ s = 0 in every block if there is a balance,
 
-with ``cₖ[j] = Σ {signᵢ loading[blockᵢ, k] sᵢ : rowᵢ = j}``. So between two variables
-the matrix of the problem is ``signᵢ signₗ F[blockᵢ, blockₗ] K[rowᵢ, rowₗ]`` with F =
-loading loadingᵀ. One column of ones is one direction that all blocks share; more
-columns, a multiple of the identity, give every block a direction of its own besides. A
-box is the case of one block and one direction, where signs let variables share a row.
-All sums are sums, never means. The primal is
+with ``cₖ[j] = Σ {signᵢ loading[blockᵢ, k] sᵢ : rowᵢ = j}``. So the matrix of the
+problem is ``signᵢ signₗ F[blockᵢ, blockₗ] K[rowᵢ, rowₗ]`` with F = loading loadingᵀ.
+A column of ones is a direction that all blocks share; a multiple of
+the identity gives every block a direction of its own. A box has one block and one
+direction, and signs let variables share a row. The primal is
 
     minimize over u, β   ½ Σₖ ‖uₖ‖² + Σᵢ upperᵢ (eᵢ - β_b)₊ - lowerᵢ (β_b - eᵢ)₊,
 
 where ``fₖ = K cₖ`` are the values of ``uₖ``, the gradient of the dual is ``eᵢ = yᵢ -
 signᵢ Σₖ loading[b, k] fₖ[rowᵢ]``, and β_b is the multiplier of the balance of the block
-b of variable i, or 0 if there is no balance. For a given u the best β is found exactly,
-by sorting, and the duality gap is a sum of terms that are each non-negative,
+b of variable i, or 0 without a balance. The best β for a given u is found exactly, by
+sorting, and the duality gap is a sum of non-negative terms,
 
     gap = Σᵢ (upperᵢ - sᵢ)(eᵢ - β_b)₊ + (sᵢ - lowerᵢ)(β_b - eᵢ)₊,
 
-so it is computed without cancellation. Adding a constant to y in a balanced block
-changes only its β, by which callers keep ``eᵢ`` close to zero, where 1e-20 counts.
+computed without cancellation. Adding a constant to y in a balanced block changes only
+its β; callers use this to keep ``eᵢ`` close to zero, where 1e-20 counts.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ _ROUNDING = 4.0 * float(np.finfo(np.float64).eps)
 
 @dataclass(frozen=True, eq=False)
 class DualQP:
-    """Data of the problem; arrays of shape (m,) unless another is said."""
+    """Data of the problem; arrays have shape (m,) by default."""
 
     linear: np.ndarray  # the vector y of the objective
     lower: np.ndarray  # finite bounds, lower ≤ 0 ≤ upper
@@ -74,7 +73,7 @@ class DualQP:
         block: np.ndarray,
         loading: np.ndarray,
     ) -> DualQP:
-        """Make the problem of several blocks, without signs and each with a balance."""
+        """Make a problem of several balanced blocks without signs."""
         sign = np.ones(len(linear))
         return cls(linear, lower, upper, row, sign, block, loading, True)
 
@@ -116,7 +115,7 @@ class DualQP:
 
     @cached_property
     def starts(self) -> np.ndarray:
-        """First variable of every block, and m at the end; shape (B + 1,)."""
+        """First variable of every block, then m; shape (B + 1,)."""
         return np.searchsorted(self.block, np.arange(self.n_blocks + 1))
 
     @cached_property
@@ -126,31 +125,31 @@ class DualQP:
 
     @cached_property
     def loads(self) -> np.ndarray:
-        """How much each variable takes of each direction, shape (m, q)."""
+        """Loading of each variable on each direction, shape (m, q)."""
         return self.sign[:, None] * self.loading[self.block]
 
     def diagonal(self, of_rows: np.ndarray) -> np.ndarray:
-        """Diagonal of the matrix of the problem, given that of K; shape (m,)."""
+        """Diagonal of the matrix, given that of K; shape (m,)."""
         return of_rows[self.row] * self.squared_loading[self.block]
 
     def collect(self, s: np.ndarray, n_rows: int) -> np.ndarray:
-        """``c``: the variables added up per direction and row, shape (q, n_rows)."""
+        """``c``: sums of variables per direction and row, shape (q, n_rows)."""
         signed = self.sign * s if self.is_signed else s
         place = self.block * n_rows + self.row
         per_block = np.bincount(place, signed, self.n_blocks * n_rows)
         return self.loading.T @ per_block.reshape(-1, n_rows)
 
     def values(self, f: np.ndarray) -> np.ndarray:
-        """What every variable sees of the directions ``f``, shape (m,)."""
+        """Values of the directions ``f`` at every variable, shape (m,)."""
         seen = (self.loading @ f)[self.block, self.row]
         return self.sign * seen if self.is_signed else seen
 
     def largest_values(self, error: np.ndarray) -> np.ndarray:
-        """What errors of the directions may change in `values` at most, shape (m,)."""
+        """Bound on `values` for errors of the directions, shape (m,)."""
         return (np.abs(self.loading) @ error)[self.block, self.row]
 
     def matrix(self, rows: MatrixRows, which: np.ndarray, dtype: type) -> np.ndarray:
-        """The matrix of the problem between some of its variables."""
+        """The matrix of the problem between some variables."""
         K = rows.block(self.row[which], self.sign[which], dtype)
         mine = self.loading[self.block[which]]
         if self.n_directions > 1 or not (mine == 1.0).all():
@@ -160,7 +159,7 @@ class DualQP:
     def add(
         self, rows: MatrixRows, which: np.ndarray, step: np.ndarray, f: np.ndarray
     ) -> None:
-        """Add the effect of a step of some variables to ``f`` in place."""
+        """Add a step of some variables to ``f`` in place."""
         if self.n_blocks == 1 == self.n_directions:
             if len(which):
                 rows.add(self.row[which], self.loads[which, 0] * step, f[0])
@@ -197,7 +196,7 @@ class DualSolution:
 
 
 class DualState:
-    """A feasible point with its gradient, updated in place by the solvers."""
+    """A feasible point with its gradient, updated in place."""
 
     def __init__(
         self, problem: DualQP, s: np.ndarray, f: np.ndarray, diagonal: np.ndarray
@@ -212,7 +211,7 @@ class DualState:
         return self.problem.linear - self.problem.values(self.f)
 
     def sides(self, e: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The gradient where a variable can grow, and where it can shrink."""
+        """The gradient of variables that can grow, and that can shrink."""
         # Elsewhere -inf and inf; both of shape (m,).
         q = self.problem
         growing = np.where(self.s < q.upper, e, -np.inf)
@@ -233,13 +232,13 @@ class DualState:
         return max(float((top - bottom).max()), 0.0)
 
     def imbalance(self, s: np.ndarray) -> np.ndarray:
-        """Sum of ``s`` over every block that must be in balance."""
+        """Sum of ``s`` over every balanced block."""
         if not self.problem.balanced:
             return np.empty(0)
         return np.add.reduceat(s, self.problem.starts[:-1])
 
     def rebalanced(self, s: np.ndarray) -> np.ndarray:
-        """Bring every block of ``s`` into balance, inside the box."""
+        """Balance every block of ``s`` inside the box."""
         # What is left over is spread over the variables that have room, in proportion.
         q, out = self.problem, s.copy()
         for b in range(len(q.starts) - 1 if q.balanced else 0):
@@ -258,7 +257,7 @@ class DualState:
         return out
 
     def tolerance(self, tol: float) -> float:
-        """``tol`` in units of ``f``: as is, or relative where ``f`` is tiny."""
+        """``tol`` in units of ``f``, relative where ``f`` is tiny."""
         # The scale is the largest share of one variable in what it sees of ``f``. It is
         # as small as the bounds are, but unlike ``f`` itself it does not vanish when
         # the best ``f`` is zero.
@@ -266,7 +265,7 @@ class DualState:
         return tol * min(1.0, float(share.max(initial=0.0)))
 
     def rounding(self) -> float:
-        """A violation that may be nothing but rounding, in units of ``f``."""
+        """A violation that may be rounding, in units of ``f``."""
         # At huge bounds, ``f`` is a small difference of large sums.
         size = np.sqrt(self.diagonal)
         return 1e-13 * float(np.abs(self.s) @ size) * float(size.max())
@@ -299,7 +298,7 @@ class DualState:
         return float(self.problem.linear @ s - 0.5 * (coef * f).sum())
 
     def keep_if_better(self, s: np.ndarray, f: np.ndarray) -> bool:
-        """Take over a point if its dual objective is larger; says whether it was."""
+        """Take over a point of larger dual objective; return whether."""
         better = self.dual(s, f) > self.dual(self.s, self.f)
         if better:
             self.s[:], self.f[:] = s, f

@@ -2,19 +2,17 @@
 """Rounds of cheap steps: working sets for any matrix, sweeps for a linear kernel.
 
 *Working sets* are sequential minimal optimization, many at a time. Each round takes the
-variables that violate optimality most, half from either side and of every block that
-violates at all the worst, with those of the round before, solves that subproblem by
-compiled pair steps on a part of the matrix that fits the processor's cache, and then
-updates the values of all rows once.
+worst violators of optimality, half from either side and the worst of every violating
+block, with those of the round before, solves that subproblem by pair steps on a matrix
+that fits the cache, and updates all rows once.
 
 *Sweeps* need no row of the matrix: the directions are kept as weights of the features,
-and a pair step costs as much as the features of two items. Every sweep pairs the
-variable of a block that wants to grow most with the one that wants to shrink most, the
-second with the second and so on, and takes these steps, the largest violation first.
+and a pair step costs the features of two items. A sweep pairs the variables of a block
+that want to grow most with those that want to shrink most, the largest violation first.
 
-Boundary conventions: a variable exactly at a bound cannot move past it; two
-candidates of equal gain are resolved to the lower index; a curvature at or below
-1e-12 (duplicated comparisons) is treated as 1e-12, so that the step runs to a bound.
+Boundary conventions: a variable exactly at a bound cannot move past it; of two
+candidates of equal gain the lower index is taken; a curvature at or below 1e-12
+(duplicated comparisons) is treated as 1e-12, so that the step runs to a bound.
 """
 
 from __future__ import annotations
@@ -53,7 +51,7 @@ class Rounds(ABC):
         self.n_rounds = 0
 
     def run(self, eps: float, max_steps: int, max_rounds: int) -> float:
-        """Work until the violation is at most ``eps`` or a budget is spent."""
+        """Work until the violation is at most ``eps``, within a budget."""
         stop_steps = self.n_steps + max_steps
         stop_rounds = self.n_rounds + max_rounds
         while True:
@@ -70,7 +68,7 @@ class Rounds(ABC):
 
     @abstractmethod
     def _round(self, e: np.ndarray, eps: float, violation: float) -> int:
-        """Improve the point once, from its gradient; returns the steps taken."""
+        """Improve the point once; returns the steps taken."""
 
 
 class WorkingSets(Rounds):
@@ -106,7 +104,7 @@ class WorkingSets(Rounds):
         return n_steps
 
     def _matrix(self, chosen: np.ndarray) -> np.ndarray:
-        """Form the matrix of a working set; that of all variables only once."""
+        """Form the matrix of a working set; that of all only once."""
         q = self.state.problem
         if len(chosen) < q.size:
             return q.matrix(self.rows, chosen, np.float64)
@@ -115,7 +113,7 @@ class WorkingSets(Rounds):
         return self._whole
 
     def _select(self, e: np.ndarray, eps: float) -> np.ndarray:
-        """The worst violators of either side, then the last set, free ones first."""
+        """The worst violators of either side, then the last set."""
         q, s = self.state.problem, self.state.s
         if self._size == q.size:
             return np.arange(q.size)
@@ -157,7 +155,7 @@ class Sweeps(Rounds):
         self._bounds = np.stack([state.problem.lower, state.problem.upper])
 
     def run(self, eps: float, max_steps: int, max_rounds: int) -> float:
-        """Work as :meth:`Rounds.run` does, from wherever others moved the point."""
+        """Work as :meth:`Rounds.run` does, from the current point."""
         coef = self.state.problem.collect(self.state.s, self.rows.n_rows)
         self._weights = np.stack([self.rows.X.T @ c for c in coef])
         return super().run(eps, max_steps, max_rounds)
@@ -179,7 +177,7 @@ class Sweeps(Rounds):
         return n_steps
 
     def _pairs(self, e: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Variables to grow and to shrink, pair by pair, the worst violation first."""
+        """Pairs of variables to grow and to shrink, the worst first."""
         q = self.state.problem
         growing, shrinking = self.state.sides(e)
         up, down = [], []
@@ -209,7 +207,7 @@ def _flat_table(X: Table) -> tuple[np.ndarray, ...]:
 
 @njit(cache=True, nogil=True)
 def find_violation(e, s, lower, upper):  # type: ignore[no-untyped-def]
-    """Find the variable that gains most by growing, and how much a pair violates."""
+    """Find the variable that gains most by growing, and the violation."""
     i = -1
     highest = -np.inf
     lowest = np.inf
@@ -239,7 +237,7 @@ def find_partner(row, diagonal, e, s, lower, own, highest):  # type: ignore[no-u
 
 @njit(cache=True, nogil=True)
 def move_pair(s, i, j, move, upper, lower):  # type: ignore[no-untyped-def]
-    """Grow s[i] and shrink s[j] as far as their bounds allow; gives how far."""
+    """Grow s[i] and shrink s[j] within their bounds; gives how far."""
     room_i = upper - s[i]
     room_j = s[j] - lower
     if room_i <= move and room_i <= room_j:
@@ -253,7 +251,7 @@ def move_pair(s, i, j, move, upper, lower):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def solve_blocks(K, e, s, lower, upper, starts, eps, max_steps):  # type: ignore[no-untyped-def]
-    """Move pairs inside blocks until no block violates optimality by more than eps."""
+    """Move pairs inside blocks until no violation exceeds eps."""
     # On entry ``e`` is the gradient at ``s``; on exit both are updated in place, and
     # the sum of every block is what it was. The pair is taken from the block that
     # violates most: its first variable violates most, the second gains most. Returns
@@ -289,7 +287,7 @@ def solve_blocks(K, e, s, lower, upper, starts, eps, max_steps):  # type: ignore
 
 @njit(cache=True, nogil=True)
 def solve_box(K, e, s, lower, upper, eps, max_steps):  # type: ignore[no-untyped-def]
-    """Move single variables, the largest gain first, until no gradient exceeds eps."""
+    """Move single variables, largest gain first, until no gradient exceeds eps."""
     # On entry ``e`` is the gradient at ``s``; on exit both are updated in place.
     # Returns the number of steps.
     for step in range(max_steps):
@@ -318,7 +316,7 @@ def solve_box(K, e, s, lower, upper, eps, max_steps):  # type: ignore[no-untyped
 
 @njit(cache=True, nogil=True)
 def weighted_row(table, r, loading, weights):  # type: ignore[no-untyped-def]
-    """What row r sees of the directions, with the loading of its block."""
+    """Value of the directions at row r, with its block's loading."""
     values, number, starts, shift = table
     total = 0.0
     for k in range(len(loading)):
@@ -330,7 +328,7 @@ def weighted_row(table, r, loading, weights):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def squared_distance(table, r, o):  # type: ignore[no-untyped-def]
-    """Squared distance of the features of rows r and o, whose numbers ascend."""
+    """Squared distance of the sparse rows r and o, whose numbers ascend."""
     values, number, starts, shift = table
     total = 0.0
     a, b = starts[r], starts[o]
@@ -350,7 +348,7 @@ def squared_distance(table, r, o):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def add_row(table, r, loading, step, weights):  # type: ignore[no-untyped-def]
-    """Add ``step`` times row r to the directions, with the loading of its block."""
+    """Add ``step`` times row r to the directions, with its block's loading."""
     values, number, starts, shift = table
     for k in range(len(loading)):
         if loading[k] != 0.0:
@@ -360,7 +358,7 @@ def add_row(table, r, loading, step, weights):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def sweep_pairs(table, weights, s, bounds, y, row, loading, up, down):  # type: ignore[no-untyped-def]
-    """Take one step for every pair of variables, along ``s[up] + s[down]`` = const."""
+    """Take one step per pair, with ``s[up] + s[down]`` constant."""
     # ``weights`` and ``s`` are updated in place; ``loading`` is that of the variables.
     # Returns the number of steps of pairs that still gained.
     steps = 0
@@ -387,8 +385,8 @@ _compiled: set[type] = set()
 def compile_kernels(dtype: type) -> None:
     """Compile every loop for one precision of the rows, or load it from the cache.
 
-    A line is logged when it takes longer than a moment, because the first fit on a
-    machine has to wait for it. Call it before starting worker processes.
+    A line is logged if the first fit has to wait. Call it before starting worker
+    processes.
     """
     if dtype in _compiled:
         return

@@ -3,13 +3,13 @@
 
 1. Rounds of cheap steps come first (:mod:`tiebreak.solvers.dual_qp.rounds`), unless the
    interior-point method is cheaper, as for many variables in blocks on a thin matrix.
-2. When they have spent their budget of steps, Newton steps on the free variables look
-   for the active set. Where they cannot find it and the interior-point method can be
-   used, it starts afresh and they try again; else the rounds go on.
+2. After their budget of steps, Newton steps on the free variables look for the active
+   set. Where they fail, the interior-point method starts afresh if it can be used, and
+   they try again; else the rounds go on.
 3. Where the free variables are few, one or two Newton steps make the result exact.
-4. The result counts only after ``f = K c`` was computed afresh: the violation of the
-   optimality conditions and the relative duality gap must both be within the tolerance,
-   with all that rounded rows may add to them; else again in double precision.
+4. The violation of the optimality conditions and the relative duality gap, with ``f =
+   K c`` computed afresh and a bound on the error of rounded rows, must both be within
+   the tolerance; else again in double precision.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ def solve_dual_qp(
 ) -> DualSolution:
     """Maximize the dual problem to a certified relative duality gap of at most `tol`.
 
-    The violation of the optimality conditions is bounded too, in units of f. `last` is
-    the solution of the same problem with other bounds, to start from.
+    `tol` also bounds the violation of the optimality conditions, in units of f. `last`
+    is the solution for other bounds, to start from.
     """
     return _Run(rows, problem, tol, max_iter).solve(last)
 
@@ -94,7 +94,7 @@ class _Run:
 
     @property
     def has_barrier(self) -> bool:
-        """Whether the interior-point method can be used, and is worth its cost."""
+        """Whether the interior-point method is possible and worth its cost."""
         # In a box: with a thin factor, or with few rows after many rounds. In blocks:
         # if a system of all rows, or of a thin factor of them, is small.
         if not self.state.problem.is_box:
@@ -105,7 +105,7 @@ class _Run:
 
     @cached_property
     def factor(self) -> np.ndarray:
-        """The thin factor of the matrix, or that of all of its few rows."""
+        """The thin factor of the matrix, or of its few rows."""
         if self.rows.factor is not None:
             return self.rows.factor
         K = full_matrix(self.rows)
@@ -147,7 +147,7 @@ class _Run:
         state.f[:] = stretch * last.fitted
 
     def solve(self, last: tuple[DualQP, DualSolution] | None = None) -> DualSolution:
-        """Work until the certificate is good enough or a limit is reached."""
+        """Work until the certificate suffices or a limit is reached."""
         # The products here are many and small; a BLAS that wakes threads for each of
         # them loses more than it gains, and badly when other processes want the cores.
         with one_blas_thread():
@@ -201,8 +201,8 @@ class _Run:
     def _rounds(self, eps: float, budget: int, newton_at: float) -> float:
         """Working-set rounds until done, or until the budget is spent and it is near.
 
-        ``f`` grows from nothing, so the tolerance that depends on it is looked up
-        again after every few rounds.
+        The tolerance depends on ``f``, which grows from 0, so it is updated every few
+        rounds.
         """
         spent, before = self.rounds.n_steps, self.rounds.n_rounds
         best, stalled = np.inf, 0
@@ -245,7 +245,7 @@ class _Run:
         return self.newton.settle(self.state.tolerance(eps), max_free=self.max_free)
 
     def _polish(self, eps: float, violation: float) -> None:
-        """Make a solution within the tolerance the solution, where that is cheap."""
+        """Make a solution within the tolerance exact, if cheap."""
         # Then the result does not depend on the start or on the order of the rows.
         exact = 1e-4 * self.state.tolerance(eps)
         if violation > exact:
@@ -270,7 +270,7 @@ class _Run:
         return self._judged(self._refresh())
 
     def _rounded(self) -> DualSolution | None:
-        """Judge the point by kept rows and the bound on the error of their product."""
+        """Certify the point by kept rows, with a bound on their error."""
         if not isinstance(self.rows, CachedRows):
             return None
         coef = self.state.problem.collect(self.state.s, self.rows.n_rows)
@@ -284,7 +284,7 @@ class _Run:
     def _judged(
         self, coef: np.ndarray, error: np.ndarray | None = None
     ) -> DualSolution:
-        """Measure violation and gap, with all that an error of f may add to them."""
+        """Measure violation and gap, with the effect of an error of f."""
         state = self.state
         violation = state.violation(state.gradient)
         levels, primal, dual, gap = state.certificate()
