@@ -61,7 +61,7 @@ def make_norms(
 
         y = t₁(r(x′) - r(x) + ε),    r(x) = ‖x‖ⱼ²,    ε ~ N(0, noise²),
 
-    where t₁(d) is 0 if |d| ≤ 1, and the sign of d otherwise. Exactly
+    where t₁(d) is 0 if ``|d| ≤ 1``, and the sign of d otherwise. Exactly
     ``round(tie_share * n_pairs)`` pairs are ties; the rows are shuffled.
 
     Parameters
