@@ -145,7 +145,7 @@ class GradedLoss:
         return np.asarray(np.bincount(self.item, x, self.n_items), dtype=np.float64)
 
     def units(self, n_folds: int) -> Codes:
-        """Keep the items of a group together, if a group has items of its own."""
+        """Keep groups together if they are many; items of lists are held out singly."""
         data = self.data
         if data.orders is not None or data.n_groups < 2 * n_folds:
             return np.arange(self.n_items)
@@ -313,9 +313,10 @@ class BoostedUtility(UtilityMixin, BaseEstimator):
 
     Notes
     -----
-    Items that are compared with each other are held out together if there are many such
-    sets, and graded items by group if there are two groups per fold; otherwise single
-    items, and comparisons across a fold are not used.
+    Items that are compared with each other are held out together if no such set has
+    more than the comparisons of a fold, and graded items by group if there are two
+    groups per fold; otherwise, and in ranked lists, single items. Comparisons across a
+    fold are not used.
 
     To fit, install LightGBM: ``pip install "tiebreak[boost]"``. Predictions do not need
     it.
