@@ -18,7 +18,7 @@ def f():
     """
 '''
 # Who adds to the project says so here.
-MOST_CODE, MOST_TOKENS = 36_000, 225_000  # as Python 3.12 and newer count them
+MOST_CODE, MOST_TOKENS = 36_600, 229_000  # as Python 3.12 and newer count them
 MOST_CODE_OF_TESTS, MOST_WORDS_OF_DOCS = 33_700, 59_000
 
 

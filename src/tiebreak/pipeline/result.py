@@ -491,27 +491,29 @@ _MODELS = {
     "logistic-compare": "a logistic model of the features",
     "rank-svm": "a ranking support vector machine",
 }
-_TIES = {
-    "davidson": ", with ties after Davidson",
-    "rao-kupper": ", with ties after Rao and Kupper",
-    "half": ", a tie counting as half a win for each side",
-}
 
 
 def say_methods(result: RankResult) -> str:
     """Say in one paragraph, for a paper, what was done."""
     options, model, table = result.options, result.model, result.table
-    name = result.choice.name
+    name, half = result.choice.name, ", a tie counting as half a win for each side"
     n_items = len(table) if table is not None else result.source.n_items
     sentences = [
         f"We ranked {plural(n_items, 'item')} from {_say_data(result)} with "
         f"{_MODELS.get(name, name)}"
         f"{' and of each item' * hasattr(last_step(model), 'item_effect_')}"
-        f"{_TIES.get(getattr(model, 'tie_model_', ''), '')}.",
+        f"{half * (getattr(model, 'tie_model_', '') == 'half')}.",
         *result.notes,
     ]
     if result.leaderboard is not None and hasattr(model, "strength_"):
-        sentences.append("A difference of 400 rating points means odds of ten to one.")
+        odds = 10.0
+        if hasattr(model, "tie_probability_"):
+            left, _, right = model._link.probabilities(np.log([10.0]), model._tie)[0]
+            odds = right / left
+        sentences.append(
+            f"A difference of 400 rating points means odds of {odds:.3g} to one, ties "
+            "left aside."
+        )
         sentences.append(
             f"Intervals of ratings have {100 * options.level:g} % confidence each; "
             "what is said of ranks and groups has it for all items at once."
@@ -553,12 +555,14 @@ def compare_two(
     * ``"davidson"``: P(left) : P(tie) : P(right) = exp(-d/2) : tie : exp(d/2);
     * ``"cumulative"``: P(right) = 1 / (1 + tie exp(-d)) and P(left) =
       1 / (1 + tie exp(d));
+    * ``"rating"``: the mean of Davidson's at tie 2p / (1 - p) with weight ``davidson``
+      and the cumulative one at d / (1 + p) and tie (1 + p) / (1 - p), p = ``tie``;
     * ``"threshold"``: a tie if abs(d) ≤ tie, else the better one; no probabilities.
 
     A doubt is 3 (D ln 10 / (400 π))² for the deviation D of Glicko's systems, whose
     g(√(D²left + D²right)) the divisor is the inverse of.
     """
-    doubts = advantage = None
+    doubts = advantage = davidson = None
     if names is not None and utility is not None:
         last = last_step(model)
         link, tie, strengths = getattr(last, "link", None), None, utility
@@ -570,9 +574,10 @@ def compare_two(
             return None
         tie = float(tie)
     elif isinstance(model, BradleyTerry):
-        names, tie, strengths = model.items_, model.tie_, model.strength_
+        names, tie, strengths = model.items_, model.tie_probability_, model.strength_
         advantage = getattr(model, "advantage_", None)
-        link = "cumulative" if model.tie_model_ == "rao-kupper" else "davidson"
+        share, link = model.tie_model_probability_, "rating"
+        davidson = 1.0 - share if model.tie_model_ == "rao-kupper" else share
     elif isinstance(model, ratings.Elo | ratings.Glicko | ratings.Glicko2):
         names, tie, link = model.items_, model.tie_, "davidson"
         scale = model.scale if isinstance(model, ratings.Elo) else 400.0
@@ -590,6 +595,7 @@ def compare_two(
         "doubts": None if doubts is None else doubts[best],
         "link": link,
         "tie": tie,
+        "davidson": davidson,
         "advantage": advantage,
     }
 

@@ -53,8 +53,9 @@ class Leaderboard:
     interval : {"sandwich", "cluster", "model"}, optional
         The `kind` of :meth:`BradleyTerry.covariance`.
     scale, base : float, default=400.0 and 10.0
-        At a difference of `scale` the odds of winning are `base` to one, ties left
-        aside; ``scale=1, base=math.e`` gives strengths. Elo and Glicko ignore both.
+        A small difference of x points means odds of base^(x / scale) to one, ties
+        left aside, and with ties of Davidson's model every difference does;
+        ``scale=1, base=math.e`` gives strengths. Elo and Glicko ignore both.
     reference : item name, optional
         The item whose rating is `anchor`, without uncertainty. None: the mean of all.
     anchor : float, default=1500.0
@@ -438,19 +439,24 @@ def sort_board(table: pl.DataFrame) -> pl.DataFrame:
 
 
 _FEW_RATERS = 20
+_TIE_MODELS = {"davidson": "Davidson", "rao-kupper": "Rao and Kupper"}
 
 
 def describe_basis(model: Any, scale: RatingScale) -> list[str]:
     """Say what intervals of strengths rest on besides the results."""
     notes = []
-    if getattr(model, "ties", None) == "auto" and model.ties_.any():
-        own, other = "Davidson", "Rao and Kupper"
-        if model.tie_model_ == "rao-kupper":
-            own, other = other, own
-        notes.append(
-            f"Ties follow the model of {own}, under which these results are more "
-            f"probable than under that of {other}."
-        )
+    if getattr(model, "tie_probability_", 0.0) > 0.0:
+        own = getattr(model, "tie_model_", model.ties)
+        sure = getattr(model, "tie_model_probability_", 1.0)
+        words = f"the model of {_TIE_MODELS[own]}"
+        if sure < 1.0:
+            (other,) = _TIE_MODELS.keys() - {own}
+            words = (
+                f"the models of {_TIE_MODELS[own]} (probability {sure:.0%}) and of "
+                f"{_TIE_MODELS[other]}, averaged"
+            )
+        share = f"{100 * model.tie_probability_:.2g} %"
+        notes.append(f"Equal items tie in {share} of comparisons; ties follow {words}.")
     alpha = getattr(model, "alpha_", 0.0)
     if alpha > 0:
         # Two digits: the width is known no better.

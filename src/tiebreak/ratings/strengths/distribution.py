@@ -186,6 +186,26 @@ class StrengthDistribution:
         )
         return (down, up), df
 
+    def deviate(self, share: Array, k: int) -> Array:
+        """How far the strengths of part k are from its center, at shares of (0, 1)."""
+        (down, up), df = self._spread
+        return _quantile(share, df) * np.where(share < 0.5, down[k], up[k])
+
+    def slopes(
+        self, left: NDArray[np.int64], right: NDArray[np.int64], other: int
+    ) -> tuple[Array, Array, Array]:
+        """Center and variance of a coefficient, (K,), and how differences vary with it.
+
+        The last are covariances with θ_right - θ_left, shape (K, n).
+        """
+        center, cov = self.center[:, other], self.covariance
+        if cov.ndim == 2:
+            more = 0.0 if self.excess is None else self.excess[other]
+            return center, cov[:, other] + more, np.zeros((len(cov), len(left)))
+        cov = cov if self.excess is None else cov + self.excess
+        with_it = cov[:, :, other]
+        return center, cov[:, other, other], with_it[:, right] - with_it[:, left]
+
     def draw(self, n_draws: int, rng: np.random.Generator) -> Array:
         """Draw deviations from the mean, shape (n_draws, N)."""
         n = self.center.shape[1]

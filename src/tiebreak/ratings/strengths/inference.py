@@ -10,7 +10,7 @@ freedom; a contrast with variance e from them and v in all has (R - 1) (v/e)²
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -143,18 +143,20 @@ class StrengthModel(UtilityMixin, ClassifierMixin, BaseEstimator):
 
     def _posterior(
         self,
-        objective_of: Callable[[float], Any],
+        objectives: Sequence[Any],
         fitted: Array,
         squares: Callable[[Any, Array], Array] | None,
         df: float = math.inf,
     ) -> StrengthDistribution:
-        """Distribution of all coefficients with a prior; `squares` gives M."""
+        """Distribution of all coefficients with a prior; `squares` gives M.
+
+        One objective per node of the prior, the most probable model's first.
+        """
         alphas = getattr(self, "prior_alphas_", np.array([self.alpha_]))
         weights = getattr(self, "prior_weights_", np.ones(1))
         coefs = getattr(self, "prior_coefs_", fitted[None])
         n, covariance, reached = len(self.items_), [], []
-        for alpha, x in zip(alphas, coefs, strict=True):
-            objective = objective_of(float(alpha))
+        for alpha, x, objective in zip(alphas, coefs, objectives, strict=True):
             covariance.append(coefficient_covariance(objective, x, "model"))
             sides = np.ones((2, len(x)))
             if n <= _EACH_NODE or (n <= SKEWED and alpha == self.alpha_):
@@ -165,7 +167,7 @@ class StrengthModel(UtilityMixin, ClassifierMixin, BaseEstimator):
             reached = len(reached) * [reached[mode]]
         excess = None
         if squares is not None:
-            objective = objective_of(float(alphas[mode]))
+            objective = objectives[mode]
             objective.expand(coefs[mode])
             meat = squares(objective, coefs[mode])
             excess = excess_covariance(objective.hessian(), objective.penalty, meat)
