@@ -91,12 +91,14 @@ def board_items(
     if hasattr(last_step(model), "predict_proba"):
         rating = scale.anchor + scale.unit * rating
     kinds: dict[str, Any] = dict.fromkeys(("lower", "upper"), pl.Float64())
+    kinds |= {"could_be_best": pl.Boolean()}
     kinds |= dict.fromkeys(("rank_best", "rank_worst"), pl.Int64())
-    kinds |= {"group": pl.String(), "provisional": pl.Boolean()}
+    kinds |= {"group": pl.String(), "placed": pl.Boolean(), "provisional": pl.Boolean()}
     kinds |= dict.fromkeys(_TALLY, pl.Float64())
     columns: dict[str, Any] = {
         name: pl.Series([None] * len(names), dtype=kind) for name, kind in kinds.items()
     }
+    columns["placed"] = pl.Series([True] * len(names))
     columns["provisional"] = pl.Series([False] * len(names))
     if isinstance(data, Comparisons):
         weight = check_weights(data.weight, len(data))

@@ -404,11 +404,7 @@ def about_items(result: RankResult) -> list[str]:
 def who_is_best(
     table: pl.DataFrame, level: float, problems: Collection[str | None] = ()
 ) -> str:
-    """Say who is best, and how sure that is.
-
-    Of items that never meet, who is best among most of them. Items of other sets may
-    always be above, so they count in every `rank_worst`, and in no `rank_best`.
-    """
+    """Say who could be best; of items that never meet, among most of them."""
     if problems:
         inside = table.clear()
         if set(problems) == {"disconnected"} and "set" in table.columns:
@@ -419,32 +415,31 @@ def who_is_best(
                 "No item is called the best, because of a problem in the data; see the "
                 "data checks."
             )
-        inside = inside.with_columns(pl.col("rank_worst") - others)
         items, these = ("item", "was") if others == 1 else ("items", "were")
         return (
             f"{who_is_best(inside, level)[:-1]}; {others} other {items} {these} never "
             "compared with these, not even through others."
         )
-    placed = table.filter(~pl.col("provisional"))
-    if not len(placed):
-        return "No item has enough results to be placed, so none is called the best."
-    best = placed.row(0, named=True)
-    name, confident = isolate(str(best["item"])), f"with {100 * level:g} % confidence"
-    if best["rank_worst"] is None:
-        return f"{name} has the highest rating."
-    if best["rank_worst"] == 1:
-        return f"{name} is best, {confident}."
-    # Of items with few results nothing is said: many of them could be best.
-    few = len(table) - len(placed)
-    unsure = len(table.filter(pl.col("rank_best") == 1))
-    rivals = len(placed.filter(pl.col("rank_best") == 1))
-    known = " that have enough results" if few else ""
-    if best["rank_worst"] == 1 + unsure - rivals:
-        return f"{name} is best of the {len(placed)} items{known}, {confident}."
-    some = f"{rivals} of {len(placed)} items"
-    if rivals == len(placed):
+    first = [isolate(str(item)) for item in table.filter(pl.col("rank") == 1)["item"]]
+    if table["could_be_best"].is_null().all():
+        if len(first) > 1:
+            return f"{len(first)} items share the highest rating."
+        return f"{first[0]} has the highest rating."
+    placed = table.filter("placed")
+    confident = f"with {100 * level:g} % confidence"
+    among = " that have enough results" if len(placed) < len(table) else ""
+    rivals = placed.filter("could_be_best")["item"]
+    if len(rivals) == 1:
+        of = f" of the {len(placed)} items{among}" * bool(among)
+        return f"{isolate(str(rivals[0]))} is best{of}, {confident}."
+    some = f"{len(rivals)} of {len(placed)} items"
+    if len(rivals) == len(placed):
         some = f"each of the {len(placed)} items"
-    return f"{name} is ahead, but {some}{known} could be best, {confident}."
+    if len(first) > 1:
+        return (
+            f"{len(first)} items are ahead; {some}{among} could be best, {confident}."
+        )
+    return f"{first[0]} is ahead, but {some}{among} could be best, {confident}."
 
 
 def about_quality(result: RankResult) -> list[str]:
@@ -476,7 +471,7 @@ def about_quality(result: RankResult) -> list[str]:
     else:
         sentences.append(
             "Its probabilities are no better than knowing how often each outcome "
-            "occurs: there are too few results to learn from."
+            "occurs."
         )
     return sentences
 

@@ -81,7 +81,7 @@ def _columns(
     for name, provisional in zip(names, best["provisional"], strict=True):
         name.append(" *" * provisional)
     columns: dict[str, tuple[Any, Sequence[Text | str]]] = {
-        "rank": ("right", cells(lambda row: f"{row['rank']}")),
+        "rank": ("right", cells(lambda row: f"{row['rank'] or '–'}")),
         "item": ("left", names),
         "rating": ("right", cells(lambda row: f"{row['rating']:z.{digits}f}")),
     }
@@ -96,7 +96,7 @@ def _columns(
         if not narrow:
             columns[""] = "left", cells(lambda row: _bar(row, *ends))
     if known("rank_best"):
-        ranks = best.select("rank_best", "rank_worst").rows()
+        ranks = best.select("rank_best", "rank_worst").fill_null("–").rows()
         texts = [str(one) if one == two else f"{one}–{two}" for one, two in ranks]
         columns["ranks"] = "center", texts
         if known("group"):

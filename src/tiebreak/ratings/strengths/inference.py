@@ -26,6 +26,7 @@ from tiebreak.losses.comparison_covariance import (
 from tiebreak.models.base import UtilityMixin
 from tiebreak.models.covariates import check_level
 from tiebreak.ratings.named_results import find_item
+from tiebreak.ratings.strengths.contrasts import PairContrasts
 from tiebreak.ratings.strengths.distribution import (
     Separation,
     StrengthDistribution,
@@ -260,6 +261,26 @@ class StrengthModel(UtilityMixin, ClassifierMixin, BaseEstimator):
         check_level(level)
         known, tail = self.distribution(kind, reference), 0.5 - 0.5 * level
         return np.stack([known.quantile(tail), known.quantile(1.0 - tail)], axis=1)
+
+    def contrasts(self, kind: str | None = None) -> PairContrasts:
+        """Differences of items without their priors, and who could be best.
+
+        Parameters
+        ----------
+        kind : optional
+            As in `covariance`.
+
+        Returns
+        -------
+        PairContrasts
+            With ``between(left, right)``, by item number, and ``best``, p-values.
+        """
+        return self._contrasts_of(self._coefficient_distribution(kind))
+
+    def _contrasts_of(self, known: StrengthDistribution) -> PairContrasts:
+        alphas = getattr(self, "prior_alphas_", np.array([self.alpha_]))
+        mode = int(np.argmin(np.abs(alphas - self.alpha_)))
+        return PairContrasts.of(known, mode, self.alpha_, self._components())
 
     def _separation(
         self, level: float, kind: str | None, simultaneous: bool = True

@@ -34,6 +34,7 @@ from tiebreak.models.base import fits_outcomes
 from tiebreak.models.covariates import check_level, check_row_column
 from tiebreak.ratings.named_results import check_results
 from tiebreak.ratings.strengths.bradley_terry import BradleyTerry
+from tiebreak.ratings.strengths.contrasts import PairContrasts
 from tiebreak.ratings.strengths.distribution import StrengthDistribution
 from tiebreak.ratings.strengths.inference import FEWEST_RATERS, StrengthModel
 from tiebreak.ratings.strengths.prior import LearnedPrior, learn_prior
@@ -286,6 +287,10 @@ class JudgeBradleyTerry(StrengthModel):
         return StrengthDistribution(
             self.node_strengths_, factor * self.node_covariances_, self.prior_weights_
         )
+
+    def _contrasts_of(self, known: StrengthDistribution) -> PairContrasts:
+        mode = int(known.weight.argmax())
+        return PairContrasts.of(known, mode, self.alpha_, self._components())
 
     def judges(self, level: float = 0.95) -> pl.DataFrame:
         """How each judge votes, with intervals.
