@@ -14,7 +14,7 @@ import argparse
 import math
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -76,7 +76,8 @@ def davidson(d: Floats) -> Floats:
 
 
 def rao_kupper(d: Floats) -> Floats:
-    """About 20 % ties between equals."""
+    """About 20 % ties between equals; on the scale of ratings."""
+    d = d / (2.0 * expit(0.4))
     left, right = expit(-d - 0.4), expit(d - 0.4)
     return np.stack([left, 1 - left - right, right], axis=1)
 
@@ -91,12 +92,12 @@ def thurstone(d: Floats) -> Floats:
     return np.stack([ndtr(-d / 1.702), 0 * d, ndtr(d / 1.702)], axis=1)
 
 
-# The truth, and the tie model that is fitted.
-TRUTHS: dict[str, tuple[Callable[[Floats], Floats], str | None]] = {
-    "davidson": (davidson, "davidson"),
-    "rao-kupper": (rao_kupper, "rao-kupper"),
-    "no ties": (no_ties, None),
-    "thurstone": (thurstone, None),
+# The truth. What is fitted is the default, which does not know it.
+TRUTHS: dict[str, Callable[[Floats], Floats]] = {
+    "davidson": davidson,
+    "rao-kupper": rao_kupper,
+    "no ties": no_ties,
+    "thurstone": thurstone,
 }
 
 
@@ -111,7 +112,8 @@ class Setting:
     spread: float | None = 0.8  # of the strengths; None: drawn from the prior
     raters: int | None = None  # who vote; each has an own opinion of every item
     opinion: float = 0.0  # standard deviation of these
-    alpha: float | str = "auto"
+    unequal: bool = False  # the first rater gives 40 % of the votes, the next 20 %, …
+    newcomer: int = 0  # games of an item that is as good as the best
 
 
 def play(setting: Setting, seed: tuple[int, ...]) -> tuple[Any, Floats]:
@@ -123,16 +125,23 @@ def play(setting: Setting, seed: tuple[int, ...]) -> tuple[Any, Floats]:
     n = 32 if setting.schedule == "world cup" else setting.n_items
     theta = spread * rng.standard_normal(n)
     left, right = SCHEDULES[setting.schedule](n, setting.games, rng)
+    if setting.newcomer:
+        theta = np.append(theta, theta.max())
+        left = np.append(left, np.full(setting.newcomer, n))
+        right = np.append(right, rng.integers(n, size=setting.newcomer))
+        n += 1
     d, given = theta[right] - theta[left], {}
     if setting.raters is not None:
-        rater = rng.integers(setting.raters, size=len(left))
+        share = np.ones(setting.raters)
+        if setting.unequal:
+            share = np.maximum(0.5 ** np.arange(setting.raters), 0.05)
+        rater = rng.choice(setting.raters, size=len(left), p=share / share.sum())
         own = setting.opinion * rng.standard_normal((setting.raters, n))
         d = d + own[rater, right] - own[rater, left]
         given["rater"] = rater
-    probability, ties = TRUTHS[setting.truth]
-    share = probability(d).cumsum(axis=1)
+    share = TRUTHS[setting.truth](d).cumsum(axis=1)
     outcome = (rng.random(len(d))[:, None] > share[:, :2]).sum(axis=1) - 1
-    model = BradleyTerry(ties, alpha=setting.alpha)
+    model = BradleyTerry()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model.fit(Pairs(None, left, right), outcome, **given)
@@ -144,7 +153,7 @@ def play(setting: Setting, seed: tuple[int, ...]) -> tuple[Any, Floats]:
 
 def population_strengths(theta: Floats, setting: Setting) -> Floats:
     """Give the strengths that votes of endlessly many raters would have."""
-    probability, ties = TRUTHS[setting.truth]
+    probability = TRUTHS[setting.truth]
     left, right = np.triu_indices(len(theta), 1)
     points, weight = np.polynomial.hermite_e.hermegauss(31)
     apart = theta[right] - theta[left]
@@ -153,46 +162,60 @@ def population_strengths(theta: Floats, setting: Setting) -> Floats:
     mean = np.einsum("k,ikc->ic", weight / weight.sum(), share)
     pairs = Pairs(None, np.tile(left, 3), np.tile(right, 3), names=range(len(theta)))
     outcome = np.repeat([-1, 0, 1], len(left))
-    model = BradleyTerry(ties, alpha=0)
+    model = BradleyTerry(setting.truth if mean[:, 1].any() else None, alpha=0)
     model.fit(pairs, outcome, sample_weight=1e4 * mean.T.ravel())
     return model.strength_[np.argsort(model.items_)]
 
 
 @dataclass(frozen=True)
 class Coverage:
-    """Shares of statements that were true."""
+    """Shares of statements that were true, and how much they say."""
 
     ratings: float
-    differences: float
-    statements: float
-    separated: float
+    differences: float  # of two items, chosen beforehand, without their priors
+    tie: float  # intervals of the probability of a tie
+    ranks: float  # all at once, with groups
+    best: float  # the best item could be best
+    size: float  # of the set of items that could be best
+    all_pairs: float  # size of that set by comparing all pairs at once
+    called: float  # the newcomer differs from its equal by `versus`
     width: float  # of the interval of a rating, mean
 
 
-def judge(model: Any, truth: Floats) -> tuple[float, float, bool, bool, float]:
+def judge(model: Any, truth: Floats, setting: Setting) -> Coverage:
     """Compare all statements about one tournament with the truth."""
     lower, upper = model.intervals().T
-    strengths = model.distribution()
-    i, j = np.triu_indices(len(truth), 1)
-    gap, apart = strengths.differences(i, j), truth[j] - truth[i]
-    inside = (gap.quantile(0.025) <= apart) & (apart <= gap.quantile(0.975))
-    found = Separation.of(strengths, 0.95, model._components())
-    surely = np.zeros((len(truth), len(truth)), dtype=bool)
-    _, better = found._apart(np.arange(len(truth)))
-    surely |= better
+    n, known = len(truth), model.contrasts()
+    i, j = np.triu_indices(n, 1)
+    gap, apart = known.compare(i, j, 0.95), truth[j] - truth[i]
+    found = Separation.of(known.posterior, 0.95, known.component)
+    _, surely = found._apart(np.arange(n))
     wrong = surely & ~(truth[:, None] > truth[None, :])
     ranks = found.ranks()
     order = 1 + (truth[None, :] > truth[:, None]).sum(axis=1)
-    last = len(truth) - (truth[None, :] < truth[:, None]).sum(axis=1)
+    last = n - (truth[None, :] < truth[:, None]).sum(axis=1)
     # Equal items share all ranks between these; an interval must meet them.
     ranked = ((ranks[:, 0] <= last) & (order <= ranks[:, 1])).all()
-    ratings = ((lower <= truth) & (truth <= upper)).mean()
-    right = not wrong.any() and bool(ranked)
-    return (
-        ratings,
-        inside.mean(),
-        right,
-        bool(surely.any()),
+    share, tie = TRUTHS[setting.truth](apart)[:, 1], np.full(1, np.nan)
+    if model.ties_.any() and not setting.opinion:
+        pairs = Pairs(None, model.items_[i], model.items_[j])
+        low, high = model.predict_interval(pairs)[:, 1].T
+        tie = (low <= share) & (share <= high)
+    first = truth == truth.max()
+    best = known.best >= 0.05
+    called = math.nan
+    if setting.newcomer:
+        two = np.flatnonzero(first)
+        called = float(known.compare(two[:1], two[1:2], 0.95).p_value[0] < 0.05)
+    return Coverage(
+        ((lower <= truth) & (truth <= upper)).mean(),
+        ((gap.lower <= apart) & (apart <= gap.upper)).mean(),
+        tie.mean(),
+        float(not wrong.any() and bool(ranked)),
+        float(best[first].all()),
+        float(best.sum()),
+        float((ranks[:, 0] == 1).sum()),
+        called,
         float((upper - lower).mean()),
     )
 
@@ -202,7 +225,7 @@ def one(setting: Setting, seed: tuple[int, ...]) -> tuple[float, ...] | None:
     model, truth = play(setting, seed)
     if math.isinf(model.tie_):
         return None
-    return judge(model, truth)
+    return astuple(judge(model, truth, setting))
 
 
 def measure(
@@ -231,7 +254,12 @@ SETTINGS: list[Setting] = [
     *(
         Setting(truth=truth, games=games)
         for truth in ("rao-kupper", "no ties", "thurstone")
-        for games in (3, 30)
+        for games in (3, 30, 200)
+    ),
+    *(Setting(games=60, spread=0.5, newcomer=games) for games in (10, 30)),
+    *(
+        Setting(n_items=12, games=60, raters=12, opinion=opinion, unequal=True)
+        for opinion in (0.0, 0.4)
     ),
     *(Setting(games=games, spread=None) for games in (1, 3, 30)),
     *(
@@ -249,17 +277,19 @@ def main() -> None:
     parser.add_argument("-n", type=int, default=200, help="tournaments of a setting")
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
-    heads = ["schedule", "truth", "games", "spread", "raters", "opinion", "ratings"]
-    heads += ["differences", "all ranks and groups", "any two separated", "width"]
+    heads = ["schedule", "truth", "items", "games", "spread", "raters", "opinion"]
+    heads += [field.name.replace("_", " ") for field in fields(Coverage)]
     print(f"| {' | '.join(heads)} |\n|{len(heads) * '---|'}")
     for setting in SETTINGS:
         found = measure(setting, options.n, jobs=options.jobs)
-        spread = "prior" if setting.spread is None else f"{setting.spread:g}"
+        games = f"{setting.games:g}"
+        if setting.newcomer:
+            games += f", newcomer {setting.newcomer}"
         raters = "–" if setting.raters is None else str(setting.raters)
-        cells = [setting.schedule, setting.truth, f"{setting.games:g}", spread, raters]
-        cells.append(f"{setting.opinion:g}")
-        shares = (found.ratings, found.differences, found.statements, found.separated)
-        cells += [f"{share:.3f}" for share in shares] + [f"{found.width:.2f}"]
+        cells = [setting.schedule, setting.truth, str(setting.n_items), games]
+        cells.append("prior" if setting.spread is None else f"{setting.spread:g}")
+        cells += [raters + " unequal" * setting.unequal, f"{setting.opinion:g}"]
+        cells += ["–" if math.isnan(x) else f"{x:.3f}" for x in astuple(found)]
         print(f"| {' | '.join(cells)} |", flush=True)
 
 

@@ -43,4 +43,5 @@ PICTURES: dict[str, Callable[[bool], Figure]] = {
     "svm-compare": comparing.svm_compare,
     "swap-svm": graded.swap_svm,
     "threshold-compare": comparing.threshold_compare,
+    "uncertainty": ratings.uncertainty,
 }

@@ -13,6 +13,7 @@ from tiebreak import (
     Glicko,
     Glicko2,
     JudgeBradleyTerry,
+    Leaderboard,
     Orders,
     Pairs,
     PlackettLuce,
@@ -21,7 +22,14 @@ from tiebreak.datasets import load_worldcup2022
 
 from .style import BLUE, GREY, INK, ORANGE, panels
 
-__all__ = ["bradley_terry", "elo", "glicko", "judge_bradley_terry", "plackett_luce"]
+__all__ = [
+    "bradley_terry",
+    "elo",
+    "glicko",
+    "judge_bradley_terry",
+    "plackett_luce",
+    "uncertainty",
+]
 
 
 def bradley_terry(quick: bool) -> Figure:
@@ -49,6 +57,35 @@ def bradley_terry(quick: bool) -> Figure:
     match.set_title(f"equal teams tie in {model.tie_probability_:.0%} of matches")
     match.legend(loc="center left")
     return strengths.figure
+
+
+def uncertainty(quick: bool) -> Figure:
+    """Three questions about one leaderboard: the best, the ranks, and two items."""
+    rng, n = np.random.default_rng(3), 8
+    skill = np.tile(1500 + 40.0 * np.arange(n, 0, -1), (1600, 1))
+    left, right, y = _play(rng, skill, 1600)
+    names = np.array(list("ABCDEFGH"))
+    board = Leaderboard.from_results(Pairs(None, names[left], names[right]), y)
+    table, rows = board.table, np.arange(n)
+    best, ranks = panels(2, 3.0)
+    ends = table["lower"].to_numpy(), table["upper"].to_numpy()
+    for row, could in zip(rows, table["could_be_best"], strict=True):
+        if could:
+            best.axhspan(row - 0.5, row + 0.5, color=ORANGE, alpha=0.15, lw=0)
+    best.hlines(rows, *ends, color=GREY)
+    best.plot(table["rating"], rows, "o", color=BLUE)
+    first, *others = table["item"].to_list()[:4]
+    versus = board.versus(first, *others)
+    text = ", ".join(f"{b}: p = {p:.2g}" for b, p in versus["other", "p_value"].rows())
+    best.set(yticks=rows, yticklabels=table["item"], ylim=(n - 0.5, -0.5))
+    best.set_title("band: could be best", color=ORANGE)
+    best.set_xlabel(f"rating; {first} against {text}")
+    spans = table["rank_best"].to_numpy(), table["rank_worst"].to_numpy()
+    ranks.hlines(rows, *spans, color=INK, lw=3)
+    ranks.set(yticks=rows, yticklabels=table["item"], ylim=(n - 0.5, -0.5))
+    ranks.set_xlabel("rank, all eight at once")
+    ranks.set_title("possible ranks")
+    return best.figure
 
 
 def judge_bradley_terry(quick: bool) -> Figure:

@@ -354,6 +354,12 @@ class RankOptions:
         panel=SCALE,
         metavar="NAME=N",
     )
+    place_from: int | None = option(
+        "Rank items with at least so many results, and list the others apart; by "
+        "default all, or of more than 100 items those with 30.",
+        panel=SCALE,
+        metavar="N",
+    )
     by: str | Sequence[str] = option(
         "A leaderboard for each value of a column too, such as language; several "
         "separated by commas. A column of 0 and 1 is one category.",

@@ -192,7 +192,13 @@ def _rate_by_name(
 
 def _make_board(fitted: Any, options: RankOptions) -> Leaderboard:
     name, value = options.zero()
-    return Leaderboard(fitted, level=options.level, reference=name, anchor=value)
+    return Leaderboard(
+        fitted,
+        level=options.level,
+        reference=name,
+        anchor=value,
+        place_from=options.place_from,
+    )
 
 
 def _find_effects(
@@ -317,4 +323,4 @@ def rank_names(
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", _NEVER_MEET)
         fitted = fit_data(choice.model, named.data)
-    return Leaderboard(fitted, level=options.level)
+    return Leaderboard(fitted, level=options.level, place_from=options.place_from)

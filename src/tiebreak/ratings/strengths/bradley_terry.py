@@ -169,7 +169,7 @@ class BradleyTerry(CovariateMixin, StrengthModel):
     >>> pairs = Pairs(None, left, right)
     >>> model = BradleyTerry().fit(pairs, [-1, -1, -1, 0, -1])
     >>> dict(zip(model.items_.tolist(), model.strength_.round(2).tolist()))
-    {'Ada': 0.13, 'Bo': 0.03, 'Cy': -0.16}
+    {'Ada': 0.14, 'Bo': 0.02, 'Cy': -0.16}
     >>> model.predict_proba(pairs[:1]).round(2)
     array([[0.42, 0.2 , 0.37]])
     """
