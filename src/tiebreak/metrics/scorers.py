@@ -326,6 +326,14 @@ _SCORERS |= {
 }
 
 
+_WORDS = {"brier": "Brier score", "rps": "RPS", "ndcg": "NDCG", "auc": "AUC"}
+
+
+def metric_words(name: str) -> str:
+    """Write the name of a metric in words."""
+    return _WORDS.get(name, name.replace("_", " "))
+
+
 def scorer_names() -> list[str]:
     """Return the names that :func:`get_scorer` knows, sorted.
 

@@ -27,6 +27,7 @@ from sklearn.preprocessing import StandardScaler
 import tiebreak as tb
 from tiebreak.data import Comparisons, Data, Grades, ItemTable, Lists, OnItems, Pairs
 from tiebreak.io.columns import closest
+from tiebreak.metrics.scorers import metric_words
 from tiebreak.models.base import UtilityMixin
 from tiebreak.options import flag
 from tiebreak.pipeline.held_out import by_time, columns_for, draw_rows, order_folds
@@ -480,7 +481,7 @@ def _say_choice(result: TuneResult, how: str) -> str:
     best = _words(result.best_params_)
     worst = result.table.sort("score", nulls_last=False).row(0, named=True)
     bad = _words({key: worst[key] for key in result.best_params_})
-    metric = result.scoring.replace("_", " ")
+    metric = metric_words(result.scoring)
     expected = ""
     if np.isfinite(result.corrected_score):
         expected = (

@@ -110,8 +110,8 @@ def _columns(
 def text_table(
     heads: Iterable[str | Text],
     rows: Iterable[Sequence[Any]],
-    *,
     names: Collection[int] = (0,),
+    *,
     bold: Collection[int] = (),
     **options: Any,
 ) -> Table:

@@ -20,6 +20,7 @@ from tiebreak.data import check_weights
 from tiebreak.data.markup import shorten
 from tiebreak.metrics import get_scorer, scorer_names
 from tiebreak.metrics.metric_inputs import outcome_vector, positive_integer
+from tiebreak.metrics.scorers import metric_words
 from tiebreak.ratings.leaderboard import Leaderboard
 from tiebreak.report.charts import CalibrationCurve, calibration_curves
 from tiebreak.selection.results import TuneResult
@@ -285,15 +286,6 @@ class CalibrationDisplay(Display):
         axes.grid(**_GRID)
 
 
-_METRICS = {
-    "error": "wrong outcomes",
-    "accuracy": "right outcomes",
-    "log_loss": "log loss",
-    "brier": "Brier score",
-    "ranked_probability_score": "ranked probability score",
-    "swapped_pairs": "pairs in the wrong order",
-    "auc": "area under the ROC curve",
-}
 _SHARES = ("accuracy", "error", "swapped_pairs", "disagreement")
 _PALE, _FULL = "#f4f4f2", "#7db7de"
 
@@ -327,7 +319,7 @@ class TuningDisplay(Display):
     >>> result = tune(SVMCompare(), data.pairs, data.y, {"C": [1.0, 10.0]}, cv=2)
     >>> display = TuningDisplay(result)
     >>> display.settings, display.metric
-    (['C'], 'wrong outcomes')
+    (['C'], 'error')
     """
 
     def __init__(self, result: TuneResult) -> None:
@@ -336,7 +328,7 @@ class TuningDisplay(Display):
         names = table.columns[: table.columns.index("score")]
         self._columns = [name for name in names if table[name].n_unique() > 1]
         self.settings = [name.rpartition("__")[2] for name in self._columns]
-        self.metric = _METRICS.get(scoring, scoring.replace("_", " "))
+        self.metric = metric_words(scoring)
         scorer: Any = get_scorer(scoring) if scoring in scorer_names() else None
         self.less_is_better = not getattr(scorer, "greater_is_better", True)
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from inspect import signature
 from itertools import combinations
@@ -21,11 +22,11 @@ from tiebreak.data.columns import readable_period
 from tiebreak.data.markup import results_html, results_text
 from tiebreak.metrics import comparison_accuracy
 from tiebreak.metrics.comparison_metrics import probability_scores, row_losses
+from tiebreak.metrics.scorers import metric_words
+from tiebreak.ratings.leaderboard_table import text_table
 
 Metric = Literal["accuracy", "log_loss", "brier", "rps"]
 METRICS: tuple[Metric, ...] = ("accuracy", "log_loss", "brier", "rps")
-_HEADINGS = {"accuracy": "accuracy", "log_loss": "log loss", "brier": "Brier"}
-_HEADINGS["rps"] = "RPS"
 _SHOWN = 20  # combinations of a search; all are in its table
 
 
@@ -176,13 +177,8 @@ class ForwardResult:
 
     def __rich__(self) -> Group:
         """Show the table in the terminal."""
-        table = Table("model")
-        for name in METRICS:
-            table.add_column(_HEADINGS[name], justify="right")
-        for model, *values in self.table.select("model", *METRICS).iter_rows():
-            numbers = ["–" if value is None else f"{value:.4f}" for value in values]
-            table.add_row(Text(model), *numbers)
-        return Group(*map(Text, self.heading()), table)
+        rows = self.table.select("model", *METRICS).iter_rows()
+        return Group(*map(Text, self.heading()), metrics_table(METRICS, rows))
 
     def _repr_html_(self) -> str:
         return results_html(self.__rich__())
@@ -306,16 +302,13 @@ class TuneResult:
         names = self.table.columns[: self.table.columns.index("converged")]
         best = self.table.sort("place", maintain_order=True).head(_SHOWN)
         more = len(self.table) - len(best)
-        table = Table(caption=f"and {more} more combinations" if more else None)
-        for name in names:
-            number = self.table[name].dtype.is_numeric()
-            table.add_column(Text(name), justify="right" if number else "left")
+        rows = []
         for *params, score, spread, place in best.select(names).iter_rows():
             cells = ["–" if v is None else _short(v).strip("'") for v in params]
-            table.add_row(
-                *map(Text, cells), f"{score:.4f}", f"{spread:.4f}", f"{place}"
-            )
-        return Group(Text(repr(self)), table)
+            rows.append((*cells, f"{score:.4f}", f"{spread:.4f}", place))
+        texts = [k for k, n in enumerate(names) if not best[n].dtype.is_numeric()]
+        caption = f"and {more} more combinations" if more else None
+        return Group(Text(repr(self)), text_table(names, rows, texts, caption=caption))
 
     def _repr_html_(self) -> str:
         return results_html(self.__rich__())
@@ -346,6 +339,17 @@ def _column(values: list[Any]) -> list[Any]:
     if len(kinds) == 1 and kinds <= {int, float, str, bool}:
         return plain
     return [None if v is None else str(v) for v in plain]
+
+
+def metrics_table(metrics: Sequence[str], rows: Iterable[Sequence[Any]]) -> Table:
+    """Make a table for the terminal: models and their metrics."""
+    return text_table(
+        ["model", *map(metric_words, metrics)],
+        (
+            [model, *("–" if value is None else f"{value:.4f}" for value in values)]
+            for model, *values in rows
+        ),
+    )
 
 
 def _short(value: Any) -> str:

@@ -16,8 +16,6 @@ import numpy as np
 import polars as pl
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from rich import box
-from rich.table import Table
 from rich.text import Text
 
 from tiebreak.data import Pairs
@@ -27,6 +25,7 @@ from tiebreak.io.result import first_of, plural
 from tiebreak.metrics import Alpha, kendall_tau_b, krippendorff_alpha
 from tiebreak.models.covariates import check_level, check_row_column
 from tiebreak.ratings.checks.check_pairs import binomial_at_most, wilson_interval
+from tiebreak.ratings.leaderboard_table import text_table
 from tiebreak.ratings.named_results import Results, check_results
 from tiebreak.ratings.strengths.bradley_terry import BradleyTerry
 from tiebreak.ratings.strengths.existence import label_components
@@ -105,24 +104,25 @@ class JudgesReport:
         """Show tables and sentences, the judges with advice first."""
         order = (pl.col("advice") == "").cast(pl.Int8)
         rows = self.table.sort(order, pl.col("votes"), descending=[False, True])
-        level = f"{self.level:.0%}"
-        shown = _table(["judge", "votes", "agreement", level, "expected", "advice"])
+        heads = ["judge", "votes", "agreement", f"{self.level:.0%}", "expected"]
+        cells = []
         for row in rows.head(_SHOWN).iter_rows(named=True):
             interval = "–"
             if row["agreement"] is not None:
                 interval = f"{100 * row['lower']:.0f}–{row['upper']:.0%}"
-            cells = [str(row["judge"]), f"{row['votes']:,}", _percent(row["agreement"])]
-            cells += [interval, _percent(row["expected"]), row["advice"]]
-            shown.add_row(*map(Text, cells))
-        yield shown
+            shares = _percent(row["agreement"]), interval, _percent(row["expected"])
+            cells.append((row["judge"], f"{row['votes']:,}", *shares, row["advice"]))
+        yield text_table([*heads, "advice"], cells, names=(0, len(heads)))
         if self.confusion is not None:
             yield Text("Against people, on the same questions:")
-            shown = _table([name.replace("_", " ") for name in self.confusion.columns])
             most = self.confusion.sort("votes", descending=True).head(_SHOWN)
-            for judge, votes, *shares in most.iter_rows():
-                cells = [str(judge), f"{votes:,}", *map(_percent, shares)]
-                shown.add_row(*map(Text, cells))
-            yield shown
+            yield text_table(
+                (name.replace("_", " ") for name in most.columns),
+                (
+                    (judge, f"{votes:,}", *map(_percent, shares))
+                    for judge, votes, *shares in most.iter_rows()
+                ),
+            )
         yield from map(Text, self._sentences())
 
     def _sentences(self) -> list[str]:
@@ -503,15 +503,6 @@ def _find_copies(votes: _Votes) -> list[list[Any]]:
         if len(mine) >= _ENOUGH:
             seen.setdefault(mine.tobytes(), []).append(name)
     return [judges for judges in seen.values() if len(judges) > 1]
-
-
-def _table(heads: list[str]) -> Table:
-    shown = Table(header_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
-    for head in heads:
-        justify: Any = "left" if head in ("judge", "advice") else "right"
-        wraps = head == "judge"
-        shown.add_column(head, justify=justify, no_wrap=not wraps, overflow="fold")
-    return shown
 
 
 def _percent(share: float | None) -> str:
