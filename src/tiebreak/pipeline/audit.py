@@ -12,11 +12,10 @@ import polars as pl
 from tiebreak.data import is_pairs
 from tiebreak.io import neutralize_formulas
 from tiebreak.options import RankOptions, flag, in_python
+from tiebreak.pipeline.leaderboard import OUTCOME_WORDS
 from tiebreak.pipeline.read import read_source, split_options
 from tiebreak.pipeline.source import Source
 from tiebreak.robustness import Audit, Claim, audit_pairs
-
-_WORDS = {-1: "left", 0: "tie", 1: "right"}
 
 
 def audit(
@@ -132,7 +131,7 @@ def changed_votes(result: Audit, source: Source) -> pl.DataFrame:
                 "row": rows,
                 "left": _texts(names[pairs.left[at]]),
                 "right": _texts(names[pairs.right[at]]),
-                "outcome": [_WORDS[int(value)] for value in data.y[at]],
+                "outcome": [OUTCOME_WORDS[int(value)] for value in data.y[at]],
             }
             for name in ("rater", "period"):
                 if name in data.columns:

@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from tiebreak.ratings.checks.check_pairs import wilson_interval
 from tiebreak.ratings.leaderboard_table import rating_digits
 from tiebreak.report.tables import format_number, interval_text, short_number, signed
 
@@ -234,7 +235,6 @@ def matrix_rows(matrix: Any) -> list[tuple[Any, list[tuple[str, str]]]]:
 
 
 _FEWEST_IN_BIN = 30.0
-_Z = 1.959963984540054
 
 
 class CalibrationCurve(NamedTuple):
@@ -274,12 +274,8 @@ def calibration_curves(
             elif row[0]:
                 joined.append(row)
         n, predicted, was = np.reshape(joined, (-1, 3)).T
-        share = was / n
-        middle = (share + _Z**2 / (2 * n)) / (1 + _Z**2 / n)
-        reach = _Z * np.sqrt(share * (1 - share) / n + (_Z / (2 * n)) ** 2)
-        reach /= 1 + _Z**2 / n
-        ends = np.maximum(middle - reach, 0.0), np.minimum(middle + reach, 1.0)
-        curves.append(CalibrationCurve(name, predicted / n, share, n, *ends))
+        ends = wilson_interval(was, n)
+        curves.append(CalibrationCurve(name, predicted / n, was / n, n, *ends))
     return curves
 
 
