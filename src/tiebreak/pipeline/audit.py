@@ -117,31 +117,25 @@ def changed_votes(result: Audit, source: Source) -> pl.DataFrame:
     """The votes that claims hang on, one row for each vote of each claim."""
     data = source.named
     assert data is not None and data.names is not None
-    pairs, names = data.pairs, data.names
-    parts = []
-    for claim in result.claims:
-        for change, what in (("removed", claim.removal), ("reversed", claim.reversal)):
-            if what is None or not what.members:
-                continue
-            rows = np.array(what.members, dtype=np.int64)
-            at = rows if data.rows is None else np.searchsorted(data.rows, rows)
-            columns: dict[str, Any] = {
-                "claim": [str(claim.claim)] * len(rows),
-                "change": [change] * len(rows),
-                "row": rows,
-                "left": _texts(names[pairs.left[at]]),
-                "right": _texts(names[pairs.right[at]]),
-                "outcome": [OUTCOME_WORDS[int(value)] for value in data.y[at]],
-            }
-            for name in ("rater", "period"):
-                if name in data.columns:
-                    columns[name] = _texts(data.columns[name][at])
-            parts.append(pl.DataFrame(columns))
-    empty = {"claim": pl.String, "change": pl.String, "row": pl.Int64}
-    table = pl.concat(parts) if parts else pl.DataFrame(schema=empty)
-    text = [name for name, kind in table.schema.items() if kind == pl.String]
-    return table.with_columns([neutralize_formulas(table[name]) for name in text])
-
-
-def _texts(values: Any) -> list[str]:
-    return [str(value) for value in values]
+    cells = [
+        (str(claim.claim), change, row)
+        for claim in result.claims
+        for change, what in (("removed", claim.removal), ("reversed", claim.reversal))
+        for row in (what.members if what else ())
+    ]
+    schema = {"claim": pl.String, "change": pl.String, "row": pl.Int64}
+    table = pl.DataFrame(cells, schema, orient="row")
+    at = table["row"].to_numpy()
+    if data.rows is not None:
+        at = np.searchsorted(data.rows, at)
+    columns: dict[str, Any] = {
+        "left": data.names[data.pairs.left[at]],
+        "right": data.names[data.pairs.right[at]],
+        "outcome": map(OUTCOME_WORDS.get, data.y[at].tolist()),
+    }
+    columns |= {k: c[at] for k, c in data.columns.items() if k in ("rater", "period")}
+    table = table.with_columns(
+        pl.Series(name, [str(value) for value in column], pl.String)
+        for name, column in columns.items()
+    )
+    return table.with_columns(neutralize_formulas(column) for column in table)

@@ -179,9 +179,48 @@ class RankResult:
     @cached_property
     def history(self) -> tuple[pl.DataFrame | None, str]:
         """Ratings over time, where time is known, and what a point is."""
-        if self.leaderboard is None:
+        data, model = self.data, self.model
+        if self.leaderboard is None or not isinstance(data, Comparisons):
             return None, ""
-        return ratings_over_time(self.model, self.leaderboard.table, self.source.data)
+        table = self.leaderboard.table
+        best = table["item"].head(_CONSIDERED)
+        period = data.columns.get("period")
+        if isinstance(model, BradleyTerry):
+            if period is None:
+                return None, ""
+            unit = RatingScale().unit
+            place = np.flatnonzero(model.items_ == best[0])[0]
+            zero = table["rating"][0] - unit * model.strength_[place]
+            columns = data.arguments()[1]
+            of_rows = columns.keys() & {"advantage", "sample_weight"}
+            return rate_spans(
+                model,
+                data.pairs,
+                data.y,
+                period,
+                best.to_list(),
+                top=_DRAWN,
+                unit=unit,
+                zero=zero,
+                **{name: columns[name] for name in of_rows},
+            )
+        if not hasattr(model, "history_"):
+            return None, ""
+        history = model.history_.filter(
+            pl.col("item").is_in(best.head(_DRAWN).implode())
+        )
+        if "deviation" in history.columns:
+            reach = 1.96 * pl.col("deviation")
+            history = history.with_columns(
+                lower=pl.col("rating") - reach, upper=pl.col("rating") + reach
+            )
+        if "period" not in history.columns:
+            return history, "The ratings after every result, in the order of the file."
+        if period is not None and period.dtype.kind not in "iuf":
+            # The model was given the numbers of the dates; see `columns_for`.
+            dates = pl.Series("period", np.unique(period))
+            history = history.with_columns(dates.gather(history["period"]))
+        return history, "The ratings after every period."
 
     @cached_property
     def disagreements(self) -> pl.DataFrame | None:
@@ -196,12 +235,52 @@ class RankResult:
     @cached_property
     def fingerprint(self) -> str:
         """The SHA-256 of items, sides, outcomes and features, as they were read."""
-        return fingerprint(self.data)
+        data, digest = self.data, hashlib.sha256()
+        names = [] if data.names is None else data.names.tolist()
+        digest.update("\n".join(map(str, names)).encode("utf-8", "replace"))
+        parts: list[Any] = []
+        if isinstance(data, Comparisons):
+            parts = [data.pairs.left, data.pairs.right, data.y]
+        elif isinstance(data, Lists):
+            parts = [data.orders.flat, data.orders.position, data.orders.indptr]
+        columns = map(np.asarray, data.arguments()[1].values())
+        parts += [c.astype(str) if c.dtype == object else c for c in columns]
+        if data.items is not None:
+            values = data.items.values
+            sparse = data.items.is_sparse
+            parts += (values.data, values.indices) if sparse else (values,)
+        for part in parts:
+            digest.update(np.ascontiguousarray(part).tobytes())
+        return digest.hexdigest()
 
     @property
     def methods(self) -> str:
         """Every choice, in one paragraph for a paper."""
-        return say_methods(self)
+        model, table, name = self.model, self.table, self.choice.name
+        n_items = len(table) if table is not None else self.source.n_items
+        sentences = [
+            f"We ranked {plural(n_items, 'item')} from {_say_data(self)} with "
+            f"{_MODELS.get(name, name)}"
+            f"{' and of each item' * hasattr(last_step(model), 'item_effect_')}"
+            f"{_TIES.get(getattr(model, 'tie_model_', ''), '')}.",
+            *self.notes,
+        ]
+        if self.leaderboard is not None and hasattr(model, "strength_"):
+            sentences.append(
+                "A difference of 400 rating points means odds of ten to one. Intervals "
+                f"of ratings have {100 * self.options.level:g} % confidence each; what "
+                "is said of ranks and groups has it for all items at once."
+            )
+        if self.effects is not None:
+            effects = ", ".join(self.effects["effect"].to_list())
+            sentences.append(f"The model takes into account: {effects}.")
+        if self.quality is not None:
+            sentences += self.quality.heading()
+        if isinstance(self.quality, ForwardResult):
+            share = self.quality.table["accuracy"][0]
+            sentences.append(f"It predicted {100 * share:.1f} % of outcomes.")
+        sentences.append(f"Computed with tiebreak {__version__}.")
+        return " ".join(sentences)
 
     @property
     def citation(self) -> str:
@@ -498,36 +577,6 @@ _TIES = {
 }
 
 
-def say_methods(result: RankResult) -> str:
-    """Say in one paragraph, for a paper, what was done."""
-    options, model, table = result.options, result.model, result.table
-    name = result.choice.name
-    n_items = len(table) if table is not None else result.source.n_items
-    sentences = [
-        f"We ranked {plural(n_items, 'item')} from {_say_data(result)} with "
-        f"{_MODELS.get(name, name)}"
-        f"{' and of each item' * hasattr(last_step(model), 'item_effect_')}"
-        f"{_TIES.get(getattr(model, 'tie_model_', ''), '')}.",
-        *result.notes,
-    ]
-    if result.leaderboard is not None and hasattr(model, "strength_"):
-        sentences.append("A difference of 400 rating points means odds of ten to one.")
-        sentences.append(
-            f"Intervals of ratings have {100 * options.level:g} % confidence each; "
-            "what is said of ranks and groups has it for all items at once."
-        )
-    if result.effects is not None:
-        effects = ", ".join(result.effects["effect"].to_list())
-        sentences.append(f"The model takes into account: {effects}.")
-    if result.quality is not None:
-        sentences += result.quality.heading()
-    if isinstance(result.quality, ForwardResult):
-        share = result.quality.table["accuracy"][0]
-        sentences.append(f"It predicted {100 * share:.1f} % of outcomes.")
-    sentences.append(f"Computed with tiebreak {__version__}.")
-    return " ".join(sentences)
-
-
 def _say_data(result: RankResult) -> str:
     data, checks = result.source.data, result.checks
     if isinstance(data, Lists):
@@ -594,49 +643,6 @@ def compare_two(
     }
 
 
-def ratings_over_time(
-    model: Any, table: pl.DataFrame, data: Data
-) -> tuple[pl.DataFrame | None, str]:
-    """Return `RankResult.history`."""
-    if not isinstance(data, Comparisons):
-        return None, ""
-    best = table["item"].head(_CONSIDERED)
-    period = data.columns.get("period")
-    if isinstance(model, BradleyTerry):
-        if period is None:
-            return None, ""
-        unit = RatingScale().unit
-        place = np.flatnonzero(model.items_ == best[0])[0]
-        zero = table["rating"][0] - unit * model.strength_[place]
-        columns = data.arguments()[1]
-        of_rows = [n for n in ("advantage", "sample_weight") if n in columns]
-        return rate_spans(
-            model,
-            data.pairs,
-            data.y,
-            period,
-            best.to_list(),
-            top=_DRAWN,
-            unit=unit,
-            zero=zero,
-            **{name: columns[name] for name in of_rows},
-        )
-    if not hasattr(model, "history_"):
-        return None, ""
-    history = model.history_.filter(pl.col("item").is_in(best.head(_DRAWN).implode()))
-    if "deviation" in history.columns:
-        reach = 1.96 * pl.col("deviation")
-        ends = {"lower": pl.col("rating") - reach, "upper": pl.col("rating") + reach}
-        history = history.with_columns(**ends)
-    if "period" not in history.columns:
-        return history, "The ratings after every result, in the order of the file."
-    if period is not None and period.dtype.kind not in "iuf":
-        # The model was given the numbers of the dates; see `columns_for`.
-        dates = pl.Series("period", np.unique(period))
-        history = history.with_columns(dates.gather(history["period"]))
-    return history, "The ratings after every period."
-
-
 def compare_judges(source: Source, level: float) -> dict[str, Any] | None:
     """Return `RankResult.judges`."""
     whole = source.data
@@ -660,23 +666,3 @@ def compare_judges(source: Source, level: float) -> dict[str, Any] | None:
             "first; tiebreak judges FILE lists all as JSON."
         )
     return {"judges": shown.select(columns).to_dicts(), "notes": notes}
-
-
-def fingerprint(data: Data) -> str:
-    """Return `RankResult.fingerprint`."""
-    digest = hashlib.sha256()
-    names = [] if data.names is None else data.names.tolist()
-    digest.update("\n".join(map(str, names)).encode("utf-8", "replace"))
-    parts: list[Any] = []
-    if isinstance(data, Comparisons):
-        parts = [data.pairs.left, data.pairs.right, data.y]
-    elif isinstance(data, Lists):
-        parts = [data.orders.flat, data.orders.position, data.orders.indptr]
-    columns = map(np.asarray, data.arguments()[1].values())
-    parts += [c.astype(str) if c.dtype == object else c for c in columns]
-    if data.items is not None:
-        values = data.items.values
-        parts += (values.data, values.indices) if data.items.is_sparse else (values,)
-    for part in parts:
-        digest.update(np.ascontiguousarray(part).tobytes())
-    return digest.hexdigest()

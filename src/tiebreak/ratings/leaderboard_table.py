@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -96,9 +96,7 @@ def _columns(
         if not narrow:
             columns[""] = "left", cells(lambda row: _bar(row, *ends))
     if known("rank_best"):
-        ranks = best.select("rank_best", "rank_worst").rows()
-        texts = [str(one) if one == two else f"{one}–{two}" for one, two in ranks]
-        columns["ranks"] = "center", texts
+        columns["ranks"] = "center", cells(ranks_text)
         if known("group"):
             columns["group"] = "left", cells(lambda row: short_group(row["group"]))
     if known("wins"):
@@ -163,6 +161,14 @@ def _bar(row: dict[str, Any], low: float, high: float) -> str:
     bar[start : end + 1] = ["─"] * (end - start + 1)
     bar[middle] = "●"
     return "".join(bar)
+
+
+def ranks_text(row: Mapping[str, Any]) -> str:
+    """Write the ranks that an item could have."""
+    best, worst = row["rank_best"], row["rank_worst"]
+    if best is None or worst is None:
+        return "–"
+    return str(best) if best == worst else f"{best}–{worst}"
 
 
 def short_group(group: str) -> str:

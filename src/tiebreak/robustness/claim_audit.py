@@ -24,6 +24,7 @@ from scipy.special import ndtri
 from tiebreak.data.columns import factorize, readable_period
 from tiebreak.data.markup import results_html
 from tiebreak.data.threads import in_threads, one_blas_thread
+from tiebreak.io.result import plural
 from tiebreak.models.covariates import (
     check_level,
     check_row_column,
@@ -259,10 +260,10 @@ class Audit:
         }
 
     def __str__(self) -> str:
-        claims = f"{len(self.claims)} claim{'s' * (len(self.claims) != 1)}"
-        head = f"{claims} about {self.n_items} items, {self.n_votes:,}"
+        claims = plural(len(self.claims), "claim")
+        head = f"{claims} about {self.n_items} items, {self.n_votes:,} votes"
         lines = [f"- {claim.claim}: {claim.verdict}" for claim in self.claims]
-        return "\n".join([f"{head} votes", *lines, *self.notes])
+        return "\n".join([head, *lines, *self.notes])
 
     def __rich__(self) -> Group:
         """Show the table in the terminal."""
@@ -557,7 +558,7 @@ class _Job:
         if removal is not None and removal.number == 0:
             return "does not hold"
         if removal is not None and removal.number <= few:
-            return f"fragile: {removal.number} vote{'s' * (removal.number > 1)}"
+            return f"fragile: {plural(removal.number, 'vote')}"
         # Whether votes that are independent of each other would make it sure.
         nearest = sorted(pairs, key=lambda pair: self.start.claim(*pair))[:_NEAREST]
         sure = all(self._apart(self.start, pair) for pair in nearest)

@@ -123,16 +123,10 @@ class Strengths:
         if factor is not None:
             best = chord_steps(objective.gradient, x, factor.solve, _ACCURACY)
         if best is None or not math.isfinite(objective.value(best)):
-            if factor is None or len(x) <= DENSE_LIMIT:
-                best = minimize_newton(objective, x, tol=_TOL).x
-            else:
-                best = minimize_newton(
-                    objective,
-                    x,
-                    tol=_TOL,
-                    dense=False,
-                    precondition=lambda: factor.solve,
-                ).x
+            options: dict[str, Any] = {}
+            if factor is not None and len(x) > DENSE_LIMIT:
+                options = {"dense": False, "precondition": lambda: factor.solve}
+            best = minimize_newton(objective, x, tol=_TOL, **options).x
         objective.expand(best)
         beta, t = objective.split(best)
         free_tie = t if tie is None else None

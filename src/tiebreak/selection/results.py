@@ -20,6 +20,7 @@ from sklearn.pipeline import Pipeline
 
 from tiebreak.data.columns import readable_period
 from tiebreak.data.markup import results_html, results_text
+from tiebreak.io.result import plural
 from tiebreak.metrics import comparison_accuracy
 from tiebreak.metrics.comparison_metrics import probability_scores, row_losses
 from tiebreak.metrics.scorers import metric_words
@@ -198,13 +199,13 @@ class ForwardResult:
             first = readable_period(blocks["first"][0])
             last = readable_period(blocks["last"][-1])
             lines = [
-                f"{n_test:,} rows of {len(blocks)} block{'s' * (len(blocks) != 1)}, "
+                f"{n_test:,} rows of {plural(len(blocks), 'block')}, "
                 f"from {first} to {last}, each predicted from what was before its "
                 "block."
             ]
         if n_unseen:
             lines.append(
-                f"Left out: {n_unseen:,} row{'s' * (n_unseen != 1)} with an item that "
+                f"Left out: {plural(n_unseen, 'row')} with an item that "
                 "had not been seen before."
             )
         return lines
