@@ -208,12 +208,12 @@ def _find_effects(
     )
     unscaled = [None] * (len(table) - len(deviations))
     return table.select(
-        pl.col("coefficient").alias("effect"),
-        (unit * pl.col("estimate")).alias("points"),
-        (unit * pl.col("lower")).alias("lower"),
-        (unit * pl.col("upper")).alias("upper"),
-        "p_value",
-        pl.Series("standard_deviation", [*unscaled, *deviations], dtype=pl.Float64),
+        effect="coefficient",
+        points=unit * pl.col("estimate"),
+        lower=unit * pl.col("lower"),
+        upper=unit * pl.col("upper"),
+        p_value="p_value",
+        standard_deviation=pl.Series([*unscaled, *deviations], dtype=pl.Float64),
     )
 
 
