@@ -28,8 +28,8 @@ from tiebreak.metrics.metric_inputs import (
 )
 from tiebreak.metrics.pair_counts import (
     Groups,
-    average_ranks,
     count_pairs,
+    group_ranks,
     group_starts,
     pair_counts,
     sort_into_runs,
@@ -573,9 +573,9 @@ def spearman_rho(a: ArrayLike, b: ArrayLike, qid: ArrayLike | None = None) -> fl
     if qid is None:
         _check_not_constant(first, second)
     group = group_codes(qid, len(first))
-    middle = (np.bincount(group) - 1) / 2
-    r = average_ranks(group, first) - middle[group]
-    s = average_ranks(group, second) - middle[group]
+    middle = (np.bincount(group) + 1) / 2
+    r = group_ranks(group, first, "average") - middle[group]
+    s = group_ranks(group, second, "average") - middle[group]
     spread = sums_by(group, r * r) * sums_by(group, s * s)
     return _mean_over_groups(sums_by(group, r * s), spread, "Spearman's rho")
 

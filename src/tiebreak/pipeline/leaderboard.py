@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from tiebreak.data import Comparisons, Data, Grades, ItemTable
 from tiebreak.data.comparison_graph import count_comparisons
 from tiebreak.data.validation import check_weights
+from tiebreak.metrics.pair_counts import group_ranks
 from tiebreak.metrics.scorers import last_step as transform_items
 from tiebreak.ratings.leaderboard import RatingScale
 from tiebreak.ratings.leaderboard_table import TALLY
@@ -37,9 +38,7 @@ def ranks_within(
     utility: NDArray[np.float64], group: NDArray[np.int64]
 ) -> NDArray[np.int64]:
     """Return ranks within groups; equal utilities share the best (1, 2, 2, 4)."""
-    table = pl.DataFrame({"utility": utility, "group": group})
-    rank = pl.col("utility").rank("min", descending=True).over("group")
-    return table.select(rank.cast(pl.Int64)).to_series().to_numpy()
+    return group_ranks(group, -utility, "min").astype(np.int64)
 
 
 def utilities(model: Any, data: Data, rows: NDArray[np.int64]) -> NDArray[np.float64]:
