@@ -99,9 +99,9 @@ def test_bad_probabilities(metric):
         metric([0], [[-0.1, 0.6, 0.5]])
     with pytest.raises(ValueError, match=r"sum to 1.*row 0 \(\[nan"):
         metric([0], [[np.nan, 0.5, 0.5]])
-    with pytest.raises(ValueError, match=r"shape \(2, 3\).*got shape \(2, 2\)"):
+    with pytest.raises(ValueError, match=r"shape \(2, 3\).*got \(2, 2\)"):
         metric([0, 1], [[0.5, 0.5], [0.5, 0.5]])
-    with pytest.raises(ValueError, match=r"shape \(2, 3\).*got shape \(1, 3\)"):
+    with pytest.raises(ValueError, match=r"shape \(2, 3\).*got \(1, 3\)"):
         metric([0, 1], [[0.2, 0.3, 0.5]])
     with pytest.raises(ValueError, match="must hold -1"):
         metric([2], [[0.2, 0.3, 0.5]])

@@ -143,7 +143,7 @@ def test_min_train_moves_the_first_cut_no_further_than_needed():
     ("splitter", "period", "error", "message"),
     [
         (PeriodSplit(3), [1, 2, 3], ValueError, "cannot make 3 .* 3 period"),
-        (PeriodSplit(2, min_train=9), [1, 2, 3], ValueError, "3 are to train on"),
+        (PeriodSplit(2, min_train=9), [1, 2, 3], ValueError, "to train on"),
         (PeriodSplit(0), [1, 2, 3], ValueError, "n_splits must be an integer"),
         (PeriodSplit(1.5), [1, 2, 3], ValueError, "n_splits must be an integer"),
         (PeriodSplit(1, min_train=0), [1, 2, 3], ValueError, "min_train must be"),
@@ -293,10 +293,10 @@ def test_bad_columns_are_refused(columns, error, message):
         )
 
 
-@pytest.mark.parametrize("models", [{}, {"baseline": Constant()}, {1: Constant()}])
+@pytest.mark.parametrize("models", [{}, {"baseline": Constant()}])
 def test_bad_names_of_models_are_refused(models):
     pairs = Pairs(None, list("abab"), list("baba"))
-    with pytest.raises(ValueError, match=r"no models|need names"):
+    with pytest.raises(ValueError, match="at least one, and none called"):
         evaluate_forward(models, pairs, [-1, 0, 1, -1], period=[1, 2, 3, 4], n_splits=1)
 
 
@@ -353,9 +353,7 @@ def test_rows_with_unseen_items_stay_if_every_model_can_predict_them(newcomer):
 
 def test_nothing_left_to_evaluate_is_refused():
     pairs = Pairs(None, list("abcd"), list("badc"))
-    with pytest.raises(
-        ValueError, match="each of the 2 test rows has an item not seen"
-    ):
+    with pytest.raises(ValueError, match="Each of the 2 test rows has an unseen item"):
         evaluate_forward(
             ByName(), pairs, [-1, 1, -1, 1], period=[1, 1, 2, 2], n_splits=1
         )
@@ -415,11 +413,9 @@ def test_one_period_has_no_standard_error():
 def test_unknown_models_and_metrics_are_refused(rng):
     pairs, y, period = simulate(rng, n=60)
     result = evaluate_forward(Constant(), pairs, y, period=period, n_splits=2)
-    with pytest.raises(
-        ValueError, match="no model 'x'; known are 'Constant', 'baseline'"
-    ):
+    with pytest.raises(ValueError, match="one of Constant, baseline; got 'x'"):
         result.difference("x", "baseline")
-    with pytest.raises(ValueError, match=r"metric must be one of .* got 'auc'"):
+    with pytest.raises(ValueError, match=r"one of accuracy, .* got 'auc'"):
         result.difference("Constant", "baseline", "auc")
 
 

@@ -170,10 +170,8 @@ def fetch(name: str, *, download: bool = True) -> list[Path]:
 
 def _missing(dataset: DataSet, file: DataFile, why: str) -> FileNotFoundError:
     return FileNotFoundError(
-        f"{file.name!r} is neither in $TIEBREAK_DATA "
-        f"({os.environ.get('TIEBREAK_DATA') or 'not set'}) nor in {cache_dir()}. {why} "
-        f"Publisher: {dataset.publisher}. Or set TIEBREAK_DATA to the folder that "
-        f"contains {dataset.name!r}."
+        f"{file.name!r} is neither in {cache_dir()} nor in the folder $TIEBREAK_DATA. "
+        f"{why} Publisher: {dataset.publisher}."
     )
 
 

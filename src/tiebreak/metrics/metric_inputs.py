@@ -80,8 +80,7 @@ def probability_rows(proba: ArrayLike, n_rows: int) -> Floats:
     rows = np.asarray(proba, dtype=np.float64)
     if rows.shape != (n_rows, 3):
         raise ValueError(
-            f"proba must have shape ({n_rows}, 3) with columns left, tie (0 without "
-            f"ties), right; got shape {rows.shape}."
+            f"proba must have shape ({n_rows}, 3), left, tie, right; got {rows.shape}."
         )
     near_one = np.abs(rows.sum(axis=1) - 1) <= PROBABILITY_TOLERANCE
     wrong = np.flatnonzero(~(near_one & (rows >= 0).all(axis=1)))

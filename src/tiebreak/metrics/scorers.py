@@ -63,6 +63,9 @@ class Scorer:
         Other arguments of the metric, from :func:`~tiebreak.metrics.get_scorer`.
     """
 
+    # Returns the truth and what an estimator answers; may add metadata.
+    _ask: Callable[..., tuple[ArrayLike, ArrayLike]]
+
     def __init__(
         self,
         name: str,
@@ -105,12 +108,6 @@ class Scorer:
         """
         metadata = {key: one for key, one in metadata.items() if one is not None}
         return self.from_response(*self._ask(estimator, X, y, metadata), **metadata)
-
-    def _ask(
-        self, estimator: Any, X: Any, y: ArrayLike | None, metadata: dict[str, Any]
-    ) -> tuple[ArrayLike, ArrayLike]:
-        """Return the truth and what the estimator answers; may add metadata."""
-        raise NotImplementedError
 
     def from_response(
         self, y: ArrayLike, response: ArrayLike, **metadata: Any
@@ -203,16 +200,16 @@ class PairScorer(Scorer):
     ) -> tuple[ArrayLike, ArrayLike]:
         if not is_pairs(X) or y is None:
             raise TypeError(
-                f"scorer {self.name!r} scores pairs with outcomes y; got "
-                f"{type(X).__name__}{' without y' * (y is None)}; try 'swapped_pairs'."
+                f"scorer {self.name!r} scores pairs with outcomes y; for items with "
+                "grades try 'swapped_pairs'."
             )
         if self.response_method == "difference":
             estimator, X = last_step(estimator, X)
         method = getattr(estimator, self.response_method, None)
         if method is None:
             raise TypeError(
-                f"scorer {self.name!r} needs {self.response_method}(pairs), which "
-                f"{type(estimator).__name__} does not have. Try 'error'."
+                f"scorer {self.name!r} needs {self.response_method}(pairs), which this "
+                "model does not have; try 'error'."
             )
         y, response = as_outcomes(estimator, y), method(X)
         if self.response_method == "predict":
@@ -238,10 +235,7 @@ class GradeScorer(Scorer):
     ) -> tuple[ArrayLike, ArrayLike]:
         if isinstance(X, Orders):
             if y is not None or metadata:
-                raise TypeError(
-                    "Orders carry their own grades and groups, got "
-                    f"{', '.join(['y'] * (y is not None) + list(metadata))} as well."
-                )
+                raise TypeError("Orders carry their own grades and groups.")
             y, metadata["qid"] = X.entry_grades()
             items: Any = X.names
             if X.has_features:  # our own models take tables that keep their names
@@ -249,8 +243,7 @@ class GradeScorer(Scorer):
             return y, utility_of(estimator, items)[X.flat]
         if is_pairs(X) or y is None:
             raise TypeError(
-                f"scorer {self.name!r} scores items with grades y; got "
-                f"{'pairs' if is_pairs(X) else 'no y'}. For pairs try 'error'."
+                f"scorer {self.name!r} scores graded items; for pairs try 'error'."
             )
         if "qid" not in metadata and _fitted_with_groups(estimator):
             raise ValueError(
@@ -371,10 +364,8 @@ def get_scorer(
     """
     if isinstance(name_or_callable, str):
         if name_or_callable not in _SCORERS:
-            raise ValueError(
-                f"unknown scorer {name_or_callable!r}; expected one of "
-                f"{', '.join(scorer_names())}."
-            )
+            names = ", ".join(scorer_names())
+            raise ValueError(f"unknown scorer {name_or_callable!r}; known are {names}.")
         scorer = copy.deepcopy(_SCORERS[name_or_callable])
         known = list(inspect.signature(scorer.metric).parameters)[2:]
         for option in options:

@@ -220,8 +220,7 @@ def _fit_both(runs: list[_Run], options: RankOptions) -> list[_Run]:
     fixed = [run.ties for run in runs if run.data is None]
     if len(fixed) == 2 or options.ties in TIES[1:]:
         raise _TiesDifferError(
-            f"Ties are counted by {one} and by {other}, on different scales; compare "
-            f"the files of results, or rank both with {flag('ties', one)}."
+            f"Ties are counted by {one} and {other}; rank both by {flag('ties', one)}."
         )
     larger = max(fitted, key=lambda run: 0 if run.data is None else len(run.data.y))
     same = replace(options, ties=fixed[0] if fixed else larger.ties)

@@ -146,9 +146,9 @@ def make_estimator(cls: Any, settings: Mapping[str, Any]) -> Any:
     known = list(signature(cls).parameters)
     for name in settings:
         if name not in known:
+            has = f"{', '.join(known)}.{closest(name, known)}"
             raise ValueError(
-                f"{model_name(cls)} has no parameter {name!r}; it has "
-                f"{', '.join(known)}.{closest(name, known)}"
+                f"{model_name(cls)} has no parameter {name!r}; it has {has}"
             )
     # Newcomers are predicted, too.
     defaults = {"unseen": "prior"} if "unseen" in known else {}

@@ -77,8 +77,8 @@ class SavedModel:
         if self.wanted is not None:
             if not pairs.has_features:
                 raise ValueError(
-                    f"The model has {plural(self.wanted.count, 'feature')}, and these "
-                    f"items only names; name their table with {flag('items')}."
+                    f"The model needs {plural(self.wanted.count, 'feature')} of items; "
+                    f"name their table with {flag('items')}."
                 )
         elif pairs.names is None:
             raise ValueError("The model knows names, these items only features.")

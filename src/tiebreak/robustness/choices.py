@@ -49,14 +49,8 @@ class Analysis:
 
     def take(self, rows: NDArray[Any]) -> Analysis:
         """The same for some of the votes; all items stay."""
-        return replace(
-            self,
-            left=self.left[rows],
-            right=self.right[rows],
-            outcome=self.outcome[rows],
-            weight=self.weight[rows],
-            covariates=self.covariates[rows],
-        )
+        columns = ("left", "right", "outcome", "weight", "covariates")
+        return replace(self, **{name: getattr(self, name)[rows] for name in columns})
 
     def fit(self, near: StrengthFit | None = None) -> StrengthFit:
         """Find the strengths, starting from another analysis."""

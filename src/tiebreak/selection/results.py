@@ -117,12 +117,9 @@ class ForwardResult:
         ndarray of shape (m,)
             Its weighted mean is the number in `table`.
         """
-        if metric not in METRICS:
-            known = ", ".join(map(repr, METRICS))
-            raise ValueError(f"metric must be one of {known}, got {metric!r}.")
-        if model not in self.predicted:
-            known = ", ".join(map(repr, self.predicted))
-            raise ValueError(f"There is no model {model!r}; known are {known}.")
+        for name, known in ((metric, METRICS), (model, self.predicted)):
+            if name not in known:
+                raise ValueError(f"expected one of {', '.join(known)}; got {name!r}.")
         if metric == "accuracy":
             return (self.predicted[model] == self.outcome).astype(np.float64)
         if model not in self.proba:

@@ -184,8 +184,7 @@ def _fold_rows(
         both = np.intersect1d(group[train], group[test])
         if len(both):
             raise ValueError(
-                f"cv={cv!r} puts rows of {len(both)} group(s), such as qid "
-                f"{names[both[0]]!r}, into both training and test set. Use QueryKFold."
+                f"cv={cv!r} divides qid {names[both[0]]!r}; use QueryKFold instead."
             )
     return folds
 

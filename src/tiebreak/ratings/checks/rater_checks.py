@@ -208,8 +208,7 @@ def check_judges(
     unknown = [one for one in people if one not in names]
     if unknown:
         raise ValueError(
-            f"people has {unknown[0]!r}, who is not among the {plural(n, 'judge')}: "
-            f"{_list(names)}. Give names as they are in rater."
+            f"people has {unknown[0]!r}, who is not among the judges {_list(names)}."
         )
     decided = results.outcome != 0
     table: dict[str, Any] = {"votes": np.bincount(votes.rater)}
