@@ -188,7 +188,7 @@ def test_claims_are_read():
     [
         ("A > X", "'X' is not among the items"),
         ("X first", "'X' is not among the items"),
-        ("A > A", "about one item only"),
+        ("A > A", "names an item twice"),
         ("A best", "was not understood; expected 'A > B'"),
     ],
 )

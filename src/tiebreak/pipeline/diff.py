@@ -195,8 +195,6 @@ def _fit(runs: list[_Run], options: RankOptions, notes: list[str]) -> list[_Run]
         return _fit_both(runs, options)
     try:
         return _fit_both(runs, replace(options, settings=settings | {"alpha": 0.0}))
-    except _TiesDifferError:
-        raise
     except ValueError:
         notes.append(
             "In one of the files strengths need a prior (an item won or lost "
@@ -204,10 +202,6 @@ def _fit(runs: list[_Run], options: RankOptions, notes: list[str]) -> list[_Run]
             "(alpha=0.056: within ± 1000 points)."
         )
     return _fit_both(runs, replace(options, settings=settings | {"alpha": _WIDE}))
-
-
-class _TiesDifferError(ValueError):
-    """Two results count ties by different models."""
 
 
 def _fit_both(runs: list[_Run], options: RankOptions) -> list[_Run]:
@@ -219,7 +213,7 @@ def _fit_both(runs: list[_Run], options: RankOptions) -> list[_Run]:
     # What was fitted before cannot change, and of two files the larger one knows best.
     fixed = [run.ties for run in runs if run.data is None]
     if len(fixed) == 2 or options.ties in TIES[1:]:
-        raise _TiesDifferError(
+        raise ValueError(
             f"Ties are counted by {one} and {other}; rank both by {flag('ties', one)}."
         )
     larger = max(fitted, key=lambda run: 0 if run.data is None else len(run.data.y))

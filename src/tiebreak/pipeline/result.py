@@ -327,9 +327,8 @@ class RankResult:
             quality = {"rows": rows, "model": self.choice.name, "baseline": "baseline"}
             quality |= {"note": " ".join(self.quality.heading())}
         if self.tuning is not None:
-            names = ("scoring", "best_params_", "best_score_", "corrected_score")
-            parts = (*names, "table")
-            tuning = {name.rstrip("_"): getattr(self.tuning, name) for name in parts}
+            parts = vars(self.tuning).items()
+            tuning = {n.rstrip("_"): v for n, v in parts if n != "best_estimator_"}
         if self.matrix is not None:
             matrix = {n: getattr(self.matrix, n) for n in ("items", "wins", "ties")}
         same = (

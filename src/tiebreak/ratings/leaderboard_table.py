@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import polars as pl
 from rich import box
 from rich.console import Console
@@ -134,12 +135,9 @@ def text_table(
 
 def rating_digits(board: pl.DataFrame) -> int:
     """Choose how many decimals ratings need."""
-    ends = [name for name in ("rating", "lower", "upper") if name in board.columns]
-    values = pl.concat([board[name].cast(pl.Float64).rename("") for name in ends])
-    finite = values.filter(values.is_finite())  # null is not finite either
-    if not len(finite):
-        return 0
-    span = float(finite.max()) - float(finite.min())  # type: ignore[arg-type]
+    ends = board.select(pl.col("^(rating|lower|upper)$").cast(pl.Float64)).to_numpy()
+    finite = ends[np.isfinite(ends)]
+    span = np.ptp(finite) if len(finite) else 0.0
     return 0 if span >= 50 or span == 0.0 else 1 + (span < 10) + (span < 1)
 
 
