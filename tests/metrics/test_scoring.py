@@ -226,6 +226,12 @@ def test_copies_keep_options_and_requests(routing):
         assert other.from_response(y, utility) == ndcg(y, utility, k=3)
 
 
+def test_steps_that_pass_pairs_through_are_skipped(compared):
+    pairs, outcome, _ = compared
+    skipping = make_pipeline("passthrough", None, FixedCompare())
+    assert AUC(skipping, pairs, outcome) == AUC(FixedCompare(), pairs, outcome)
+
+
 def test_wrong_shapes_are_told_apart(graded, compared):
     X, y, _ = graded
     pairs, outcome, _ = compared

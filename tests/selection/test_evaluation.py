@@ -15,13 +15,16 @@ from scipy import stats
 from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.model_selection import GroupKFold, KFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
-from tiebreak import BradleyTerry, LogisticCompare, MajorityCompare, Pairs
+from tiebreak import BradleyTerry, LogisticCompare, MajorityCompare, OnItems, Pairs
 from tiebreak.metrics import (
     comparison_log_loss,
 )
 from tiebreak.ratings.over_time.elo import Elo
 from tiebreak.selection import ItemKFold, PeriodSplit, evaluate_folds, evaluate_forward
+from tiebreak.selection.results import parameter_names
 
 
 class Constant(ClassifierMixin, BaseEstimator):
@@ -349,6 +352,24 @@ def test_rows_with_unseen_items_stay_if_every_model_can_predict_them(newcomer):
     assert result.row.tolist() == [2, 3, 4, 5]
     assert result.table["n_unseen"].to_list() == [0] * 4
     assert "Left out" not in str(result)
+
+
+def test_a_block_of_unseen_items_alone_is_empty():
+    pairs = Pairs(None, list("abca"), list("badb"))
+    result = evaluate_forward(
+        ByName(), pairs, [-1, 1, 0, -1], period=[1, 1, 2, 3], n_splits=2
+    )
+    assert result.by_split["n_test"].to_list() == [0, 0, 1, 1]
+    assert result.by_split["accuracy"].is_null().to_list() == [True, True, False, False]
+    assert result.proba["ByName"].shape == (1, 3)
+
+
+def test_columns_go_to_the_steps_of_a_pipeline_that_take_them():
+    model = make_pipeline(OnItems(StandardScaler()), LogisticCompare())
+    steps = ["onitems__sample_weight", "logisticcompare__sample_weight"]
+    assert parameter_names(model.fit, "sample_weight") == steps
+    assert parameter_names(model.fit, "context") == []
+    assert parameter_names(LogisticCompare().fit, "context") == ["context"]
 
 
 def test_nothing_left_to_evaluate_is_refused():
