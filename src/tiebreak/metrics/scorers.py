@@ -284,11 +284,11 @@ def _fitted_with_groups(estimator: Any) -> bool:
     while estimator is not None:
         if hasattr(estimator, "fitted_with_qid_"):
             return bool(estimator.fitted_with_qid_)
-        estimator = _inner_estimator(estimator)
+        estimator = inner_estimator(estimator)
     return False
 
 
-def _inner_estimator(estimator: Any) -> Any:
+def inner_estimator(estimator: Any) -> Any:
     """Return the inner estimator of a pipeline, search or wrapper, or None."""
     if hasattr(estimator, "steps"):
         return estimator.steps[-1][1]

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from tiebreak.data import is_pairs
 from tiebreak.io import neutralize_formulas
 from tiebreak.options import RankOptions, flag, in_python
 from tiebreak.pipeline.leaderboard import OUTCOME_WORDS
-from tiebreak.pipeline.read import read_source, split_options
+from tiebreak.pipeline.read import Progress, read_source, silent, split_options
 from tiebreak.pipeline.source import Source
 from tiebreak.robustness import Audit, Claim, audit_pairs
 
@@ -26,7 +26,7 @@ def audit(
     top: int = 5,
     neighbors: int = 10,
     level: float = 0.95,
-    progress: Callable[[str], None] = lambda step: None,
+    progress: Progress = silent,
     **options: Any,
 ) -> Audit:
     """Test whether the claims of a leaderboard would survive.

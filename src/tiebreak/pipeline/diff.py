@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -20,13 +19,14 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from tiebreak import BradleyTerry, Leaderboard
+from tiebreak import Leaderboard
 from tiebreak.data import Comparisons
 from tiebreak.data.columns import factorize
 from tiebreak.io import FileError, ReadOptions, read_file
 from tiebreak.io.result import plural
 from tiebreak.options import TIES, RankOptions, flag
 from tiebreak.pipeline.rank import rank_names
+from tiebreak.pipeline.read import Progress, silent
 from tiebreak.pipeline.saved_model import load_model
 from tiebreak.pipeline.source import Source
 from tiebreak.ratings.changes import (
@@ -91,7 +91,7 @@ def diff_files(
     options: RankOptions,
     *,
     reference: str | None = None,
-    progress: Callable[[str], None] = lambda step: None,
+    progress: Progress = silent,
 ) -> Diff:
     """Return what changed between two files of results or outputs."""
     runs = []
@@ -242,7 +242,8 @@ def _shared(runs: list[_Run], notes: list[str]) -> NDArray[np.float64] | None:
         assert run.data is not None
         (pairs, y), columns = run.data.arguments()
         scores.append(weighted_scores(board.model, pairs, y, columns))
-    if all(_counts_raters(board.model) for board in boards):
+    counts = [getattr(board.model, "rater_counts_", None) for board in boards]
+    if all(one is not None and one.shape[0] >= FEWEST_RATERS for one in counts):
         raters = [np.asarray(run.data.columns["rater"]) for run in runs if run.data]
         codes, distinct = factorize(np.concatenate(raters).astype(str))
         groups = np.split(codes, [len(raters[0])])
@@ -266,11 +267,6 @@ def _shared(runs: list[_Run], notes: list[str]) -> NDArray[np.float64] | None:
         return None
     notes += [note, "The intervals allow for what is in both."]
     return shared_covariance(boards[0], boards[1], rows)
-
-
-def _counts_raters(model: BradleyTerry) -> bool:
-    raters = getattr(model, "rater_counts_", None)
-    return raters is not None and raters.shape[0] >= FEWEST_RATERS
 
 
 def _sums(group: NDArray[np.int64], n_groups: int) -> sp.csr_array:

@@ -128,8 +128,9 @@ def list_weights(fitted: Any, data: Data) -> list[tuple[str, float]] | None:
     last = getattr(last, "ranker_", last)
     if data.items is None or not hasattr(last, "coef_"):
         return None
-    names, order = _feature_names(data.items), np.argsort(-np.abs(last.coef_))
-    return [(names[j], float(last.coef_[j])) for j in order]
+    names = data.items.feature_names or [f"feature {j}" for j in range(len(last.coef_))]
+    order = np.argsort(-np.abs(last.coef_))
+    return [(str(names[j]), float(last.coef_[j])) for j in order]
 
 
 _SHOWN = 8  # disagreements
@@ -165,8 +166,3 @@ def find_disagreements(model: Any, data: Data) -> pl.DataFrame | None:
             ),
         )
     )
-
-
-def _feature_names(items: ItemTable) -> list[str]:
-    names = items.feature_names or [f"feature {j}" for j in range(items.n_features)]
-    return [str(name) for name in names]

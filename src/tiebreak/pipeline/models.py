@@ -86,11 +86,6 @@ def _families(cls: type) -> set[str]:
     return {base.__name__ for base in cls.__mro__}
 
 
-def _predicts_outcomes(cls: type) -> bool:
-    """Say whether an estimator tells ties, or only a utility."""
-    return issubclass(cls, ClassifierMixin) or hasattr(cls, "predict_proba")
-
-
 def _fits(cls: Any, source: Source, by_name_too: bool = False) -> bool:
     """Say whether an estimator can learn from the data."""
     # ``by_name_too``: also by names only, where items have features as well.
@@ -163,7 +158,8 @@ def _build(cls: Any, data: Data, settings: Mapping[str, Any]) -> Any:
     model = make_estimator(cls, settings)
     if _kind_of(cls) == "names":
         return model
-    if isinstance(data, Comparisons) and not _predicts_outcomes(cls):
+    tells_ties = isinstance(model, ClassifierMixin) or hasattr(cls, "predict_proba")
+    if isinstance(data, Comparisons) and not tells_ties:
         model = tb.ThresholdCompare(model)
     return make_pipeline(OnItems(StandardScaler()), model)
 
@@ -470,8 +466,6 @@ def _scoring(model: Any, y: NDArray[np.int8], folds: list[Fold]) -> str:
 
 
 def _plain_names(result: TuneResult, path: str) -> TuneResult:
-    if not path:
-        return result
     plain = {key: key.removeprefix(path) for key in result.best_params_}
     best = {plain[key]: value for key, value in result.best_params_.items()}
     return replace(result, table=result.table.rename(plain), best_params_=best)

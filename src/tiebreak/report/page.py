@@ -14,7 +14,7 @@ import base64
 import hashlib
 import math
 import os
-from functools import lru_cache
+from functools import cache
 from importlib import resources
 from typing import Any
 
@@ -106,7 +106,7 @@ def write_report(result: Any, path: str | os.PathLike[str]) -> None:
         temporary.write_text(page, encoding="utf-8", newline="\n")
 
 
-@lru_cache(maxsize=1)
+@cache
 def _environment() -> Environment:
 
     def finish(value: Any) -> Any:
