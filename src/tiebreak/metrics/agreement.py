@@ -15,6 +15,7 @@ from tiebreak.data.columns import as_column, as_column_of, factorize, refuse_mis
 from tiebreak.data.parameters import COUNT, one_of
 from tiebreak.metrics.metric_inputs import (
     check_argument,
+    group_codes,
     numeric_vector,
     outcome_vector,
 )
@@ -165,12 +166,10 @@ def comparison_units(
     ([0, 0, 1], [-1, -1, 0])
     """
     outcome = outcome_vector(y, "y")
-    sides = [
-        as_column_of(values, name, len(outcome))
-        for values, name in ((left, "left"), (right, "right"))
-    ]
-    for column, name in zip(sides, ("left", "right"), strict=True):
-        refuse_missing(column, name)
+    sides = []
+    for values, name in ((left, "left"), (right, "right")):
+        sides.append(as_column_of(values, name, len(outcome)))
+        refuse_missing(sides[-1], name)
     items, names = factorize(np.concatenate(sides))
     first, second = items[: len(outcome)], items[len(outcome) :]
     swapped = first > second
@@ -210,12 +209,8 @@ class _Ratings:
             column = as_column(value, "value")
         n_rows = len(column)
         refuse_missing(column, "value")
-        codes = []
-        for labels, name in ((unit, "unit"), (rater, "rater")):
-            labels = as_column_of(labels, name, n_rows)
-            refuse_missing(labels, name)
-            codes.append(factorize(labels)[0])
-        units, raters = codes
+        units = group_codes(unit, n_rows, "unit")
+        raters = group_codes(rater, n_rows, "rater")
         n_units = int(units.max(initial=-1)) + 1
         distinct = np.unique(units + n_units * raters)
         kept = np.bincount(distinct % n_units)[units] > 1 if n_rows else units > 0

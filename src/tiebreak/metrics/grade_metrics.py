@@ -529,9 +529,7 @@ def kendall_tau_b(a: ArrayLike, b: ArrayLike, qid: ArrayLike | None = None) -> f
     >>> kendall_tau_b([1, 2, 3, 4], [1, 3, 2, 4])
     0.6667
     """
-    first, second = _two_vectors(a, b)
-    if qid is None:
-        _check_not_constant(first, second)
+    first, second = _two_vectors(a, b, qid)
     groups = Groups(group_codes(qid, len(first)))
     counts = count_pairs(first, second, groups).astype(np.float64)
     spread = counts[:, :3].sum(axis=1) * counts[:, 3]
@@ -566,9 +564,7 @@ def spearman_rho(a: ArrayLike, b: ArrayLike, qid: ArrayLike | None = None) -> fl
     >>> spearman_rho([1, 2, 3, 4], [1, 3, 2, 4])
     0.8000
     """
-    first, second = _two_vectors(a, b)
-    if qid is None:
-        _check_not_constant(first, second)
+    first, second = _two_vectors(a, b, qid)
     group = group_codes(qid, len(first))
     middle = (np.bincount(group) + 1) / 2
     r = group_ranks(group, first, "average") - middle[group]
@@ -577,19 +573,18 @@ def spearman_rho(a: ArrayLike, b: ArrayLike, qid: ArrayLike | None = None) -> fl
     return _mean_over_groups(sums_by(group, r * s), spread, "Spearman's rho")
 
 
-def _two_vectors(a: ArrayLike, b: ArrayLike) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Check two vectors of the same length."""
+def _two_vectors(
+    a: ArrayLike, b: ArrayLike, qid: ArrayLike | None
+) -> tuple[Floats, Floats]:
+    """Check two vectors of the same length, not constant if there is one group."""
     first = numeric_vector(a, "a")
-    return first, numeric_vector(b, "b", len(first))
-
-
-def _check_not_constant(a: NDArray[Any], b: NDArray[Any]) -> None:
-    """Raise if either vector has fewer than two distinct values."""
-    for name, vector in (("a", a), ("b", b)):
-        if (vector == vector[0]).all():
+    second = numeric_vector(b, "b", len(first))
+    for name, vector in (("a", first), ("b", second)):
+        if qid is None and (vector == vector[0]).all():
             raise ValueError(
                 f"rank correlation needs two distinct values; {name} is {vector[0]}."
             )
+    return first, second
 
 
 def _mean_over_groups(agreement: Floats, spread: Floats, name: str) -> float:

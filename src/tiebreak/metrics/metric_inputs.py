@@ -63,15 +63,17 @@ def as_outcomes(model: Any, values: Any) -> Any:
     return classes - 1
 
 
-def group_codes(qid: ArrayLike | None, n_rows: int) -> NDArray[np.int64]:
+def group_codes(
+    qid: ArrayLike | None, n_rows: int, name: str = "qid"
+) -> NDArray[np.int64]:
     """Return group numbers 0, 1, ... for ``qid`` of any type; None is one group.
 
     Every number occurs at least once.
     """
     if qid is None:
         return np.zeros(n_rows, dtype=np.int64)
-    column = as_column_of(qid, "qid", n_rows)
-    refuse_missing(column, "qid")
+    column = as_column_of(qid, name, n_rows)
+    refuse_missing(column, name)
     return factorize(column)[0]
 
 

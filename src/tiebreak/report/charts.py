@@ -92,15 +92,14 @@ def _around(values: Iterable[float | None], pad: float) -> tuple[float, float]:
 
 def rating_axis(board: pl.DataFrame) -> Axis:
     """The axis of ratings and their intervals."""
-    values: dict[str, list[float]] = {}
-    for name in ("lower", "rating", "upper"):
-        column = board[name].cast(pl.Float64)
-        values[name] = column.filter(column.is_finite()).to_list()
-    ratings = values["rating"] or [0.0, 1.0]
-    worst, best = min(ratings), max(ratings)
+    lower, ratings, upper = (
+        [v for v in board[name] if v is not None and math.isfinite(v)]
+        for name in ("lower", "rating", "upper")
+    )
+    worst, best = min(ratings, default=0.0), max(ratings, default=1.0)
     margin = _MARGIN * (best - worst) if best > worst else math.inf
-    low = max(min([worst, *values["lower"]]), worst - margin)
-    high = min(max([best, *values["upper"]]), best + margin)
+    low = max(min([worst, *lower]), worst - margin)
+    high = min(max([best, *upper]), best + margin)
     pad = 0.02 * (high - low)
     return Axis(low - pad, high + pad)
 

@@ -286,7 +286,6 @@ class CalibrationDisplay(Display):
         axes.grid(**_GRID)
 
 
-_SHARES = ("accuracy", "error", "swapped_pairs", "disagreement")
 _PALE, _FULL = "#f4f4f2", "#7db7de"
 
 
@@ -356,10 +355,7 @@ class TuningDisplay(Display):
         value = -score if self.less_is_better else score
         if not np.isfinite(value):
             return "–"
-        value += 0.0  # no minus zero
-        if self.result.scoring in _SHARES:
-            return f"{100 * value:.1f}\u00a0%"
-        return f"{value:.3f}"
+        return f"{value:z.3f}"
 
     def _size(self) -> tuple[float, float]:
         if len(self._columns) < 2:

@@ -100,11 +100,8 @@ def draw_level_curves(
 
 def _plane(pairs: Pairs) -> np.ndarray:
     """Give the items that are compared, as an array of shape (N, 2)."""
-    got = "items without features"
-    if pairs.items is not None:
-        got = f"items with {pairs.items.n_features} feature(s)"
     if len(pairs) == 0 or pairs.items is None or pairs.items.n_features != 2:
-        raise ValueError(f"Curves need exactly 2 features, got {len(pairs)} of {got}.")
+        raise ValueError(f"Curves need items with exactly 2 features, got {pairs!r}.")
     return pairs.compact().table.dense()
 
 

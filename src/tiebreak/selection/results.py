@@ -24,6 +24,7 @@ from tiebreak.io.result import plural
 from tiebreak.metrics import comparison_accuracy
 from tiebreak.metrics.comparison_metrics import probability_scores, row_losses
 from tiebreak.metrics.scorers import metric_words
+from tiebreak.models.covariates import check_level
 from tiebreak.ratings.leaderboard_table import text_table
 
 Metric = Literal["accuracy", "log_loss", "brier", "rps"]
@@ -60,8 +61,7 @@ class ForwardDifference:
         -------
         tuple of float
         """
-        if not 0 < level < 1:
-            raise ValueError(f"level must be between 0 and 1, got {level!r}.")
+        check_level(level)
         half = float(stdtrit(self.n_periods - 1, (1 + level) / 2)) * self.standard_error
         return self.mean - half, self.mean + half
 

@@ -333,21 +333,15 @@ class _Votes:
     def triads(self) -> dict[str, Ints]:
         """Count, by judge, triads with a majority each, and circular ones."""
         n_items, n = int(self.high.max()) + 1, len(self.names)
-        pair = (self.rater * n_items + self.low) * n_items + self.high
-        keys, cell = np.unique(pair, return_inverse=True)
-        net = np.bincount(cell, self.value)
-        keys, net = keys[net != 0], net[net != 0]
-        owner = keys // n_items**2
-        first, second = keys // n_items % n_items, keys % n_items
-        better = np.where(net < 0, first, second)
-        worse = np.where(net < 0, second, first)
         # A node is an item as a judge sees it, so that all judges are one graph.
-        nodes, ends = np.unique(
-            np.concatenate([owner * n_items + better, owner * n_items + worse]),
-            return_inverse=True,
-        )
+        first, second = (self.rater * n_items + side for side in (self.low, self.high))
+        votes = pl.DataFrame({"first": first, "second": second, "value": self.value})
+        net = votes.group_by("first", "second").agg(pl.sum("value"))
+        first, second, value = net.filter(pl.col("value") != 0).to_numpy().T
+        better, worse = np.where(value < 0, (first, second), (second, first))
+        nodes, ends = np.unique([better, worse], return_inverse=True)
         shape = (len(nodes), len(nodes))
-        beats = sp.csr_array((np.ones(len(keys)), np.split(ends, 2)), shape=shape)
+        beats = sp.csr_array((np.ones(len(value)), tuple(ends)), shape=shape)
         met = beats + beats.T
         judge = nodes // n_items
         out = {}
