@@ -126,7 +126,7 @@ def comparison_roc_curve(
     ([0.0, 0.0, 0.0, 0.5], [0.0, 0.5, 1.0, 1.0], [inf, 2.0, 1.0, 0.0])
     """
     truth = outcome_vector(outcome, "outcome")
-    signed = numeric_vector(difference, "difference", len(truth)).astype(np.float64)
+    signed = numeric_vector(difference, "difference", len(truth))
     weight = check_weights(sample_weight, len(truth))
     truth, signed, weight = truth[weight > 0], signed[weight > 0], weight[weight > 0]
     n_ties = int(np.count_nonzero(truth == 0))

@@ -342,17 +342,11 @@ def inner_estimator(model: Any) -> Any:
     return last.ranker if isinstance(last, tb.ThresholdCompare) else last
 
 
-@dataclass(frozen=True, eq=False)
-class Tuned:
-    """A model with the chosen settings, and how they were chosen."""
+def tune_model(choice: Choice, data: Data) -> tuple[Choice, TuneResult, list[str]]:
+    """Return a model with the settings that predict best, all scores, and notes.
 
-    model: Any
-    result: TuneResult  # all scores; parameters have their plain names
-    notes: list[str]  # what was chosen, and what that means for the held-out quality
-
-
-def tune_model(choice: Choice, data: Data) -> Tuned:
-    """Return a model with the settings that predict best."""
+    The last note says what the choice means for the held-out quality.
+    """
     n_features = 1 if data.items is None else data.items.n_features
     dated = isinstance(data, Comparisons) and "period" in data.columns
     grid = grid_for(choice, n_features, dated=dated)
@@ -387,7 +381,7 @@ def tune_model(choice: Choice, data: Data) -> Tuned:
     chosen = {f"{step}{key}": value for key, value in result.best_params_.items()}
     result = _plain_names(result, path)
     notes = [_say_choice(result, how), *_say_edges(result, grid), honest]
-    return Tuned(clone(model).set_params(**chosen), result, notes)
+    return replace(choice, model=clone(model).set_params(**chosen)), result, notes
 
 
 _ALL_SEEN = (

@@ -95,7 +95,7 @@ def rank_source(
     source: Source, options: RankOptions, *, progress: Progress = silent
 ) -> RankResult:
     """Check, choose, fit, rate and evaluate; return the result."""
-    data, tuned = source.data, None
+    data, tuning, notes = source.data, None, list[str]()
     _refuse_options(source, options)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -112,8 +112,7 @@ def rank_source(
         choice = choose_model(options.model, source, options.model_settings)
         if options.tune:
             progress(f"tuning {choice.name}")
-            tuned = tune_model(choice, source.data)
-            choice = replace(choice, model=tuned.model)
+            choice, tuning, notes = tune_model(choice, source.data)
         progress(f"fitting {choice.name}")
         fitted = fit_data(choice.model, source.data, source.labels)
         choice = replace(choice, reason=choice.reason + say_half_life(fitted, data))
@@ -133,8 +132,8 @@ def rank_source(
         source=replace(source, data=data),
         warnings=sentences,
         options=options,
-        tuning=None if tuned is None else tuned.result,
-        tuning_notes=[] if tuned is None else tuned.notes,
+        tuning=tuning,
+        tuning_notes=notes,
         **rated,
     )
 

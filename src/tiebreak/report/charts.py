@@ -164,25 +164,26 @@ def category_panels(
     board: pl.DataFrame, categories: Mapping[str, pl.DataFrame]
 ) -> dict[str, Any] | None:
     """Ratings of the first items in each category, relative to all."""
-    panels: dict[Any, list[dict[str, Any]]] = {
-        item: [] for item in board["item"].head(_MOST_PANELS)
-    }
-    overall = board.select("item", whole="rating")
-    for name, table in categories.items():
-        both = table.join(overall, on="item")
-        # Ratings of a category are around a mean of their own.
-        shift = (both["whole"] - both["rating"]).mean() or 0.0
-        ends = pl.col("rating", "lower", "upper") + shift - pl.col("whole")
-        for row in both.with_columns(ends).iter_rows(named=True):
-            if row["item"] in panels:
-                moved = {"category": name, "value": row["rating"]}
-                panels[row["item"]].append(row | moved)
-    moves = [abs(row["value"]) for rows in panels.values() for row in rows]
-    if not moves:
+    overall, items = board.select("item", whole="rating"), board["item"][:_MOST_PANELS]
+    # Ratings of a category are around a mean of their own.
+    shift = (pl.col("whole") - pl.col("rating")).mean() - pl.col("whole")
+    ends = {"value": "rating", "lower": "lower", "upper": "upper"}
+    rows = [
+        row | {"category": name}
+        for name, table in categories.items()
+        for row in table.join(overall, on="item")
+        .select("item", **{key: pl.col(end) + shift for key, end in ends.items()})
+        .filter(pl.col("item").is_in(items.implode()))
+        .iter_rows(named=True)
+    ]
+    if not rows:
         return None
-    reach = 1.35 * max(moves) or 1.0
+    reach = 1.35 * max(abs(row["value"]) for row in rows) or 1.0
     axis = Axis(-reach, reach, 4)
-    charts = [_dots(rows, axis, item=item) for item, rows in panels.items()]
+    charts = [
+        _dots((row for row in rows if row["item"] == item), axis, item=item)
+        for item in items
+    ]
     return {"axis": axis, "panels": charts, "n": len(board)}
 
 

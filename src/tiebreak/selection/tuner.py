@@ -146,10 +146,7 @@ def _take(model: Any, X: Any, rows: np.ndarray, train: np.ndarray) -> Any:
 
 def scored_columns(scorer: Any) -> set[str]:
     """Name the columns that a scorer takes."""
-    try:
-        known = getattr(scorer, "metadata", None) or signature(scorer).parameters
-    except (TypeError, ValueError):  # a callable that does not say
-        return set()
+    known = getattr(scorer, "metadata", None) or signature(scorer).parameters
     return set(known) & {"qid", "sample_weight"}
 
 
