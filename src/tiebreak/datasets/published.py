@@ -158,12 +158,11 @@ def fetch(name: str, *, download: bool = True) -> list[Path]:
     paths = []
     for file in files:
         path = find_file(file)
-        if path is None and not file.url:
-            raise _missing(dataset, file, f"It has no address. {dataset.by_hand}")
-        if path is None and not download:
-            raise _missing(
-                dataset, file, f"Get it: `tiebreak data get {dataset.name}`."
-            )
+        if path is None and not (file.url and download):
+            why = f"It has no address. {dataset.by_hand}"
+            if file.url:
+                why = f"Get it: `tiebreak data get {dataset.name}`."
+            raise _missing(dataset, file, why)
         paths.append(path or _download(dataset, file))
     return paths
 

@@ -47,18 +47,14 @@ _JUDGES = "judge-bradley-terry"
 _UNRATED = "hedge-order"  # has no utility
 
 
-def model_name(cls: type) -> str:
-    """Return the name of an estimator for ``--model``: rank-svm of RankSVM."""
-    return _kebab(cls.__name__)
-
-
-def _kebab(name: str) -> str:
+def model_name(name: str) -> str:
+    """Return the name of a class for ``--model``: rank-svm of RankSVM."""
     words = r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])"
     return re.sub(words, "-", name).lower()
 
 
 # Of all public classes; which of them are estimators is known when they are imported.
-CLASSES: dict[str, str] = {_kebab(name): name for name in dir(tb) if name[0].isupper()}
+CLASSES = {model_name(name): name for name in dir(tb) if name[0].isupper()}
 
 
 def find_estimator(name: str) -> Any:
@@ -89,7 +85,7 @@ def _families(cls: type) -> set[str]:
 def _fits(cls: Any, source: Source, by_name_too: bool = False) -> bool:
     """Say whether an estimator can learn from the data."""
     # ``by_name_too``: also by names only, where items have features as well.
-    kind, name, data = _kind_of(cls), model_name(cls), source.data
+    kind, name, data = _kind_of(cls), model_name(cls.__name__), source.data
     if name == _UNRATED:
         return False
     if isinstance(data, Grades):
@@ -143,7 +139,7 @@ def make_estimator(cls: Any, settings: Mapping[str, Any]) -> Any:
         if name not in known:
             has = f"{', '.join(known)}.{closest(name, known)}"
             raise ValueError(
-                f"{model_name(cls)} has no parameter {name!r}; it has {has}"
+                f"{model_name(cls.__name__)} has no parameter {name!r}; it has {has}"
             )
     # Newcomers are predicted, too.
     defaults = {"unseen": "prior"} if "unseen" in known else {}

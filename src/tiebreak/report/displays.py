@@ -9,7 +9,7 @@ before something is drawn.
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -42,6 +42,8 @@ class Display:
     ax_: Axes
     figure_: Figure
     _is_new = False
+    _size: Callable[[], tuple[float, float]]  # of a new figure, in inches
+    _draw: Callable[[Any], None]
 
     def plot(self, ax: Any = None) -> Self:
         """Draw.
@@ -64,13 +66,6 @@ class Display:
         self.ax_, self.figure_ = ax, ax.get_figure(root=True)
         self._draw(ax)
         return self
-
-    def _size(self) -> tuple[float, float]:
-        """Width and height of a new figure, in inches."""
-        raise NotImplementedError
-
-    def _draw(self, axes: Any) -> None:
-        raise NotImplementedError
 
     def _repr_png_(self) -> bytes | None:
         """Show a figure of our own in a notebook."""
@@ -277,11 +272,8 @@ class CalibrationDisplay(Display):
                 linewidth=1.4,
                 markersize=5,
             )
-        axes.set_xlim(-0.02, 1.02)
-        axes.set_ylim(-0.02, 1.02)
-        axes.set_box_aspect(1)
-        axes.set_xlabel("predicted probability")
-        axes.set_ylabel("how often it happened")
+        axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), box_aspect=1)
+        axes.set(xlabel="predicted probability", ylabel="how often it happened")
         axes.legend(loc="best", framealpha=0.0)
         axes.grid(**_GRID)
 

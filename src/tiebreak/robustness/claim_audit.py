@@ -526,9 +526,8 @@ class _Job:
     ) -> UnderChoice:
         pair = min(pairs, key=lambda one: fit.claim(*one))
         middle, reach = fit.claim(*pair), self.critical * fit.error(*pair)
-        if math.isinf(reach):
-            return UnderChoice(name, holds, middle)
-        return UnderChoice(name, holds, middle, middle - reach, middle + reach)
+        ends = () if math.isinf(reach) else (middle - reach, middle + reach)
+        return UnderChoice(name, holds, middle, *ends)
 
     def _fewest(
         self, equal: bool, pairs: Pairing, changes: Changes

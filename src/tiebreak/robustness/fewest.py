@@ -439,18 +439,14 @@ def not_found_up_to(
 
 def _sets_of(limit: Ints, number: int, most: int) -> list[Ints] | None:
     """All sets of so many changes; None: more than `most`."""
-    units = np.flatnonzero(limit)
-    ways = np.zeros(number + 1)
-    ways[0] = 1.0
-    for unit in units if len(units) <= most else []:
-        ways = np.convolve(ways, np.ones(min(number, limit[unit]) + 1))[: number + 1]
-    if len(units) > most or ways[number] > most:
-        return None
     chosen = []
-    for taken in combinations_with_replacement(units.tolist(), number):
+    units = np.flatnonzero(limit).tolist()
+    for taken in combinations_with_replacement(units, number):
         times = np.bincount(taken, minlength=len(limit))
         if (times <= limit).all():
             chosen.append(times)
+        if len(chosen) > most:
+            return None
     return chosen
 
 
