@@ -25,10 +25,9 @@ PROBABILITY_TOLERANCE = 1e-6
 
 def numeric_vector(values: Any, name: str, n_rows: int | None = None) -> Floats:
     """Return ``values`` as a non-empty 1-D array of finite real numbers."""
-    if n_rows is None:
-        column = as_column(values, name)
-    else:
-        column = as_column_of(values, name, n_rows)
+    column = as_column(values, name)
+    if n_rows is not None:
+        column = as_column_of(column, name, n_rows)
     if len(column) == 0:
         raise ValueError(f"{name} is empty; a metric needs at least one row.")
     refuse_missing(column, name)

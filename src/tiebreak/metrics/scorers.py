@@ -81,9 +81,9 @@ class Scorer:
         self.response_method = response_method
         self.metadata = tuple(key for key in METADATA if key in parameters)
         self.options: dict[str, Any] = {}
-        self._requests: dict[str, bool | str | None] = dict.fromkeys(self.metadata)
-        if "qid" in self._requests:
-            self._requests["qid"] = True
+        self._requests: dict[str, bool | str | None] = {
+            key: True if key == "qid" else None for key in self.metadata
+        }
 
     def __call__(
         self, estimator: Any, X: Any, y: ArrayLike | None = None, **metadata: Any

@@ -71,8 +71,13 @@ def audit(
     1 claim about 2 items, 41 votes
     - A is above B: fragile: 1 vote
     """
-    questions: dict[str, Any] = {"claims": claims, "top": top, "neighbors": neighbors}
-    questions |= {"level": level, "progress": progress}
+    questions: dict[str, Any] = {
+        "claims": claims,
+        "top": top,
+        "neighbors": neighbors,
+        "level": level,
+        "progress": progress,
+    }
     if is_pairs(source):
         return audit_pairs(source, y, **questions, **options)
     if y is not None:

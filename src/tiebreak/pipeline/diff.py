@@ -249,10 +249,12 @@ def _shared(runs: list[_Run], notes: list[str]) -> NDArray[np.float64] | None:
         groups = np.split(codes, [len(raters[0])])
         count = len(np.intersect1d(groups[0], groups[1]))
         note = f"{plural(count, 'rater')} in both."
-        rows: Any = tuple(
-            _sums(group, len(distinct)) @ score
-            for group, score in zip(groups, scores, strict=True)
-        )
+        sums = []
+        for group, score in zip(groups, scores, strict=True):
+            n = len(group)
+            entries = np.ones(n), (group, np.arange(n))
+            sums.append(sp.csr_array(entries, shape=(len(distinct), n)) @ score)
+        rows: Any = tuple(sums)
     else:
         old, new = (run.rows for run in runs)
         assert old is not None and new is not None
@@ -267,12 +269,6 @@ def _shared(runs: list[_Run], notes: list[str]) -> NDArray[np.float64] | None:
         return None
     notes += [note, "The intervals allow for what is in both."]
     return shared_covariance(boards[0], boards[1], rows)
-
-
-def _sums(group: NDArray[np.int64], n_groups: int) -> sp.csr_array:
-    """Return the matrix that sums the rows of each group."""
-    n = len(group)
-    return sp.csr_array((np.ones(n), (group, np.arange(n))), shape=(n_groups, n))
 
 
 def shared_rows(

@@ -67,10 +67,9 @@ def draw_rows(data: Comparisons) -> Comparisons:
     return data.take(np.sort(rows))
 
 
-def by_time(data: Data) -> bool:
+def by_time(data: Comparisons) -> bool:
     """Return whether later rows can be predicted from earlier ones."""
-    period = data.columns.get("period") if isinstance(data, Comparisons) else None
-    return period is not None and len(np.unique(period)) >= _FEW_PERIODS
+    return len(np.unique(data.columns.get("period", ()))) >= _FEW_PERIODS
 
 
 def one_rater(data: Data) -> bool:

@@ -250,9 +250,8 @@ def _refusal(name: str, cls: type | None, source: Source, by_name_too: bool) -> 
     choices = f"Choose {flag('model')} from {listed}; got {name!r}.{near}"
     if cls is None:
         return choices
-    kinds = {Comparisons: "comparisons", Grades: "grades", Lists: "ranked lists"}
-    features = "without" if data.items is None else "with"
-    reason = f"does not learn from {kinds[type(data)]} of items {features} features"
+    kind, features = type(data).__name__.lower(), "with" + "out" * (data.items is None)
+    reason = f"does not learn from {kind} of items {features} features"
     if isinstance(data, Comparisons) and _kind_of(cls) == "names":
         if name == _JUDGES and "rater" not in data.columns:
             reason = f"needs to know who judged; name the column by {flag('rater')}"

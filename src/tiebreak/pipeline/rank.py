@@ -222,9 +222,9 @@ def _find_moves(model: Any, data: Data, board: Leaderboard) -> pl.DataFrame:
     columns = {name: c for name, c in data.columns.items() if name != "context"}
     plain = fit_data(clone(model), replace(data, columns=columns))
     without = Leaderboard(plain, level=board.level).table
-    names = {"rank": "rank_without", "rating": "rating_without"}
-    table = board.table.select("item", "rank", "rating").join(
-        without.select("item", "rank", "rating").rename(names), on="item"
+    shown = ("item", "rank", "rating")
+    table = board.table.select(shown).join(
+        without.select(shown), on="item", suffix="_without"
     )
     apart = table["rating"].mean() - table["rating_without"].mean()  # type: ignore[operator]
     return table.with_columns(

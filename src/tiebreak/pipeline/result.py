@@ -370,7 +370,7 @@ class RankResult:
 
 def show(result: RankResult, width: int) -> Iterator[Any]:
     """Give what the terminal shows: sentences and tables."""
-    level, board = result.options.level, result.leaderboard
+    level = result.options.level
     if result.checks is not None:
         yield result.checks.__rich__()
     yield f"Model: {result.choice.name}, {result.choice.reason}"
@@ -385,10 +385,10 @@ def show(result: RankResult, width: int) -> Iterator[Any]:
     if result.moves is not None:
         yield from _moves(result.moves)
     for name, notes in result.category_notes.items():
-        part = None if board is None else board.categories.get(name)
+        part = result.categories.get(name)
         if part is not None:
-            yield f"{name}: {_count(part.table)}"
-            yield draw_leaderboard(part.table, part.level, width, _SHOWN_OF_CATEGORY)
+            yield f"{name}: {_count(part)}"
+            yield draw_leaderboard(part, level, width, _SHOWN_OF_CATEGORY)
         yield from (f"{name}: {note}" for note in notes)
     for name, weight in (result.weights or [])[:_SHOWN_WEIGHTS]:
         yield f"{weight:+8.3f}  {name}"
@@ -406,16 +406,13 @@ def _count(table: pl.DataFrame) -> str:
 
 
 def _effects(effects: pl.DataFrame, level: float) -> Table:
-    scaled = effects["standard_deviation"].is_not_null().any()
-    heads = ["effect", "points", f"{100 * level:g} % interval", "p"]
+    heads = ["effect", "points", f"{100 * level:g} % interval", "p", "per"]
     rows = []
-    for row in effects.iter_rows(named=True):
-        size = row["standard_deviation"]
-        interval = f"{row['lower']:+.1f} … {row['upper']:+.1f}"
-        cells = [row["effect"], f"{row['points']:+.1f}", interval]
-        cells.append(p_text(row["p_value"]))
-        rows.append(cells + ["" if size is None else f"{size:.3g}"] * scaled)
-    return text_table(heads + ["per"] * scaled, rows)
+    for effect, points, lower, upper, p_value, size in effects.iter_rows():
+        interval = f"{lower:+.1f} … {upper:+.1f}"
+        per = "" if size is None else f"{size:.3g}"
+        rows.append((effect, f"{points:+.1f}", interval, p_text(p_value), per))
+    return text_table(heads, rows)
 
 
 def about_effects(effects: pl.DataFrame, options: RankOptions) -> list[str]:

@@ -158,11 +158,10 @@ def history_chart(history: pl.DataFrame, items: list[Any]) -> dict[str, Any] | N
     if not chosen:
         return None
     bands = {"lower", "upper"} <= set(frame.columns)
-    ends: list[float] = []
-    for place, item in enumerate(chosen):
-        names = ("rating", "lower", "upper")[: 3 if bands and place < _LINES else 1]
-        for name in names:
-            ends += rated[(item,)][name].drop_nulls().to_list()
+    shown = [(item, "rating") for item in chosen]
+    if bands:
+        shown += [(item, end) for item in chosen[:_LINES] for end in ("lower", "upper")]
+    ends = [v for item, end in shown for v in rated[(item,)][end] if v is not None]
     pad = 0.04 * (max(ends) - min(ends))
     vertical = Axis(min(ends) - pad, max(ends) + pad, 5)
     across = Axis(float(numbers.min()), float(numbers.max()), 5)

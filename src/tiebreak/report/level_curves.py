@@ -175,9 +175,8 @@ def _panels(
 
 def _title(axis: Axes, name: str, note: str) -> None:
     axis.set_title(name, fontsize=11, pad=18)
-    places: dict[str, Any] = {"xy": (0.5, 1.0), "xytext": (0, 5), "ha": "center"}
-    places |= {"xycoords": "axes fraction", "textcoords": "offset points"}
-    axis.annotate(note, **places, fontsize=7.5, color=_FAINT)
+    place: dict[str, Any] = {"transform": axis.transAxes, "ha": "center"}
+    axis.text(0.5, 1.025, note, **place, fontsize=7.5, color=_FAINT)
 
 
 def _draw_pairs(axis: Axes, ends: np.ndarray, outcomes: np.ndarray) -> None:

@@ -83,7 +83,7 @@ class Strengths:
     def __init__(
         self, votes: VoteCounts, link: OutcomeLink, alpha: float, weak: Floats
     ) -> None:
-        self.votes, self.link, self.alpha, self.weak = votes, link, alpha, weak
+        self.votes, self.link, self.alpha = votes, link, alpha
         design: Design = ItemDesign(votes.left, votes.right, votes.n_items)
         if votes.covariates.shape[1]:
             design = JointDesign(design, CovariateDesign(votes.covariates))

@@ -10,7 +10,6 @@ last played in, NaN before the first and without periods.
 """
 
 import math
-from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar, Literal
 
@@ -22,7 +21,6 @@ from tiebreak.data.parameters import (
     NOT_NEGATIVE,
     NUMBER,
     POSITIVE,
-    Values,
     one_of,
     refuse_parameter,
 )
@@ -172,7 +170,7 @@ class DeviatingRating(SequentialRating):
     _columns = COLUMNS
     _fitted_arrays: ClassVar = {"_state": "n 8: any"}
     _measures_time = True
-    _parameters: ClassVar[Mapping[str, Values]] = {
+    _parameters: ClassVar = {
         "init": NUMBER,
         "deviation": POSITIVE,
         "max_deviation": POSITIVE,
