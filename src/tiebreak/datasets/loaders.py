@@ -269,7 +269,7 @@ def _read_kinds(download: bool) -> tuple[list[str], NDArray[np.float64]]:
 
 
 # Name of each table: its file, and its nominal inputs.
-_UCI: dict[str, tuple[str, tuple[str, ...]]] = {
+_UCI = {
     "abalone": ("arff/abalone.arff", ("Sex",)),
     "auto_mpg": ("arff/autompg.arff", ("cylinders", "model", "origin")),
     "bank32nh": ("arff/bank32nh.arff", ()),

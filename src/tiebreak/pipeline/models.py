@@ -291,7 +291,7 @@ GRIDS: dict[str, tuple[float, ...]] = {
 """The parameters that are tuned, where a model has them, and their values."""
 
 # Where a parameter has another scale.
-_OWN_GRIDS: dict[tuple[str, str], tuple[float, ...]] = {
+_OWN_GRIDS = {
     ("bradley-terry", "alpha"): _PRIORS,
     ("plackett-luce", "alpha"): _PRIORS,
     ("swap-svm", "C"): _PENALTIES[1:5],

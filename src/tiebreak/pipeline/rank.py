@@ -179,10 +179,9 @@ def _rate_by_name(
     if source.labels:
         progress("fitting without the covariates")
         moves = _find_moves(model, source.data, board)
-    notes = list(board.notes)
     return {
         "leaderboard": board,
-        "notes": notes,
+        "notes": list(board.notes),
         "effects": _find_effects(board, source.deviations),
         "moves": moves,
         "category_notes": _add_categories(board, model, source, options, progress),

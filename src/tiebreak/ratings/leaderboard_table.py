@@ -67,9 +67,10 @@ def draw_leaderboard(
     return table
 
 
-def _columns(
-    best: pl.DataFrame, level: float, digits: int, narrow: bool
-) -> dict[str, tuple[Any, Sequence[Text | str]]]:
+Columns = dict[str, tuple[Any, Sequence[Text | str]]]
+
+
+def _columns(best: pl.DataFrame, level: float, digits: int, narrow: bool) -> Columns:
     def known(name: str) -> bool:
         return not best[name].is_null().all()
 
@@ -81,7 +82,7 @@ def _columns(
     names = [Name(shorten(item, _LONGEST_TEXT)) for item in best["item"]]
     for name, provisional in zip(names, best["provisional"], strict=True):
         name.append(" *" * provisional)
-    columns: dict[str, tuple[Any, Sequence[Text | str]]] = {
+    columns: Columns = {
         "rank": ("right", cells(lambda row: f"{row['rank']}")),
         "item": ("left", names),
         "rating": ("right", cells(lambda row: f"{row['rating']:z.{digits}f}")),

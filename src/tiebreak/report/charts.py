@@ -202,12 +202,11 @@ def effects_chart(effects: pl.DataFrame) -> dict[str, Any]:
     rows = []
     for row in effects.iter_rows(named=True):
         digits = 0 if max(abs(row["lower"]), abs(row["upper"])) >= 10 else 1
-        texts = {
-            name: signed(format_number(row[name], digits))
+        text, lower, upper = (
+            signed(format_number(row[name], digits))
             for name in ("points", "lower", "upper")
-        }
-        interval = f"{texts['lower']} to {texts['upper']}"
-        words = {"text": texts["points"], "interval": interval}
+        )
+        words = {"text": text, "interval": f"{lower} to {upper}"}
         rows.append(row | words | {"value": row["points"]})
     return _dots(rows, axis)
 
@@ -321,8 +320,5 @@ def _with_interval(row: Mapping[str, Any], unit: float, *keys: str) -> dict[str,
         None if row.get(key) is None else unit * row[key] for key in keys
     )
     numbers = {"value": value, "lower": lower, "upper": upper}
-    texts = {
-        "text": format_number(value),
-        "interval": interval_text(lower, upper, 0, ""),
-    }
-    return {**row, **numbers, **texts}
+    interval = interval_text(lower, upper, 0, "")
+    return {**row, **numbers, "text": format_number(value), "interval": interval}

@@ -61,8 +61,8 @@ def rate_spans(
         rows = np.flatnonzero(block == span)
         times = period[rows]
         middles.append(np.partition(times, len(times) // 2)[len(times) // 2])
-        fresh = clone(model).set_params(alpha=max(penalty, _PENALTY))
-        fresh.set_params(half_life=None)  # within a span all count the same
+        # Within a span all results count the same.
+        fresh = clone(model).set_params(alpha=max(penalty, _PENALTY), half_life=None)
         with warnings.catch_warnings():
             # What can be said of the data is said of all of them.
             warnings.simplefilter("ignore")
