@@ -155,13 +155,7 @@ def test_all_items_at_one_place():
 
 
 @pytest.mark.parametrize(
-    "pairs",
-    [
-        Pairs(np.ones((2, 3)), [0], [1]),
-        Pairs(np.ones((2, 1)), [0], [1]),
-        Pairs(None, ["a"], ["b"]),
-        PAIRS[[]],
-    ],
+    "pairs", [Pairs(np.ones((2, 3)), [0], [1]), Pairs(None, ["a"], ["b"]), PAIRS[[]]]
 )
 def test_only_pairs_in_the_plane(pairs):
     with pytest.raises(ValueError, match=r"exactly 2 features, got Pairs\("):

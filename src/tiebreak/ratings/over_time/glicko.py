@@ -243,12 +243,12 @@ class Glicko(DeviatingRating):
     ----------
     init, deviation : float, default=1500.0 and 350.0
         Before the first game.
-    c : float, default=15.0
-        Growth of the deviation; 0: none.
     max_deviation : float, default=350.0
         Largest deviation.
     advantage, unseen : float or "auto", and {"error", "prior"}
         As in `Elo`.
+    c : float, default=15.0
+        Growth of the deviation; 0: none.
 
     Attributes
     ----------
@@ -316,12 +316,12 @@ class Glicko2(DeviatingRating):
     ----------
     init, deviation : float, default=1500.0 and 350.0
         Before the first game, in rating points.
+    max_deviation, advantage, unseen : default=350.0, 0.0 and "error"
+        As in `Glicko`.
     volatility : float, default=0.06
         σ before the first game.
     tau : float, default=0.5
         How much volatilities may change; Glickman recommends 0.3 to 1.2.
-    max_deviation, advantage, unseen : default=350.0, 0.0 and "error"
-        As in `Glicko`.
 
     Attributes
     ----------
