@@ -39,15 +39,14 @@ def bradley_terry(quick: bool) -> Figure:
     strengths.set_title("the best 12 of 32 teams, 64 matches")
 
     d = np.linspace(-5, 5, 101)
-    left, right = (1 / (1 + model.tie_ * np.exp(sign * d)) for sign in (1, -1))
-    shares = left, 1 - left - right, right
+    shares = model._link.probabilities(d, model._tie).T
     for share, name, color in zip(
         shares, ("left", "tie", "right"), (BLUE, ORANGE, INK), strict=True
     ):
         match.plot(d, share, color=color, label=name)
     match.set(ylim=(0, 1), xlabel="strength of right − strength of left")
     match.set_ylabel("probability")
-    match.set_title(f"Rao and Kupper's ties, κ = {model.tie_:.2f}")
+    match.set_title(f"equal teams tie in {model.tie_probability_:.0%} of matches")
     match.legend(loc="center left")
     return strengths.figure
 

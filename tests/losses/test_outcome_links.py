@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from tests.oracles import outcome_models as oracle
-from tiebreak.losses import LINKS
+from tiebreak.losses import LINKS, RATING_LINKS, MixedLink
 
 every_link = pytest.mark.parametrize("name", oracle.LINKS)
 NO_TIES = {"davidson": -math.inf, "cumulative": 0.0}
@@ -158,6 +158,59 @@ def test_extreme_differences_stay_finite(name, t):
         assert_allclose(ln_p[0], [0, -350 + t, -700] if name == "davidson" else ln_p[0])
         assert_allclose(local.gradient[0], 0, atol=1e-15)
         assert_allclose(local.gradient[1], 1)
+
+
+every_rating_link = pytest.mark.parametrize("name", RATING_LINKS)
+
+
+@every_rating_link
+@pytest.mark.parametrize("t", [-4.0, -1.0, 1.5])
+def test_rating_links_are_the_textbook_on_one_scale(rng, name, t):
+    d, counts = draw(rng)
+    link, x = RATING_LINKS[name], np.append(d, t)
+    p = oracle.rating_probabilities(name, d, t)
+    assert_allclose(link.probabilities(d, t), p, rtol=1e-10)
+    assert_allclose(link.log_probabilities(d, t), np.log(p), rtol=1e-9)
+    equal = link.probabilities(np.array([0.0, 1e-4]), t)
+    assert_allclose(equal[0, 1], 1 / (1 + math.exp(-t)), rtol=1e-12)
+    assert_allclose(np.log(equal[1, 2] / equal[1, 0]), 1e-4, rtol=1e-6)
+    assert link.start(equal[0, 1]) == pytest.approx(t, rel=1e-12)
+    nu = 2 * equal[0, 1] / (1 - equal[0, 1])
+    expected = nu if name == "davidson" else 1 + nu
+    assert link.to_parameter(t) == pytest.approx(expected, rel=1e-12)
+
+    def value(z):
+        p = oracle.rating_probabilities(name, z[:-1], z[-1])
+        return -np.sum(counts * np.log(p))
+
+    gradient, hessian = oracle.derivative(value, x), oracle.second_derivative(value, x)
+    local, m = link.expand(d, t, counts), len(d)
+    assert_allclose(link.value(d, t, counts), value(x), rtol=1e-11)
+    assert_allclose(local.value, value(x), rtol=1e-11)
+    assert_allclose(np.append(local.gradient, local.tie_gradient), gradient, rtol=1e-8)
+    assert_allclose(hessian[:m, :m], np.diag(local.curvature), atol=1e-6)
+    assert_allclose(hessian[:m, m], local.cross, atol=1e-6)
+    assert_allclose(hessian[m, m], local.tie_curvature, rtol=1e-6)
+    in_d, in_t = link.scores(d, t)
+    assert_allclose((counts * in_d).sum(axis=1), local.gradient, rtol=1e-10)
+    assert_allclose((counts * in_t).sum(), local.tie_gradient, rtol=1e-10)
+    # Between equal items both have the same information.
+    at_zero = link.information(np.zeros(1), t)[0]
+    assert at_zero == pytest.approx(0.25 * (1 - equal[0, 1]), rel=1e-10)
+
+
+@pytest.mark.parametrize("t", [-3.0, -0.2, 2.0])
+def test_a_mixed_link_is_the_mean(t):
+    link = MixedLink(list(RATING_LINKS.values()), (0.3, 0.7))
+    d, h = np.linspace(-3, 3, 7), 1e-5
+    one, two = (link.probabilities(d, t) for link in RATING_LINKS.values())
+    assert_allclose(link.probabilities(d, t), 0.3 * one + 0.7 * two, rtol=1e-12)
+    slope = link.log_probabilities(d - h, t) - link.log_probabilities(d + h, t)
+    assert_allclose(link.scores(d, t)[0], slope / (2 * h), atol=1e-8)
+    limit = link.threshold(t)
+    at, beyond = link.probabilities(np.array([limit, limit + 1e-6]), t)
+    assert beyond[2] > beyond[1]
+    assert at[1] == pytest.approx(at[2]) if limit else at[1] <= at[2]
 
 
 def test_small_curvatures_keep_their_digits():

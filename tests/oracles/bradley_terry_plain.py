@@ -2,7 +2,8 @@
 """Bradley-Terry models row by row, from the textbook formulas, with a general solver.
 
 Parameters are one vector: strengths of all items but the last, which has strength 0,
-then coefficients of covariates (in favor of left), then the logarithm of ν or of θ - 1.
+then coefficients of covariates (in favor of left), then the logarithm of ν or of κ - 1.
+Strengths of Rao and Kupper's model are multiplied by 1 + p₀, p₀ = (κ - 1) / (κ + 1).
 """
 
 import numpy as np
@@ -34,10 +35,11 @@ def unpack(x, n_items, n_covariates, kind):
 def row_losses(x, kind, left, right, y, n_items, covariates):
     """-ln P(outcome) of every row."""
     theta, gamma, tie = unpack(x, n_items, covariates.shape[1], kind)
+    scale = 1.0 if kind == "davidson" else 1.0 + (tie - 1.0) / (tie + 1.0)
     out = np.empty(len(y))
     for i in range(len(y)):
-        gain_left = np.exp(theta[left[i]] + covariates[i] @ gamma)
-        p = probabilities(kind, gain_left, np.exp(theta[right[i]]), tie)
+        gain_left = np.exp((theta[left[i]] + covariates[i] @ gamma) / scale)
+        p = probabilities(kind, gain_left, np.exp(theta[right[i]] / scale), tie)
         out[i] = -np.log(p[y[i] + 1])
     return out
 

@@ -37,6 +37,15 @@ def probabilities(link, d, t):
     return model(one, np.exp(d), np.exp(t))
 
 
+def rating_probabilities(model, d, u):
+    """Davidson, or Rao and Kupper, from p₀ = σ(u): decided log odds rise by d at 0."""
+    p = 1 / (1 + np.exp(-u))
+    one = np.ones_like(d)
+    if model == "davidson":
+        return davidson(one, np.exp(d), 2 * p / (1 - p))
+    return rao_kupper(one, np.exp(d / (1 + p)), (1 + p) / (1 - p))
+
+
 def loss(link, d, t, counts):
     """-Σ n ln p, where outcomes that did not occur count nothing."""
     seen = counts > 0

@@ -42,10 +42,21 @@ def by_page(data, i, j, edge=0.0):
     if data["doubts"] is not None:
         d /= np.sqrt(1.0 + data["doubts"][a] + data["doubts"][b])
     if data["link"] == "davidson":
-        odds = np.array([np.exp(-d / 2), data["tie"], np.exp(d / 2)])
-        return odds / odds.sum()
-    right = 1 / (1 + data["tie"] * np.exp(-d))
-    left = 1 / (1 + data["tie"] * np.exp(d))
+        return davidson(d, data["tie"])
+    if data["link"] == "cumulative":
+        return cumulative(d, data["tie"])
+    p, share = data["tie"], data["davidson"]
+    one = davidson(d, 2 * p / (1 - p))
+    return share * one + (1 - share) * cumulative(d / (1 + p), (1 + p) / (1 - p))
+
+
+def davidson(d, nu):
+    odds = np.array([np.exp(-d / 2), nu, np.exp(d / 2)])
+    return odds / odds.sum()
+
+
+def cumulative(d, kappa):
+    left, right = 1 / (1 + kappa * np.exp(d)), 1 / (1 + kappa * np.exp(-d))
     return np.array([left, 1 - left - right, right])
 
 

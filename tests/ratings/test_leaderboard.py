@@ -49,7 +49,10 @@ def test_ratings_are_strengths_on_the_scale(results):
     error = model.standard_errors()[rows] * 400 / math.log(10)
     assert_allclose(table["upper"] - table["lower"], 2 * 1.959964 * error, rtol=1e-6)
     ranks = model.rank_intervals(simultaneous=True)[rows]
-    assert_array_equal(table.select("rank_best", "rank_worst"), ranks)
+    best = model.contrasts().best[rows] >= 0.05
+    assert_array_equal(table["could_be_best"], best)
+    assert_array_equal(table["rank_best"], np.where(best, 1, ranks[:, 0].clip(min=2)))
+    assert_array_equal(table["rank_worst"], ranks[:, 1])
     assert_array_equal(table["wins"], model.wins_[rows])
     assert_array_equal(table["losses"], model.losses_[rows])
     assert board.groups == [group.tolist() for group in model.indistinct_groups()]

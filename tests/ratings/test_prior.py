@@ -95,7 +95,9 @@ def test_many_items_take_the_most_probable_width_alone(monkeypatch):
     averaged = BradleyTerry().fit(pairs, y)
     monkeypatch.setattr(module, "_AVERAGED", 2)
     single = BradleyTerry().fit(pairs, y)
-    assert len(single.prior_weights_) == 1 < len(averaged.prior_weights_)
+    assert single.prior_ties_.tolist() in (["davidson", "rao-kupper"],
+                                           ["rao-kupper", "davidson"])  # fmt: skip
+    assert len(averaged.prior_weights_) > 4
     assert single.intervals().shape == (3, 2)
     monkeypatch.setattr(module, "_LARGEST_DENSE", 2)
     assert np.isfinite(BradleyTerry().fit(pairs, y).alpha_)

@@ -38,6 +38,8 @@ def board_of(columns):
     unknown = [pl.Series(c, [None] * n, t) for c, t in COLUMNS.items()]
     unknown[0] = pl.Series("rank", range(1, n + 1), pl.Int64)
     unknown.append(pl.Series("provisional", [False] * n))
+    unknown.append(pl.Series("placed", [True] * n))
+    unknown.append(pl.Series("could_be_best", [None] * n, pl.Boolean))
     missing = [column for column in unknown if column.name not in table.columns]
     return table.with_columns(missing)
 

@@ -161,33 +161,35 @@ def test_the_first_screen_is_the_answer(plain_report, plain_page):
 
 
 @pytest.mark.parametrize(
-    ("worst", "expected"),
+    ("best", "rank", "expected"),
     [
-        ([1, 2, 3], "Ada is best, with 95 % confidence."),
-        ([2, 2, 3], "Ada is ahead, but 2 of 3 items could be best"),
-        ([None] * 3, "Ada has the highest rating."),
+        ([1, 0, 0], [1, 2, 3], "Ada is best, with 95 % confidence."),
+        ([0, 0, 1], [1, 2, 3], "Cy is best, with 95 % confidence."),
+        ([1, 1, 0], [1, 2, 3], "Ada is ahead, but 2 of 3 items could be best"),
+        ([1, 1, 1], [1, 1, 3], "2 items are ahead; each of the 3 items could be best"),
+        ([None] * 3, [1, 2, 3], "Ada has the highest rating."),
+        ([None] * 3, [1, 1, 1], "3 items share the highest rating."),
     ],
 )
-def test_the_answer_says_how_sure_it_is(plain_board, worst, expected):
-    best = pl.Series([1, 1, 3] if worst[0] == 2 else [1, 2, 3])
-    board = plain_board.with_columns(rank_best=best, rank_worst=pl.Series(worst))
+def test_the_answer_says_how_sure_it_is(plain_board, best, rank, expected):
+    board = plain_board.with_columns(
+        could_be_best=pl.Series(best).cast(pl.Boolean), rank=pl.Series(rank)
+    )
     assert who_is_best(board, 0.95).startswith(expected)
     assert who_is_best(board, 0.95, {"endless"}).startswith("No item is")
 
 
 @pytest.mark.parametrize(
-    ("worst", "expected"),
+    ("second", "expected"),
     [
-        (2, "Ada is best of the 2 items that have enough results, with 95 %"),
-        (3, "Ada is ahead, but each of the 2 items that have enough results could be"),
+        (False, "Ada is best of the 2 items that have enough results, with 95 %"),
+        (True, "Ada is ahead, but each of the 2 items that have enough results could"),
     ],
 )
-def test_items_with_few_results_are_no_rivals(plain_board, worst, expected):
-    # Cy may be above Ada, and with a worst rank of 3 so may Bo.
+def test_items_with_few_results_are_no_rivals(plain_board, second, expected):
     board = plain_board.with_columns(
-        rank_best=pl.Series([1, 4 - worst, 1]),
-        rank_worst=pl.Series([worst, 3, 3]),
-        provisional=pl.Series([False, False, True]),
+        could_be_best=pl.Series([True, second, None]),
+        placed=pl.Series([True, True, False]),
     )
     assert who_is_best(board, 0.95).startswith(expected)
 

@@ -114,8 +114,11 @@ def test_each_rater_weighs_the_same():
     claim = audit_pairs(pairs, y, rater=rater, alpha=0.5, claims=["A > B"]).claims[0]
     under = {one.choice: one.difference for one in claim.others}
     weight = np.repeat([20 / 30, 20 / 10], [30, 10])
+    # Of two items the results alone are asked, without their prior.
     model = BradleyTerry(alpha=0.5).fit(pairs, y, sample_weight=weight)
-    expected = np.subtract(*model.utility(["A", "B"]))
+    place = dict(zip(model.items_.tolist(), range(2), strict=True))
+    two = np.array([place["B"]]), np.array([place["A"]])
+    expected = model.contrasts("model").between(*two).estimate[0]
     assert under["each rater weighs the same"] == pytest.approx(expected, abs=1e-6)
     assert expected < -0.1
     # Without a penalty the likelihood has a maximum only if everybody lost once.
@@ -143,10 +146,9 @@ def test_votes_that_would_tell_two_apart():
     model = BradleyTerry(alpha=BradleyTerry().fit(pairs, y).alpha_)
     model.fit(pairs[kept], y[kept])
     # Without these votes the interval of the difference leaves out zero.
-    spread = model.distribution("model").differences(np.array([0]), np.array([1]))
-    ends = float(spread.quantile(0.025)[0]), float(spread.quantile(0.975)[0])
-    assert min(map(abs, ends)) < 0.2
-    assert ends[0] * ends[1] > -0.02
+    gap = model.contrasts("model").between(np.array([0]), np.array([1]))
+    near = abs(gap.estimate[0]) - 1.96 * gap.error[0]
+    assert -1e-6 < near < 0.1
 
 
 # Many items, and choices of the person who asks

@@ -18,8 +18,8 @@ def f():
     """
 '''
 # Who adds to the project says so here.
-MOST_CODE, MOST_TOKENS = 36_000, 225_000  # as Python 3.12 and newer count them
-MOST_CODE_OF_TESTS, MOST_WORDS_OF_DOCS = 33_700, 59_000
+MOST_CODE, MOST_TOKENS = 36_600, 229_000  # as Python 3.12 and newer count them
+MOST_CODE_OF_TESTS, MOST_WORDS_OF_DOCS = 34_400, 59_600
 
 
 def test_every_line_is_of_one_kind():

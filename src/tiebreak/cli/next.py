@@ -66,17 +66,25 @@ def _first_two(board: Any, level: float) -> dict[str, Any] | None:
     if len(names) < 2:
         return None
     row = board.versus(*names).to_dicts()[0]
+    best = board.table.filter("could_be_best")["item"].to_list()
     kept = {name: row.get(name) for name in ("difference", "p_value", "votes_needed")}
-    return {"items": names} | kept | {"level": level, "power": _POWER}
+    known = {"could_be_best": best, "level": level, "power": _POWER}
+    return {"items": names} | kept | known
 
 
 def _describe(power: dict[str, Any] | None) -> str:
     if power is None or power["difference"] is None:
         return "The first two items never meet, not even through others."
     first, second = power["items"]
-    points, votes = power["difference"], power["votes_needed"]
+    points, votes = abs(power["difference"]), power["votes_needed"]
+    confident = f"with {100 * power['level']:g} % confidence"
+    if len(best := power["could_be_best"]) == 1:
+        return f"{best[0]} is best, {confident}: no more votes are needed for that."
     if power["p_value"] < 1.0 - power["level"]:
-        return f"{first} and {second}, the first two, are told apart already."
+        return (
+            f"{len(best)} items could be best, {confident}; {first} and {second}, the "
+            "first two, would differ if they had been chosen beforehand."
+        )
     if votes is None:
         return f"{first} and {second}, the first two, are rated equal."
     return (

@@ -76,10 +76,12 @@ def versus(
             *sentences,
             text_table((f"{name} versus", *heads), rows),
             *_verdicts(table, name, level),
-            f"points: rating of {name} minus rating of the other. better: probability "
-            f"that {name} is better. p: of no difference; p (all): adjusted for all "
-            "comparisons. votes: direct votes that would show a difference of so many "
-            "points, with a power of 80 %.",
+            *_turned(table, name, board),
+            f"points: by how much {name} is better, by the results alone; ratings are "
+            f"pulled to the mean, the more the fewer results. better: probability that "
+            f"{name} is better. p: of no difference between these two, chosen "
+            "beforehand; p (all): adjusted for all comparisons here. votes: direct "
+            "votes that would show so many points, with a power of 80 %.",
             *board.notes,
         ],
     )
@@ -116,6 +118,26 @@ def _verdicts(table: pl.DataFrame, item: str, level: float) -> list[str]:
         for rows, verdict in verdicts
         if len(rows)
     ]
+
+
+def _turned(table: pl.DataFrame, item: str, board: Any) -> list[str]:
+    """Say why a rating is lower where the results alone say better."""
+    rating = dict(board.table.select("item", "rating").iter_rows())
+    games = {
+        row["item"]: sum(row[name] or 0.0 for name in ("wins", "ties", "losses"))
+        for row in board.table.iter_rows(named=True)
+    }
+    sentences = []
+    for row in table.iter_rows(named=True):
+        other, gap = row["other"], row["difference"]
+        if gap is None or gap * (rating[item] - rating[other]) >= 0.0:
+            continue
+        better, worse = (item, other) if gap > 0 else (other, item)
+        if games[better] < games[worse]:
+            sentences.append(
+                f"{better} is rated below {worse} because it has few results."
+            )
+    return sentences[:_NAMED]
 
 
 def _list(names: list[Any]) -> str:

@@ -3,6 +3,7 @@
 
 from tiebreak.losses.comparison_likelihood import (
     LINKS,
+    RATING_LINKS,
     ComparisonObjective,
     CovariateDesign,
     Davidson,
@@ -12,7 +13,9 @@ from tiebreak.losses.comparison_likelihood import (
     HalfWins,
     ItemDesign,
     JointDesign,
+    MixedLink,
     OutcomeLink,
+    RatingLink,
 )
 from tiebreak.losses.grade_losses import (
     GradeHinge,

@@ -93,9 +93,11 @@ def board_items(
             "rating",
             lower=number,
             upper=number,
+            could_be_best=pl.lit(None, pl.Boolean),
             rank_best=count,
             rank_worst=count,
             group=pl.lit(None, pl.String),
+            placed=True,
             provisional=False,
             **tally,
         )

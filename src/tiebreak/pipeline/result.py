@@ -257,19 +257,25 @@ class RankResult:
     def methods(self) -> str:
         """Every choice, in one paragraph for a paper."""
         model, table, name = self.model, self.table, self.choice.name
+        half = ", a tie counting as half a win for each side"
         n_items = len(table) if table is not None else self.source.n_items
         sentences = [
             f"We ranked {plural(n_items, 'item')} from {_say_data(self)} with "
             f"{_MODELS.get(name, name)}"
             f"{' and of each item' * hasattr(last_step(model), 'item_effect_')}"
-            f"{_TIES.get(getattr(model, 'tie_model_', ''), '')}.",
+            f"{half * (getattr(model, 'tie_model_', '') == 'half')}.",
             *self.notes,
         ]
         if self.leaderboard is not None and hasattr(model, "strength_"):
+            odds = 10.0
+            if hasattr(model, "tie_probability_"):
+                probabilities = model._link.probabilities(np.log([10.0]), model._tie)
+                odds = probabilities[0, 2] / probabilities[0, 0]
             sentences.append(
-                "A difference of 400 rating points means odds of ten to one. Intervals "
-                f"of ratings have {100 * self.options.level:g} % confidence each; what "
-                "is said of ranks and groups has it for all items at once."
+                f"A difference of 400 rating points means odds of {odds:.3g} to one, "
+                "ties left aside. Intervals of ratings have "
+                f"{100 * self.options.level:g} % confidence each; what is said of "
+                "ranks and groups has it for all items at once."
             )
         if self.effects is not None:
             effects = ", ".join(self.effects["effect"].to_list())
@@ -479,11 +485,7 @@ def about_items(result: RankResult) -> list[str]:
 def who_is_best(
     table: pl.DataFrame, level: float, problems: Collection[str | None] = ()
 ) -> str:
-    """Say who is best, and how sure that is.
-
-    Of items that never meet, who is best among most of them. Items of other sets may
-    always be above, so they count in every `rank_worst`, and in no `rank_best`.
-    """
+    """Say who could be best; of items that never meet, among most of them."""
     if problems:
         inside = table.clear()
         if set(problems) == {"disconnected"} and "set" in table.columns:
@@ -494,32 +496,31 @@ def who_is_best(
                 "No item is called the best, because of a problem in the data; see the "
                 "data checks."
             )
-        inside = inside.with_columns(pl.col("rank_worst") - others)
         items, these = ("item", "was") if others == 1 else ("items", "were")
         return (
             f"{who_is_best(inside, level)[:-1]}; {others} other {items} {these} never "
             "compared with these, not even through others."
         )
-    placed = table.filter(~pl.col("provisional"))
-    if not len(placed):
-        return "No item has enough results to be placed, so none is called the best."
-    best = placed.row(0, named=True)
-    name, confident = isolate(str(best["item"])), f"with {100 * level:g} % confidence"
-    if best["rank_worst"] is None:
-        return f"{name} has the highest rating."
-    if best["rank_worst"] == 1:
-        return f"{name} is best, {confident}."
-    # Of items with few results nothing is said: many of them could be best.
-    few = len(table) - len(placed)
-    unsure = len(table.filter(pl.col("rank_best") == 1))
-    rivals = len(placed.filter(pl.col("rank_best") == 1))
-    known = " that have enough results" if few else ""
-    if best["rank_worst"] == 1 + unsure - rivals:
-        return f"{name} is best of the {len(placed)} items{known}, {confident}."
-    some = f"{rivals} of {len(placed)} items"
-    if rivals == len(placed):
+    first = [isolate(str(item)) for item in table.filter(pl.col("rank") == 1)["item"]]
+    if table["could_be_best"].is_null().all():
+        if len(first) > 1:
+            return f"{len(first)} items share the highest rating."
+        return f"{first[0]} has the highest rating."
+    placed = table.filter("placed")
+    confident = f"with {100 * level:g} % confidence"
+    among = " that have enough results" if len(placed) < len(table) else ""
+    rivals = placed.filter("could_be_best")["item"]
+    if len(rivals) == 1:
+        of = f" of the {len(placed)} items{among}" * bool(among)
+        return f"{isolate(str(rivals[0]))} is best{of}, {confident}."
+    some = f"{len(rivals)} of {len(placed)} items"
+    if len(rivals) == len(placed):
         some = f"each of the {len(placed)} items"
-    return f"{name} is ahead, but {some}{known} could be best, {confident}."
+    if len(first) > 1:
+        return (
+            f"{len(first)} items are ahead; {some}{among} could be best, {confident}."
+        )
+    return f"{first[0]} is ahead, but {some}{among} could be best, {confident}."
 
 
 def about_quality(result: RankResult) -> list[str]:
@@ -551,7 +552,7 @@ def about_quality(result: RankResult) -> list[str]:
     else:
         sentences.append(
             "Its probabilities are no better than knowing how often each outcome "
-            "occurs: there are too few results to learn from."
+            "occurs."
         )
     return sentences
 
@@ -565,11 +566,6 @@ _MODELS = {
     "glicko2": "Glickman's ratings (Glicko-2)",
     "logistic-compare": "a logistic model of the features",
     "rank-svm": "a ranking support vector machine",
-}
-_TIES = {
-    "davidson": ", with ties after Davidson",
-    "rao-kupper": ", with ties after Rao and Kupper",
-    "half": ", a tie counting as half a win for each side",
 }
 
 
@@ -598,12 +594,14 @@ def compare_two(
     * ``"davidson"``: P(left) : P(tie) : P(right) = exp(-d/2) : tie : exp(d/2);
     * ``"cumulative"``: P(right) = 1 / (1 + tie exp(-d)) and P(left) =
       1 / (1 + tie exp(d));
+    * ``"rating"``: the mean of Davidson's at tie 2p / (1 - p) with weight ``davidson``
+      and the cumulative one at d / (1 + p) and tie (1 + p) / (1 - p), p = ``tie``;
     * ``"threshold"``: a tie if abs(d) ≤ tie, else the better one; no probabilities.
 
     A doubt is 3 (D ln 10 / (400 π))² for the deviation D of Glicko's systems, whose
     g(√(D²left + D²right)) the divisor is the inverse of.
     """
-    doubts = advantage = None
+    doubts = advantage = davidson = None
     if names is not None and utility is not None:
         last = last_step(model)
         link, tie, strengths = getattr(last, "link", None), None, utility
@@ -615,9 +613,10 @@ def compare_two(
             return None
         tie = float(tie)
     elif isinstance(model, BradleyTerry):
-        names, tie, strengths = model.items_, model.tie_, model.strength_
+        names, tie, strengths = model.items_, model.tie_probability_, model.strength_
         advantage = getattr(model, "advantage_", None)
-        link = "cumulative" if model.tie_model_ == "rao-kupper" else "davidson"
+        share, link = model.tie_model_probability_, "rating"
+        davidson = 1.0 - share if model.tie_model_ == "rao-kupper" else share
     elif isinstance(model, ratings.Elo | ratings.Glicko | ratings.Glicko2):
         names, tie, link = model.items_, model.tie_, "davidson"
         scale = model.scale if isinstance(model, ratings.Elo) else 400.0
@@ -635,6 +634,7 @@ def compare_two(
         "doubts": None if doubts is None else doubts[best],
         "link": link,
         "tie": tie,
+        "davidson": davidson,
         "advantage": advantage,
     }
 

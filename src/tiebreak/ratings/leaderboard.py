@@ -31,6 +31,7 @@ from tiebreak.ratings.leaderboard_table import (
 )
 from tiebreak.ratings.named_results import find_item
 from tiebreak.ratings.strengths.bradley_terry import BradleyTerry
+from tiebreak.ratings.strengths.contrasts import PairContrasts
 from tiebreak.ratings.strengths.distribution import Separation, StrengthDistribution
 from tiebreak.ratings.strengths.inference import FEWEST_RATERS
 from tiebreak.ratings.strengths.testing import count_votes
@@ -53,25 +54,31 @@ class Leaderboard:
     interval : {"sandwich", "cluster", "model"}, optional
         The `kind` of :meth:`BradleyTerry.covariance`.
     scale, base : float, default=400.0 and 10.0
-        At a difference of `scale` the odds of winning are `base` to one, ties left
-        aside; ``scale=1, base=math.e`` gives strengths. Elo and Glicko ignore both.
+        A small difference of x points means odds of base^(x / scale) to one, ties
+        left aside, and with ties of Davidson's model every difference does;
+        ``scale=1, base=math.e`` gives strengths. Elo and Glicko ignore both.
     reference : item name, optional
         The item whose rating is `anchor`, without uncertainty. None: the mean of all.
     anchor : float, default=1500.0
         Rating of the reference.
+    place_from : int, optional
+        Items with fewer results, or with a standard error above three times the median
+        of those with as many, are listed apart, without a rank. None: of more than 100
+        items, if at least 20 have 30 results, 30; else all items are placed.
 
     Attributes
     ----------
     table : polars.DataFrame
         One row per item, best first: ``rank``, ``item``, ``rating``, ``lower`` and
-        ``upper`` (its interval), ``rank_best`` and ``rank_worst`` (interval of the
-        rank), ``group`` (letters; two items without a common one are different),
-        ``provisional``, ``wins``, ``ties``, ``losses``. What a model cannot say is
-        null: Elo has no intervals, PlackettLuce no wins, more than 1,000 strengths no
-        groups. A provisional item has fewer than three games, or fewer than 30 and a
-        standard error twice that of the median item; it is placed by the lower end of
-        its interval. Sets of items that never meet are numbered in a column ``set``,
-        and ranked by themselves.
+        ``upper`` (its interval), ``could_be_best`` (the true best item is among these,
+        with confidence `level`), ``rank_best`` and ``rank_worst`` (interval of the
+        rank, for all items at once), ``group`` (letters; two items without a common one
+        are different), ``placed``, ``provisional``, ``wins``, ``ties``, ``losses``.
+        What a model cannot say is null: Elo has no intervals, PlackettLuce no wins,
+        more than 1,000 strengths no groups. A provisional item has fewer than three
+        games, or fewer than 30 and a standard error twice that of the median item; it
+        is placed by the lower end of its interval. Sets of items that never meet are
+        numbered in a column ``set``, and ranked by themselves.
     notes : list of str
         What the intervals rest on: the prior, few raters, items that never meet.
     model, level : object, float
@@ -95,6 +102,8 @@ class Leaderboard:
     model: Any
     level: float
     notes: list[str]
+    _strengths: StrengthDistribution | None
+    _contrasts: PairContrasts | None
     categories: dict[str, Leaderboard]
 
     def __init__(
@@ -107,6 +116,7 @@ class Leaderboard:
         base: float = 10.0,
         reference: Any = None,
         anchor: float = 1500.0,
+        place_from: int | None = None,
     ) -> None:
         check_is_fitted(model)
         if not hasattr(model, "items_"):
@@ -121,11 +131,20 @@ class Leaderboard:
                 f"anchor; got {scale!r}, {base!r} and {anchor!r}."
             )
         self._scale = RatingScale(scale, base, reference, anchor)
-        self._strengths = find_strengths(model, interval)
-        columns = model_columns(model, self._strengths, level, self._scale)
+        self._strengths, self._contrasts = find_strengths(model, interval)
+        placed = choose_placed(model, self._strengths, place_from)
+        columns = model_columns(
+            model, self._strengths, self._contrasts, placed, level, self._scale
+        )
         self.table = sort_board(pl.DataFrame(columns))
         self.model, self.level, self.categories = model, level, {}
         self.notes = describe_basis(model, self._scale)
+        if not placed.all():
+            self.notes.append(
+                f"{np.count_nonzero(~placed):,} of {len(placed):,} items have too few "
+                "results to be placed: ranks, and who could be best, are among the "
+                "others."
+            )
 
     @classmethod
     def from_results(
@@ -218,13 +237,15 @@ class Leaderboard:
         polars.DataFrame
             One row per comparison: ``item``, ``other``, ``difference`` (rating points,
             positive if `item` is better) with its interval ``lower`` to ``upper``,
-            ``probability`` (that `item` is better), ``p_value`` (two-sided; with a
-            prior twice the smaller tail of the posterior), ``p_adjusted`` (Holm's
-            method), and ``votes_needed``: direct comparisons that separate such a
-            difference with a power of 80 %. Null between items that never meet.
+            ``probability`` (that `item` is better), ``p_value`` (two-sided),
+            ``p_adjusted`` (Holm's method), and ``votes_needed``: direct comparisons
+            that separate such a difference with a power of 80 %. Null between items
+            that never meet. Differences are without the prior of both items: what the
+            results say of these two, chosen beforehand. Ratings, which a prior pulls to
+            the mean, may differ by less, or even the other way round.
         """
-        model, known = self.model, self._strengths
-        if known is None:
+        model, contrasts = self.model, self._contrasts
+        if contrasts is None:
             raise TypeError(
                 f"Differences need ratings with a margin of error, and "
                 f"{type(model).__name__} has none; expected BradleyTerry or Glicko."
@@ -234,25 +255,24 @@ class Leaderboard:
         rest = rest or [k for k in range(len(model.items_)) if k != one]
         if one in rest:
             raise ValueError(f"{item!r} cannot be compared with itself.")
-        other, tail = np.array(rest), 0.5 - 0.5 * self.level
+        other = np.array(rest)
         unit = self._scale.unit if hasattr(model, "strength_") else 1.0
-        gap = known.differences(other, np.full(len(other), one))
-        behind = gap.below(np.zeros(len(other)))
-        p_value = 2.0 * np.minimum(behind, 1.0 - behind)
-        component = component_of(model)
-        apart = component[other] != component[one]
+        gap = contrasts.compare(other, np.full(len(other), one), self.level)
+        p_value, component = gap.p_value, component_of(model)
+        apart = (component[other] != component[one]) | np.isinf(gap.upper)
         p_adjusted = p_value.copy()
         p_adjusted[~apart] = holm(p_value[~apart])
         columns: dict[str, Any] = {
-            "difference": unit * gap.mean,
-            "lower": unit * gap.quantile(tail),
-            "upper": unit * gap.quantile(1.0 - tail),
-            "probability": 1.0 - behind,
+            "difference": unit * gap.estimate,
+            "lower": unit * gap.lower,
+            "upper": unit * gap.upper,
+            "probability": 1.0 - gap.behind,
             "p_value": p_value,
             "p_adjusted": p_adjusted,
         }
         if hasattr(model, "information"):
-            columns["votes_needed"] = count_votes(gap.mean, model.information(gap.mean))
+            information = model.information(gap.estimate)
+            columns["votes_needed"] = count_votes(gap.estimate, information)
         columns = {name: np.where(apart, np.nan, c) for name, c in columns.items()}
         names = {"item": [item] * len(other), "other": model.items_[other]}
         table = pl.DataFrame(names | columns).with_columns(
@@ -342,17 +362,21 @@ class RatingScale:
         return self.anchor + self.unit * (strength - zero)
 
 
-def find_strengths(model: Any, interval: str | None) -> StrengthDistribution | None:
-    """Distribution of a model's strengths or ratings; None: it has none."""
+def find_strengths(
+    model: Any, interval: str | None
+) -> tuple[StrengthDistribution, PairContrasts] | tuple[None, None]:
+    """Distribution of a model's strengths or ratings, and contrasts; or None."""
     if not hasattr(model, "strength_"):
         if not hasattr(model, "deviation_"):
-            return None
+            return None, None
         # Errors of these ratings are taken to be independent.
         rating = np.asarray(model.coef_, dtype=np.float64)
-        return StrengthDistribution.normal(rating, model.deviation_**2)
+        known = StrengthDistribution.normal(rating, model.deviation_**2)
+        contrasts = PairContrasts.of(known, 0, 0.0, component_of(model))
+        return known, contrasts
     # Nothing but ties: nothing is known. PlackettLuce has one number per size.
     if np.isposinf(model.tie_).any():
-        return None
+        return None, None
     n = len(model.items_)
     # Variances of counted comparisons with a penalty need no matrix.
     matrix = model.alpha_ == 0 or not hasattr(model, "pair_counts_")
@@ -362,8 +386,29 @@ def find_strengths(model: Any, interval: str | None) -> StrengthDistribution | N
             "without a penalty, or of lists: the leaderboard has none.",
             TiebreakWarning,
         )
-        return None
-    return model.distribution(interval)
+        return None, None
+    contrasts = model.contrasts(interval)
+    return contrasts.posterior, contrasts
+
+
+def choose_placed(
+    model: Any, known: StrengthDistribution | None, place_from: int | None
+) -> NDArray[np.bool_]:
+    """Which items have enough results for a rank; see `Leaderboard`."""
+    n, games = len(model.items_), count_games(model)
+    enough = games >= (_ENOUGH_GAMES if place_from is None else place_from)
+    sparse = n > _MANY and np.count_nonzero(enough) >= _PLACED
+    if known is None or not (sparse or place_from is not None) or not enough.any():
+        return np.ones(n, dtype=bool)
+    error = known.errors()
+    return enough & (error <= _UNSURE * np.median(error[enough]))
+
+
+def count_games(model: Any) -> Floats:
+    """How many results each item has; infinitely many if the model does not say."""
+    if not hasattr(model, "wins_"):
+        return np.full(len(model.items_), np.inf)
+    return np.sum([getattr(model, f"{name}_") for name in TALLY], axis=0)
 
 
 def component_of(model: Any) -> NDArray[np.int64]:
@@ -383,12 +428,17 @@ def holm(p_values: Floats) -> Floats:
 
 
 def model_columns(
-    model: Any, strengths: StrengthDistribution | None, level: float, scale: RatingScale
+    model: Any,
+    strengths: StrengthDistribution | None,
+    contrasts: PairContrasts | None,
+    placed: NDArray[np.bool_],
+    level: float,
+    scale: RatingScale,
 ) -> dict[str, Any]:
     """Give the columns of a leaderboard, items in the model's order."""
-    n, component = len(model.items_), component_of(model)
+    n, component, games = len(model.items_), component_of(model), count_games(model)
     nothing = [None] * n
-    empty = ("lower", "upper", "rank_best", "rank_worst", "group")
+    empty = ("lower", "upper", "could_be_best", "rank_best", "rank_worst", "group")
     columns: dict[str, Any] = dict.fromkeys(empty, nothing)
     rating, unit, shown = np.asarray(model.coef_, dtype=np.float64), 1.0, strengths
     if hasattr(model, "strength_"):
@@ -396,41 +446,72 @@ def model_columns(
         rating, unit = scale.apply(model.strength_, place), scale.unit
         if strengths is not None and place is not None:
             shown = strengths.relative_to(place)
-    tally = {name: getattr(model, f"{name}_", nothing) for name in TALLY}
-    games, provisional = np.zeros(n), np.zeros(n, dtype=bool)
-    if hasattr(model, "wins_"):
-        games = np.sum(list(tally.values()), axis=0)
-        provisional = games < _FEW_GAMES
-    if strengths is not None and shown is not None:
+    provisional = games < _FEW_GAMES
+    if strengths is not None and shown is not None and contrasts is not None:
         tail = 0.5 - 0.5 * level
         zero = rating - unit * shown.mean
         columns["lower"] = zero + unit * shown.quantile(tail)
         columns["upper"] = zero + unit * shown.quantile(1.0 - tail)
-        separation = Separation.of(strengths, level, component)
-        columns["rank_best"], columns["rank_worst"] = separation.ranks().T
-        columns["group"] = _letters(separation.groups(), n)
+        columns |= _rank_columns(strengths, contrasts, np.flatnonzero(placed), level)
         error = strengths.errors()
         unsure = error > _UNCERTAIN * np.median(error)
         provisional |= unsure & (games < _ENOUGH_GAMES)
-    columns["provisional"] = provisional
+    columns |= {"placed": placed, "provisional": provisional}
     if component.any():
         size = np.bincount(component)
         columns["set"] = 1 + np.argsort(np.argsort(-size, kind="stable"))[component]
+    tally = {name: getattr(model, f"{name}_", nothing) for name in TALLY}
     return {"item": model.items_, "rating": rating} | columns | tally
+
+
+def _rank_columns(
+    strengths: StrengthDistribution,
+    contrasts: PairContrasts,
+    placed: NDArray[np.int64],
+    level: float,
+) -> dict[str, Any]:
+    """Who could be best, ranks and groups of the items that are placed."""
+    n = len(contrasts.center)
+    if len(placed) < n:
+        strengths, contrasts = strengths.take(placed), contrasts.take(placed)
+    best = contrasts.best >= 1.0 - level
+    separation = Separation.of(strengths, level, contrasts.component)
+    first, last = separation.ranks().T
+    # One question has one answer: the first rank is possible for these, and no others.
+    first = np.where(best, 1, np.maximum(first, 2))
+    columns: dict[str, Any] = {
+        "could_be_best": best.tolist(),
+        "rank_best": first.tolist(),
+        "rank_worst": np.maximum(first, last).tolist(),
+        "group": _letters(separation.groups(), len(placed)),
+    }
+    if len(placed) == n:
+        return columns
+    place = dict(zip(placed.tolist(), range(len(placed)), strict=True))
+    return {
+        name: [column[place[k]] if k in place else None for k in range(n)]
+        for name, column in columns.items()
+    }
 
 
 _MOST_VOTES = 1e12  # items that need more are equal, as far as votes can show
 _FEW_GAMES, _ENOUGH_GAMES = 3, 30
 _UNCERTAIN = 2.0  # times the median standard error: a quarter of its information
+# Of more items than these, if so many have enough games, only those are placed, unless
+# their standard error is so many times the median.
+_MANY, _PLACED, _UNSURE = 100, 20, 3.0
 
 
 def sort_board(table: pl.DataFrame) -> pl.DataFrame:
     """Sort and rank items, provisional ones by the lower end."""
     sure = pl.coalesce("lower", "rating")
     place = pl.when("provisional").then(sure).otherwise("rating")
-    table = table.with_columns(place.alias("place"))
-    table = table.sort("place", descending=True, maintain_order=True)
-    ranks = pl.col("place").rank("min", descending=True).cast(pl.Int64)
+    # A difference that is only rounding is none.
+    table = table.with_columns(place.round_sig_figs(12).alias("place"))
+    by = ("placed", "place")
+    table = table.sort(by, descending=True, maintain_order=True)
+    ranked = pl.when("placed").then("place")
+    ranks = ranked.rank("min", descending=True).cast(pl.Int64)
     if "set" in table.columns:  # between sets nothing is ranked
         table = table.sort("set", maintain_order=True)
         ranks = ranks.over("set")
@@ -438,19 +519,24 @@ def sort_board(table: pl.DataFrame) -> pl.DataFrame:
 
 
 _FEW_RATERS = 20
+_TIE_MODELS = {"davidson": "Davidson", "rao-kupper": "Rao and Kupper"}
 
 
 def describe_basis(model: Any, scale: RatingScale) -> list[str]:
     """Say what intervals of strengths rest on besides the results."""
     notes = []
-    if getattr(model, "ties", None) == "auto" and model.ties_.any():
-        own, other = "Davidson", "Rao and Kupper"
-        if model.tie_model_ == "rao-kupper":
-            own, other = other, own
-        notes.append(
-            f"Ties follow the model of {own}, under which these results are more "
-            f"probable than under that of {other}."
-        )
+    if getattr(model, "tie_probability_", 0.0) > 0.0:
+        own = getattr(model, "tie_model_", model.ties)
+        sure = getattr(model, "tie_model_probability_", 1.0)
+        words = f"the model of {_TIE_MODELS[own]}"
+        if sure < 1.0:
+            (other,) = _TIE_MODELS.keys() - {own}
+            words = (
+                f"the models of {_TIE_MODELS[own]} (probability {sure:.0%}) and of "
+                f"{_TIE_MODELS[other]}, averaged"
+            )
+        share = f"{100 * model.tie_probability_:.2g} %"
+        notes.append(f"Equal items tie in {share} of comparisons; ties follow {words}.")
     alpha = getattr(model, "alpha_", 0.0)
     if alpha > 0:
         # Two digits: the width is known no better.

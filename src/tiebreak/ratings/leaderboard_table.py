@@ -83,7 +83,7 @@ def _columns(best: pl.DataFrame, level: float, digits: int, narrow: bool) -> Col
     for name, provisional in zip(names, best["provisional"], strict=True):
         name.append(" *" * provisional)
     columns: Columns = {
-        "rank": ("right", cells(lambda row: f"{row['rank']}")),
+        "rank": ("right", cells(lambda row: f"{row['rank'] or '–'}")),
         "item": ("left", names),
         "rating": ("right", cells(lambda row: f"{row['rating']:z.{digits}f}")),
     }

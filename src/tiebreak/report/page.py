@@ -184,11 +184,13 @@ def _block(result: Any, views: dict[str, View]) -> str:
             return [None if i is None else round(float(values[i]), 8) for i in at]
 
         tie, doubts = compare["tie"], compare["doubts"]
+        certain = math.isinf(tie) or (compare["link"] == "rating" and tie == 1.0)
         block["compare"] = {
             "strengths": aligned(compare["strengths"]),
             "doubts": None if doubts is None else aligned(doubts),
             "link": compare["link"],
-            "tie": None if math.isinf(tie) else float(tie),
+            "tie": None if certain else float(tie),
+            "davidson": compare.get("davidson"),
             "advantage": compare["advantage"],
         }
     if views["matrix"] is not None:

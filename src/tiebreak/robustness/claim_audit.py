@@ -33,6 +33,7 @@ from tiebreak.models.covariates import (
 from tiebreak.ratings import BradleyTerry
 from tiebreak.ratings.leaderboard_table import text_table
 from tiebreak.ratings.named_results import check_results
+from tiebreak.ratings.strengths.contrasts import PairContrasts
 from tiebreak.ratings.strengths.distribution import StrengthDistribution
 from tiebreak.robustness.choices import (
     Analysis,
@@ -61,7 +62,6 @@ _MOST_RATERS = 20_000  # and days: more take memory, and one of them decides not
 # items of the claim. A difference that is significant needs about 2 √n of n votes.
 _FEW = 0.001
 _HIGHEST = 200  # others, in the probability that an item is first
-_NEAREST = 20  # rivals, in the question whether votes alone make a claim sure
 
 _LEGEND = (
     "remove, reverse: the fewest votes found whose removal or reversal overturns the "
@@ -131,7 +131,11 @@ class ClaimAudit:
     others : list of UnderChoice
         Under each other choice that can tell.
     confidence : float or None
-        2 P(claim) - 1, that it is no luck; None of "cannot be told apart".
+        That it is no luck: of "A is first", 1 minus the largest p-value of "is best" of
+        the others, so that the claim has the confidence `level` where the leaderboard
+        says of A alone that it could be best; of "A is above B" 1 minus the p-value of
+        :meth:`Leaderboard.versus`; of several first items 2 P(claim) - 1. None of
+        "cannot be told apart".
     verdict : str
     """
 
@@ -442,12 +446,21 @@ class _Job:
         covariance = np.stack([self.start.solve(k)[items] for k in items])
         return StrengthDistribution.normal(self.start.beta[items], covariance)
 
-    def _confidence(self, pairs: Pairing) -> float:
-        """2 P - 1, P that all pairs are (better, worse)."""
+    @cached_property
+    def _contrasts(self) -> PairContrasts:
+        return self.model.contrasts()
+
+    def _confidence(
+        self, claim: Claim, pairs: Pairing, contrasts: PairContrasts
+    ) -> float:
+        """1 minus a p-value, or 2 P - 1, P that all pairs are (better, worse)."""
+        if claim.kind == "first":
+            # That each of the others is not best, as on the leaderboard.
+            return 1.0 - float(contrasts.best[[below for _, below in pairs]].max())
         if len(pairs) == 1:
-            two = self._distribution(list(pairs[0]))
-            apart = two.differences(np.array([1]), np.array([0]))
-            return max(0.0, 1.0 - 2.0 * float(apart.below(np.zeros(1))[0]))
+            (above,), (below,) = np.array(pairs).T[:, :, None]
+            apart = contrasts.compare(below, above, self.level)
+            return max(0.0, 1.0 - 2.0 * float(apart.behind[0]))
         above = sorted({pair[0] for pair in pairs})
         below = np.array(sorted({pair[1] for pair in pairs}))
         # Of many items only those that reach high could be among the first.
@@ -474,14 +487,24 @@ class _Job:
         above = sorted({pair[0] for pair in pairs})
         subjects = list(pairs[0]) if len(pairs) == 1 else above
         equal = claim.kind == "equal"
+        # Of two items the results alone are asked, and of more the ratings.
+        two = claim.kind in ("above", "equal")
+        start = self.start.alone if two else self.start
         others_go = item_changes(self.votes, subjects, self.names.tolist())
         smallest = {
-            unit: self._fewest(equal, pairs, changes)
+            unit: self._fewest(start, equal, pairs, changes)
             for unit, changes in (*self.changes.items(), ("items", others_go))
         }
-        confidence = None if equal else self._confidence(pairs)
+        sure = True
+        confidence = None
+        if not equal:
+            confidence = self._confidence(claim, pairs, self._contrasts)
+            # Whether votes that are independent of each other would make it sure.
+            single = self._contrasts.without_excess()
+            sure = self._confidence(claim, pairs, single) >= self.level
         under, broken = [], []
         for choice, fit in others:
+            fit = fit.alone if two else fit
             there = choice.pairs_with_votes(pairs)
             if not there:
                 continue
@@ -496,26 +519,30 @@ class _Job:
         if not equal:
             for name in ("removal", "reversal"):
                 changes = self.changes[name]
-                not_found[name] = self._not_found(pairs, changes, smallest[name])
+                not_found[name] = self._not_found(start, pairs, changes, smallest[name])
         on = np.isin(self.base.left, subjects) | np.isin(self.base.right, subjects)
         few = max(1, _FEW * int(np.count_nonzero(on)))
-        verdict = self._verdict(smallest, broken, confidence, pairs, few)
+        verdict = self._verdict(smallest, broken, confidence, sure, few)
         holds = verdict != "does not hold"
         return ClaimAudit(
             claim,
             verdict,
             **smallest,
             not_found=not_found,
-            chosen=self._under("as asked", holds, self.start, pairs),
+            chosen=self._under("as asked", holds, start, pairs),
             others=under,
             confidence=confidence,
         )
 
     def _not_found(
-        self, pairs: Pairing, changes: Changes, smallest: FewestChanges | None
+        self,
+        start: StrengthFit,
+        pairs: Pairing,
+        changes: Changes,
+        smallest: FewestChanges | None,
     ) -> int:
         """So many changes are not expected to overturn a claim."""
-        lower = not_found_up_to(self.start, changes, pairs)
+        lower = not_found_up_to(start, changes, pairs)
         if smallest is None:
             return lower
         upper = max(0, smallest.number - 1)
@@ -530,13 +557,13 @@ class _Job:
         return UnderChoice(name, holds, middle, *ends)
 
     def _fewest(
-        self, equal: bool, pairs: Pairing, changes: Changes
+        self, start: StrengthFit, equal: bool, pairs: Pairing, changes: Changes
     ) -> FewestChanges | None:
         """Find what overturns a claim, or makes one of equal items surely better."""
         if equal:
-            overturn = fewest_apart(self.start, changes, pairs[0], self.critical)
+            overturn = fewest_apart(start, changes, pairs[0], self.critical)
         else:
-            overturn = fewest(self.start, changes, pairs)
+            overturn = fewest(start, changes, pairs)
         if overturn is None:
             return None
         members = changes.list_members(overturn.chosen)
@@ -550,7 +577,7 @@ class _Job:
         smallest: dict[str, FewestChanges | None],
         broken: list[OtherChoice],
         confidence: float | None,
-        pairs: Pairing,
+        sure: bool,
         few: float,
     ) -> str:
         removal, raters = smallest["removal"], smallest.get("raters")
@@ -558,13 +585,9 @@ class _Job:
             return "does not hold"
         if removal is not None and removal.number <= few:
             return f"fragile: {plural(removal.number, 'vote')}"
-        # Whether votes that are independent of each other would make it sure.
-        nearest = sorted(pairs, key=lambda pair: self.start.claim(*pair))[:_NEAREST]
-        sure = all(self._apart(self.start, pair) for pair in nearest)
-        by_chance = confidence is not None and not sure
-        if not by_chance and raters is not None and raters.number == 1:
+        if sure and raters is not None and raters.number == 1:
             return f"depends on one rater: {raters.members[0]}"
-        if by_chance or (confidence is not None and confidence < self.level):
+        if not sure or (confidence is not None and confidence < self.level):
             return "cannot be told"
         if broken:
             return " and ".join(dict.fromkeys(choice.depends for choice in broken))

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 r"""The fewest votes (raters, items, days) whose removal or reversal overturns a claim.
 
-A claim is c(θ) = θ_a - θ_b > 0; equal strengths overturn it too. With H the Hessian of
+A claim is c(θ) = θ_a - θ_b > 0; equal strengths overturn it too. That one item is above
+another is claimed of both without their priors (`ratings.strengths.contrasts`), whose
+weights change c. With H the Hessian of
 the objective at its minimum x and s_j the gradient of the loss of one vote of kind j,
 one vote more of that kind moves the claim, to first order, by
 
@@ -17,6 +19,7 @@ are tried, and the number is exact.
 from __future__ import annotations
 
 import math
+from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations_with_replacement
@@ -37,6 +40,7 @@ from tiebreak.losses import (
     OutcomeLink,
 )
 from tiebreak.losses.comparison_covariance import HessianFactor, factor_fits
+from tiebreak.ratings.strengths.contrasts import difference_weights
 from tiebreak.solvers import chord_steps, conjugate_gradients, minimize_newton
 from tiebreak.solvers.newton import DENSE_LIMIT
 
@@ -84,6 +88,7 @@ class Strengths:
         self, votes: VoteCounts, link: OutcomeLink, alpha: float, weak: Floats
     ) -> None:
         self.votes, self.link, self.alpha = votes, link, alpha
+        self.without_priors = False  # in claims
         design: Design = ItemDesign(votes.left, votes.right, votes.n_items)
         if votes.covariates.shape[1]:
             design = JointDesign(design, CovariateDesign(votes.covariates))
@@ -149,16 +154,38 @@ class StrengthFit:
         """Minimize for counts that are close to these."""
         return self.strengths.fit(counts, self)
 
+    @property
+    def alone(self) -> StrengthFit:
+        """The same fit, whose claims are of two items without their priors."""
+        strengths = copy(self.strengths)
+        strengths.without_priors = True
+        return replace(self, strengths=strengths)
+
     def claim(self, above: int, below: int) -> float:
-        """The difference of two strengths."""
-        return float(self.beta[above] - self.beta[below])
+        """The difference of two strengths, or without their priors."""
+        one, two, _ = self._weights(above, below)
+        return float(one * self.beta[above] + two * self.beta[below])
 
     def error(self, above: int, below: int) -> float:
-        """The posterior standard deviation of the difference."""
+        """The standard deviation of the difference."""
         if not hasattr(self.objective, "local"):
             return math.inf
-        z = self.solve(above) - self.solve(below)
-        return math.sqrt(max(0.0, float(z[above] - z[below])))
+        return math.sqrt(max(0.0, self._weights(above, below, spread=True)[2]))
+
+    def _weights(
+        self, above: int, below: int, spread: bool = False
+    ) -> tuple[float, float, float]:
+        """Weights of both strengths in a claim, and its variance if asked for."""
+        alone = self.strengths.without_priors and hasattr(self.objective, "local")
+        if not (alone or spread):
+            return 1.0, -1.0, math.nan
+        first, second = self.solve(above), self.solve(below)
+        own, other, both = (
+            np.array([x]) for x in (second[below], first[above], first[below])
+        )
+        precision = 2.0 * self.strengths.alpha if alone else 0.0
+        two, one, variance = difference_weights(own, other, both, precision)
+        return float(one[0]), float(two[0]), float(variance[0])
 
     def factor_for(self, objective: ComparisonObjective) -> HessianFactor | None:
         """A factor near another objective, where that saves work."""
@@ -199,7 +226,8 @@ class StrengthFit:
         if not hasattr(self.objective, "local"):
             return np.zeros(len(self.counts))
         objective = self.objective
-        z = self.solve(above) - self.solve(below)
+        one, two, _ = self._weights(above, below)
+        z = one * self.solve(above) + two * self.solve(below)
         in_d, in_t = self._scores
         out = objective.design.apply(z[: objective.n_coef])[:, None] * in_d
         if self.tie is not None:

@@ -2,7 +2,8 @@
 r"""Newton's method for smooth convex functions, by factors or by conjugate gradients.
 
 A step is halved until f falls by a share of what the gradient promises; f may be
-infinite outside its domain. There are two certificates:
+infinite outside its domain. By factors it also finds minima of functions that are
+convex only near them. There are two certificates:
 
 * the Newton decrement :math:`λ^2 = ∇f^\top (∇^2 f)^{-1} ∇f` of :func:`minimize_newton`:
   λ²/2 is the distance to the minimum of the quadratic model at x, and, near the
@@ -401,7 +402,7 @@ def _factor_dense(hessian: Vector) -> Operator:
     """Give r to H⁻¹ r by Cholesky, shifted where H is not positive."""
     if not len(hessian):
         return lambda right_side: right_side
-    scale = np.sqrt(np.maximum(np.diag(hessian), np.finfo(float).tiny))
+    scale = np.sqrt(np.maximum(np.abs(np.diag(hessian)), np.finfo(float).tiny))
     shift = 0.0
     while True:
         matrix = np.outer(scale, scale)
@@ -411,7 +412,7 @@ def _factor_dense(hessian: Vector) -> Operator:
         if not failed:
             return lambda r: dpotrs(factor, r / scale, lower=True)[0] / scale
         shift = max(10.0 * shift, 1e-12)
-        if shift > 1.0:
+        if shift > 10.0:
             return lambda right_side: right_side / scale**2
 
 

@@ -422,7 +422,7 @@ def _predict(model: BradleyTerry, counts: Floats) -> Floats:
     objective = model._problem.objective(model.alpha_, counts)
     x = minimize_newton(objective, model._solution(), tol=1e-6).x
     beta, t = objective.split(x)
-    share = model._link.probabilities(objective.design.apply(beta), t)
+    share = objective.link.probabilities(objective.design.apply(beta), t)
     return np.asarray(share[:, 2] / (share[:, 0] + share[:, 2]))
 
 

@@ -6,6 +6,7 @@ Boundary convention: a tie is predicted also where another outcome is as probabl
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, Literal, Self
@@ -14,6 +15,8 @@ import numpy as np
 import polars as pl
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit, logit, ndtri
+from scipy.stats import qmc
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
@@ -22,14 +25,16 @@ from tiebreak.data.comparison_graph import ComparisonCounts, count_comparisons
 from tiebreak.data.messages import DataWarning, warn_user
 from tiebreak.data.parameters import check_parameters, one_of
 from tiebreak.losses import (
-    LINKS,
+    RATING_LINKS,
     ComparisonObjective,
     CovariateDesign,
     Design,
     HalfWins,
     ItemDesign,
     JointDesign,
+    MixedLink,
     OutcomeLink,
+    RatingLink,
 )
 from tiebreak.losses.comparison_covariance import (
     coefficient_covariance,
@@ -66,11 +71,14 @@ Floats = NDArray[np.float64]
 _WIDENED = 0.3
 # Of effects of covariates, next to a learned prior: standard deviation 10.
 WEAK_EFFECT = 0.005
+# Points of the joint distribution behind an interval of probabilities, 2 to this
+# power; and rows at a time.
+_INTERVAL_POINTS, _INTERVAL_ROWS = 9, 2000
 LINK_OF: dict[str | None, OutcomeLink] = {
-    "davidson": LINKS["davidson"],
-    "rao-kupper": LINKS["cumulative"],
+    "davidson": RATING_LINKS["davidson"],
+    "rao-kupper": RATING_LINKS["rao-kupper"],
     "half": HalfWins(),
-    None: LINKS["davidson"],
+    None: RATING_LINKS["davidson"],
 }
 
 
@@ -82,12 +90,15 @@ class BradleyTerry(CovariateMixin, StrengthModel):
 
     * ``ties="davidson"``: P(left) : P(tie) : P(right) = exp(-d/2) : ν : exp(d/2), that
       is P(i beats j) = π_i / (π_i + π_j + ν √(π_i π_j)) with π = exp(θ);
-    * ``ties="rao-kupper"``: P(right) = 1 / (1 + κ exp(-d)) and P(left) =
-      1 / (1 + κ exp(d)), that is P(i beats j) = π_i / (π_i + κ π_j), and a tie the
-      rest, κ ≥ 1;
+    * ``ties="rao-kupper"``: P(right) = 1 / (1 + κ exp(-d′)) and P(left) =
+      1 / (1 + κ exp(d′)), a tie the rest, with d′ = d / (1 + p₀) and κ ≥ 1;
     * ``ties=None``: P(right) = 1 / (1 + exp(-d)); a tie is refused;
     * ``ties="half"``: the same, and -ln P of a tie is the mean of -ln P(left) and -ln
       P(right): half a win for each. A tie has no probability then.
+
+    In the first two p₀ is the probability of a tie between equal items, ν =
+    2p₀ / (1 - p₀) and κ = (1 + p₀) / (1 - p₀), and a small difference d means odds of
+    exp(d) to one for right, ties left aside.
 
     The strengths θ, the tie parameter and the coefficients γ and β minimize ::
 
@@ -102,8 +113,9 @@ class BradleyTerry(CovariateMixin, StrengthModel):
     Parameters
     ----------
     ties : {"auto", "davidson", "rao-kupper", "half"} or None, default="auto"
-        ``"auto"``: Davidson or Rao and Kupper, whichever makes the results more
-        probable.
+        ``"auto"``: Davidson and Rao and Kupper, each with its probability given the
+        results (p₀ uniform); strengths and predictions are means over both. Without a
+        penalty the one that makes the results more probable.
     alpha : float or "auto", default="auto"
         Penalty α. ``"auto"`` learns τ by marginal likelihood; strengths are then means
         over plausible τ. 0: maximum likelihood.
@@ -122,8 +134,10 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         Names of the items, and θ, natural logarithms, mean 0; also ``coef_``.
     alpha_ : float
         α, or the most probable one.
-    tie_model_ : str or None
-        Model of ties used.
+    tie_model_, tie_model_probability_ : str or None, float
+        Model of ties, of two the more probable one, and its probability.
+    tie_probability_ : float
+        p₀.
     tie_, threshold_ : float
         ν, or κ (without ties in training 0, or 1), and the largest \|d\| at which a tie
         is the most probable outcome, or 0.
@@ -143,7 +157,10 @@ class BradleyTerry(CovariateMixin, StrengthModel):
     rater_counts_ : csr_array of shape (n_raters, 3 m)
         The same counts by rater, if fitted with raters.
     prior_alphas_, prior_weights_, prior_coefs_ : ndarray of shape (K,), (K,), (K, n)
-        Of a learned penalty: nodes, their probabilities and all coefficients.
+        Of a learned penalty, or two models of ties: nodes, their probabilities and all
+        coefficients, the last logit p₀.
+    prior_ties_ : ndarray of shape (K,)
+        Models of ties of the nodes.
 
     Examples
     --------
@@ -176,6 +193,7 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         "wins_": "n",
         "ties_": "n",
         "losses_": "n",
+        "prior_ties_": "a: any",
     }
 
     def __init__(
@@ -241,9 +259,8 @@ class BradleyTerry(CovariateMixin, StrengthModel):
             penalized = self.alpha != 0
             refuse_endless(cells, n_items, penalized, effects, _EFFECT_REMEDY)
         problem = StrengthProblem(cells, n_items, self.ties, self.alpha == "auto")
-        # With a prior to be learned tie models are compared at standard deviation 1.
-        problem = problem.with_ties(0.5 if self.alpha == "auto" else float(self.alpha))
         x, t, fitted = self._solve(problem)
+        link = self._link_of(fitted)
         fitted |= self._effects_learned(x[n_items:], advantage is not None)
         if names is not None:
             fitted["context_names_"] = names
@@ -256,9 +273,9 @@ class BradleyTerry(CovariateMixin, StrengthModel):
                 "items_": results.names,
                 # Rounding apart the mean is zero already; the contract says exactly.
                 "strength_": x[:n_items] - x[:n_items].mean(),
-                "tie_model_": problem.ties,
-                "tie_": float(problem.link.to_parameter(t)),
-                "threshold_": float(problem.link.threshold(t)),
+                "tie_": float(LINK_OF[fitted["tie_model_"]].to_parameter(t)),
+                "tie_probability_": float(expit(t)),
+                "threshold_": float(link.threshold(t)),
                 "half_life_": half_life,
                 "wins_": wins,
                 "ties_": ties,
@@ -272,6 +289,9 @@ class BradleyTerry(CovariateMixin, StrengthModel):
 
     def _solve(self, problem: StrengthProblem) -> tuple[Floats, float, dict[str, Any]]:
         """Return the coefficients, the tie parameter and how they were found."""
+        options = problem.options()
+        fitted: dict[str, Any]
+        certain = {"tie_model_": options[0].ties, "tie_model_probability_": 1.0}
         if problem.is_only_ties:
             warn_user(
                 "Every comparison is a tie: all strengths are 0 and a tie is certain.",
@@ -280,15 +300,23 @@ class BradleyTerry(CovariateMixin, StrengthModel):
             alpha = 0.0 if self.alpha == "auto" else float(self.alpha)
             fitted = {"alpha_": alpha, "objective_": 0.0, "gap_": 0.0, "n_iter_": 0}
             n_coef = problem.n_items + problem.cells.covariates.shape[1]
-            return np.zeros(n_coef), np.inf, fitted | {"converged_": True}
-        x, fitted = fit_penalized(
-            problem.objective,
+            return np.zeros(n_coef), np.inf, certain | fitted | {"converged_": True}
+        x, learned, prior = fit_penalized(
+            [option.objective for option in options],
             self.alpha,
             problem.start(average=self.alpha == "auto"),
             problem.n_items,
             tol=self.tol,
             max_iter=int(self.max_iter),
         )
+        models = np.array([str(options[k].ties) for k in prior.part])
+        fitted = learned | certain
+        if len(options) > 1:
+            best = models == models[0]
+            fitted["tie_model_"] = str(models[0])
+            fitted["tie_model_probability_"] = float(prior.weight[best].sum())
+            if "prior_alphas_" in fitted:
+                fitted["prior_ties_"] = models
         if not fitted["converged_"]:
             warn_user(
                 f"BradleyTerry did not converge in {fitted['n_iter_']} steps: the "
@@ -297,7 +325,7 @@ class BradleyTerry(CovariateMixin, StrengthModel):
             )
         if problem.has_tie:
             return x[:-1], float(x[-1]), fitted
-        return x, problem.link.start(0.0), fitted
+        return x, -np.inf, fitted
 
     @property
     def _problem(self) -> StrengthProblem:
@@ -313,7 +341,25 @@ class BradleyTerry(CovariateMixin, StrengthModel):
 
     @property
     def _link(self) -> OutcomeLink:
-        return LINK_OF[self.tie_model_]
+        return self._link_of(vars(self))
+
+    def _link_of(self, fitted: Mapping[str, Any]) -> OutcomeLink:
+        """The link of predictions: of the tie model, or the mean of two."""
+        name, share = fitted["tie_model_"], fitted["tie_model_probability_"]
+        if share == 1.0:
+            return LINK_OF[name]
+        (other,) = RATING_LINKS.keys() - {name}
+        links = RATING_LINKS[name], RATING_LINKS[other]
+        return MixedLink(links, (share, 1.0 - share))
+
+    @property
+    def _rating_link(self) -> RatingLink:
+        """The link of the tie model, or Davidson's without ties."""
+        return RATING_LINKS[self.tie_model_ or "davidson"]
+
+    @property
+    def _tie(self) -> float:
+        return float(logit(self.tie_probability_))
 
     def predict_interval(
         self,
@@ -325,8 +371,8 @@ class BradleyTerry(CovariateMixin, StrengthModel):
     ) -> Floats:
         """Confidence intervals of the probabilities of left, tie and right.
 
-        The interval of the difference d is carried over; the tie parameter and the
-        effects of covariates are taken as known.
+        Quantiles over the joint distribution of the difference d and the tie parameter;
+        the effects of covariates are taken as known.
 
         Parameters
         ----------
@@ -347,9 +393,39 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         assert pairs.names is not None
         names = pairs.names[np.stack([pairs.left, pairs.right])]
         left, right = np.vectorize(place.get, otypes=[np.int64])(names)
-        known = self.distribution().differences(left, right)
-        ends = [d + known.quantile(share) - known.mean for share in (tail, 1.0 - tail)]
-        return self._outcome_intervals(*ends)
+        full = self._coefficient_distribution(None)
+        known = full.take(slice(len(self.items_))).differences(left, right)
+        if not self._problem.has_tie:
+            ends = [known.quantile(share) for share in (tail, 1.0 - tail)]
+            return self._outcome_intervals(*(d + end - known.mean for end in ends))
+        out = np.empty((len(d), 3, 2))
+        for rows in np.array_split(np.arange(len(d)), -(-len(d) // _INTERVAL_ROWS)):
+            tie = full.slopes(left[rows], right[rows], -1)
+            draws = self._draw_outcomes(d[rows], known.take(rows), tie)
+            both = np.quantile(draws, (tail, 1.0 - tail), axis=0)
+            out[rows] = np.moveaxis(both, 0, 2)
+        return out
+
+    def _draw_outcomes(
+        self, d: Floats, known: StrengthDistribution, tie: tuple[Floats, Floats, Floats]
+    ) -> Floats:
+        """Draw probabilities of rows, (n_draws, n, 3), from points that fill a cube."""
+        points = qmc.Sobol(3, seed=0).random_base2(_INTERVAL_POINTS)
+        node = np.searchsorted(np.cumsum(known.weight)[:-1], points[:, 0])
+        models = getattr(self, "prior_ties_", [self.tie_model_] * len(known.weight))
+        center, variance, covariance = tie
+        parts = []
+        for k, ties in enumerate(models):
+            own, also = points[node == k, 1:].T
+            apart = known.deviate(own[:, None], k)
+            spread = np.maximum(known.covariance[k], np.finfo(float).tiny)
+            slope = covariance[k] / spread
+            rest = np.sqrt(np.maximum(variance[k] - slope * covariance[k], 0.0))
+            t = center[k] + slope * apart + rest * ndtri(also)[:, None]
+            gap = d + known.center[k] - known.mean + apart
+            share = LINK_OF[ties].probabilities(gap.ravel(), t.ravel())
+            parts.append(share.reshape(*gap.shape, 3))
+        return np.concatenate(parts)
 
     def likelihood(self) -> Likelihood:
         """The largest likelihood of the data, without a penalty.
@@ -370,7 +446,7 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         x = minimize_newton(objective, self._solution(), tol=1e-8, max_iter=200).x
         beta, t = objective.split(x)
         d = objective.design.apply(beta)
-        loss = self._link.value(d, t, self.pair_counts_)
+        loss = objective.link.value(d, t, self.pair_counts_)
         return Likelihood(-loss, n_parameters, total)
 
     def coefficients(self, level: float = 0.95) -> pl.DataFrame:
@@ -385,7 +461,7 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         -------
         polars.DataFrame
             ``coefficient``, ``estimate``, ``standard_error``, ``z``, ``p_value``,
-            ``lower`` and ``upper``. The tie parameter is ln ν, or ln κ.
+            ``lower`` and ``upper``. The tie parameter is logit p₀.
         """
         check_level(level)
         known, tail = self._coefficient_distribution(None), 0.5 - 0.5 * level
@@ -474,7 +550,7 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         variance, excess = hessian.variances(), None
         if kind is None:
             beta, t = objective.split(x)
-            in_d, _ = self._link.scores(objective.design.apply(beta), t)
+            in_d, _ = objective.link.scores(objective.design.apply(beta), t)
             sure = variance * (1.0 - np.minimum(objective.penalty * variance, 1.0))
             excess = hessian.excess_ratio(in_d, raters) * sure
         return StrengthDistribution(x[None], variance[None], np.ones(1), excess, df)
@@ -495,7 +571,13 @@ class BradleyTerry(CovariateMixin, StrengthModel):
             return score_covariance(objective, x, raters)
 
         own = squares if kind is None else None
-        return self._posterior(self._problem.objective, self._solution(), own, df)
+        alphas = getattr(self, "prior_alphas_", np.array([self.alpha_]))
+        models = getattr(self, "prior_ties_", [self.tie_model_] * len(alphas))
+        objectives = [
+            replace(self._problem, ties=ties).objective(float(alpha))
+            for alpha, ties in zip(alphas, models, strict=True)
+        ]
+        return self._posterior(objectives, self._solution(), own, df)
 
     def _components(self) -> NDArray[np.int64]:
         return label_components(len(self.items_), self.pair_left_, self.pair_right_)
@@ -513,7 +595,7 @@ class StrengthProblem:
     @property
     def link(self) -> OutcomeLink:
         """The link of the tie model."""
-        return LINK_OF[self.ties]
+        return LINK_OF["davidson" if self.ties == "auto" else self.ties]
 
     @cached_property
     def tally(self) -> tuple[Floats, Floats, Floats]:
@@ -530,19 +612,12 @@ class StrengthProblem:
         """Whether nothing is decided, and ties do not count as half wins."""
         return self.ties != "half" and not self.cells.counts[:, ::2].any()
 
-    def with_ties(self, alpha: float) -> StrengthProblem:
-        """Choose the tie model, if it is "auto"."""
+    def options(self) -> list[StrengthProblem]:
+        """The problem with each tie model that is possible."""
         if self.ties != "auto":
-            return self
-        options = [replace(self, ties=name) for name in ("davidson", "rao-kupper")]
-        if not self.cells.counts[:, 1].any() or options[0].is_only_ties:
-            return options[0]
-        return min(
-            options,
-            key=lambda one: (
-                minimize_newton(one.objective(alpha), one.start(), tol=1e-6).value
-            ),
-        )
+            return [self]
+        options = [replace(self, ties=name) for name in RATING_LINKS]
+        return options if self.has_tie and not self.is_only_ties else options[:1]
 
     def objective(
         self, alpha: float, counts: Floats | None = None

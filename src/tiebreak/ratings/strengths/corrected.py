@@ -163,7 +163,7 @@ def corrected_strengths(
         )
     place = {name: k for k, name in enumerate(alone.items_.tolist())}
     order = np.array([place[name] for name in results.names.tolist()])
-    start = np.append(alone.strength_[order], [alone._tie] if 0 in vote else [])
+    start = np.append(alone.strength_[order], [np.log(alone.tie_)] if 0 in vote else [])
     votes = _Votes(results.left, results.right, results.outcome, vote, both, len(order))
     trust = votes.best_trust(start)
     # The theorem is about a fixed λ: its estimate does not matter in the limit.

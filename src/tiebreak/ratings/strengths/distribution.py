@@ -2,11 +2,11 @@
 """The distribution of strengths, and what follows from it: intervals, ranks and groups.
 
 Items i and j differ significantly when |θ_i - θ_j| exceeds q se(θ_i - θ_j), with q the
-quantile of the largest such ratio over *all* pairs, by draws, or Bonferroni's bound
-where items are many; docs/methods/ratings.md says what follows. Items that never meet,
-not even through others, never differ significantly. An interval of one rank by itself
-takes the maximum over the pairs of its item only (Mogstad, Romano, Shaikh and Wilhelm,
-2024).
+quantile of the largest such ratio over *all* ordered pairs, by draws, and then over
+those that did not differ before, until nothing changes (Romano and Wolf, 2005); or
+Bonferroni's bound where items are many. Items that never meet, not even through others,
+never differ significantly. An interval of one rank by itself takes the maximum over the
+pairs of its item only (Mogstad, Romano, Shaikh and Wilhelm, 2024).
 """
 
 from __future__ import annotations
@@ -158,7 +158,7 @@ class StrengthDistribution:
     def quantile(self, share: float) -> Array:
         """Quantile of each strength, shape (N,)."""
         (down, up), df = self._spread
-        z = _quantile(share, df)
+        z = student_quantile(share, df)
         ends = self.center + z * (down if share < 0.5 else up)
         low, high = ends.min(axis=0), ends.max(axis=0)
         if len(self.weight) == 1:
@@ -186,6 +186,26 @@ class StrengthDistribution:
         )
         return (down, up), df
 
+    def deviate(self, share: Array, k: int) -> Array:
+        """How far the strengths of part k are from its center, at shares of (0, 1)."""
+        (down, up), df = self._spread
+        return student_quantile(share, df) * np.where(share < 0.5, down[k], up[k])
+
+    def slopes(
+        self, left: NDArray[np.int64], right: NDArray[np.int64], other: int
+    ) -> tuple[Array, Array, Array]:
+        """Center and variance of a coefficient, (K,), and how differences vary with it.
+
+        The last are covariances with θ_right - θ_left, shape (K, n).
+        """
+        center, cov = self.center[:, other], self.covariance
+        if cov.ndim == 2:
+            more = 0.0 if self.excess is None else self.excess[other]
+            return center, cov[:, other] + more, np.zeros((len(cov), len(left)))
+        cov = cov if self.excess is None else cov + self.excess
+        with_it = cov[:, :, other]
+        return center, cov[:, other, other], with_it[:, right] - with_it[:, left]
+
     def draw(self, n_draws: int, rng: np.random.Generator) -> Array:
         """Draw deviations from the mean, shape (n_draws, N)."""
         n = self.center.shape[1]
@@ -207,7 +227,7 @@ class StrengthDistribution:
 _BISECTIONS = 50
 
 
-def _quantile(share: float | Array, df: Array) -> Array:
+def student_quantile(share: float | Array, df: Array) -> Array:
     """Give quantiles of Student's t; of the normal distribution if df is infinite."""
     return np.where(np.isinf(df), ndtri(share), stdtrit(df, share))
 
@@ -261,14 +281,30 @@ class Separation:
         simultaneous: bool = True,
     ) -> Separation:
         """Find the critical values."""
-        each, together = _critical_values(strengths, level)
+        each, together, draws = _critical_values(strengths, level)
         if component is None:
             component = np.zeros(len(each), dtype=np.int64)
-        return cls(strengths, together if simultaneous else each, component)
+        out = cls(strengths, together if simultaneous else each, component)
+        return out if draws is None or not simultaneous else out._step_down(*draws)
+
+    def _step_down(self, draws: Array, precision: Array, level: float) -> Separation:
+        """Leave out ordered pairs that differ, and draw the maximum over the rest."""
+        everyone, one = np.arange(len(self.critical)), self
+        n_open = len(everyone) ** 2
+        while True:
+            worse, _ = one._apart(everyone)
+            if np.count_nonzero(~worse) == n_open:
+                return one
+            n_open = int(np.count_nonzero(~worse))
+            # Of a pair (row, column), column is better: what is left are the others.
+            largest = np.zeros(len(draws))
+            _update_largest_lead(draws, np.where(worse, 0.0, precision), largest)
+            critical = min(float(np.quantile(largest, level)), one.critical[0])
+            one = replace(one, critical=np.full(len(everyone), critical))
 
     def ranks(self) -> NDArray[np.int64]:
-        """Best and worst rank of each item, shape (N, 2)."""
-        n = len(self.critical)
+        """Best and worst rank of each item among those it meets, shape (N, 2)."""
+        n, size = len(self.critical), np.bincount(self.component)[self.component]
         out = np.empty((n, 2), dtype=np.int64)
         total = self.strengths.total
         if total.ndim == 1:
@@ -278,10 +314,11 @@ class Separation:
                 _count_apart(rows.start, mean, total, limit, self.component, out[rows])
 
             in_threads(count, chunks(n, _RANK_BLOCK))
+            out[:, 1] += size
             return out
         for rows, worse, better in self._blocks():
             out[rows, 0] = 1 + worse.sum(axis=1)
-            out[rows, 1] = n - better.sum(axis=1)
+            out[rows, 1] = size[rows] - better.sum(axis=1)
         return out
 
     def _blocks(self) -> Iterator[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]]:
@@ -393,18 +430,18 @@ def _errors(
 
 def _critical_values(
     strengths: StrengthDistribution, level: float
-) -> tuple[Array, Array]:
-    """Critical values for each item by itself, and for all at once."""
+) -> tuple[Array, Array, tuple[Array, Array, float] | None]:
+    """Critical values for each item by itself, for all at once, and their draws."""
     n = strengths.center.shape[1]
     if n < 2:
-        return np.zeros(n), np.zeros(n)
+        return np.zeros(n), np.zeros(n), None
     total = strengths.total
     tests = np.array([n - 1, n * (n - 1) / 2])
     more = 0.0 if strengths.excess is None else _diagonal(strengths.excess).sum()
     df = strengths.freedom(np.asarray(_diagonal(total).sum()), np.asarray(more))
-    bounds = _quantile(1.0 - (1.0 - level) / (2.0 * tests), df)
+    bounds = student_quantile(1.0 - (1.0 - level) / (2.0 * tests), df)
     if n > _SIMULATED:
-        return np.full(n, bounds[0]), np.full(n, bounds[1])
+        return np.full(n, bounds[0]), np.full(n, bounds[1]), None
     # A fixed seed: the same data always give the same intervals.
     draws = strengths.draw(_N_DRAWS, np.random.default_rng(0))
     largest = np.zeros((_N_DRAWS, n))
@@ -414,14 +451,15 @@ def _critical_values(
     _update_largest(draws, precision, largest)
     each = np.quantile(largest, level, axis=0)
     together = np.full(n, np.quantile(largest.max(axis=1), level))
+    drawn = draws, precision, level
     if len(strengths.weight) > 1 or strengths.excess is not None:
-        return each, together
-    return np.minimum(each, bounds[0]), np.minimum(together, bounds[1])
+        return each, together, drawn
+    return np.minimum(each, bounds[0]), np.minimum(together, bounds[1]), drawn
 
 
 @njit(cache=True, nogil=True)
 def _count_apart(first, mean, variance, limit, component, ranks):  # type: ignore[no-untyped-def]
-    """Update ranks of items from number `first` on, of independent strengths."""
+    """Set the best rank, and how many are surely worse, of items from `first` on."""
     n = len(mean)
     for row in range(len(ranks)):
         i = first + row
@@ -433,7 +471,7 @@ def _count_apart(first, mean, variance, limit, component, ranks):  # type: ignor
             better += apart and gap > 0.0
             worse += apart and gap < 0.0
         ranks[row, 0] = 1 + better
-        ranks[row, 1] = n - worse
+        ranks[row, 1] = -worse
 
 
 @njit(cache=True, nogil=True)
@@ -447,3 +485,14 @@ def _update_largest(draws, precision, largest):  # type: ignore[no-untyped-def]
             for j in range(n):
                 z = abs(draws[b, i] - draws[b, j]) * precision[i, j]
                 largest[b, j] = z if z > largest[b, j] else largest[b, j]
+
+
+@njit(cache=True, nogil=True)
+def _update_largest_lead(draws, precision, largest):  # type: ignore[no-untyped-def]
+    """Update largest[b] to max_ij (draws[b, j] - draws[b, i]) precision[i, j]."""
+    n = draws.shape[1]
+    for b in range(len(draws)):
+        for i in range(n):
+            for j in range(n):
+                z = (draws[b, j] - draws[b, i]) * precision[i, j]
+                largest[b] = z if z > largest[b] else largest[b]

@@ -10,7 +10,7 @@ freedom; a contrast with variance e from them and v in all has (R - 1) (v/e)²
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -26,6 +26,7 @@ from tiebreak.losses.comparison_covariance import (
 from tiebreak.models.base import UtilityMixin
 from tiebreak.models.covariates import check_level
 from tiebreak.ratings.named_results import find_item
+from tiebreak.ratings.strengths.contrasts import PairContrasts
 from tiebreak.ratings.strengths.distribution import (
     Separation,
     StrengthDistribution,
@@ -143,18 +144,20 @@ class StrengthModel(UtilityMixin, ClassifierMixin, BaseEstimator):
 
     def _posterior(
         self,
-        objective_of: Callable[[float], Any],
+        objectives: Sequence[Any],
         fitted: Array,
         squares: Callable[[Any, Array], Array] | None,
         df: float = math.inf,
     ) -> StrengthDistribution:
-        """Distribution of all coefficients with a prior; `squares` gives M."""
+        """Distribution of all coefficients with a prior; `squares` gives M.
+
+        One objective per node of the prior, the most probable model's first.
+        """
         alphas = getattr(self, "prior_alphas_", np.array([self.alpha_]))
         weights = getattr(self, "prior_weights_", np.ones(1))
         coefs = getattr(self, "prior_coefs_", fitted[None])
         n, covariance, reached = len(self.items_), [], []
-        for alpha, x in zip(alphas, coefs, strict=True):
-            objective = objective_of(float(alpha))
+        for alpha, x, objective in zip(alphas, coefs, objectives, strict=True):
             covariance.append(coefficient_covariance(objective, x, "model"))
             sides = np.ones((2, len(x)))
             if n <= _EACH_NODE or (n <= SKEWED and alpha == self.alpha_):
@@ -165,7 +168,7 @@ class StrengthModel(UtilityMixin, ClassifierMixin, BaseEstimator):
             reached = len(reached) * [reached[mode]]
         excess = None
         if squares is not None:
-            objective = objective_of(float(alphas[mode]))
+            objective = objectives[mode]
             objective.expand(coefs[mode])
             meat = squares(objective, coefs[mode])
             excess = excess_covariance(objective.hessian(), objective.penalty, meat)
@@ -258,6 +261,26 @@ class StrengthModel(UtilityMixin, ClassifierMixin, BaseEstimator):
         check_level(level)
         known, tail = self.distribution(kind, reference), 0.5 - 0.5 * level
         return np.stack([known.quantile(tail), known.quantile(1.0 - tail)], axis=1)
+
+    def contrasts(self, kind: str | None = None) -> PairContrasts:
+        """Differences of items without their priors, and who could be best.
+
+        Parameters
+        ----------
+        kind : optional
+            As in `covariance`.
+
+        Returns
+        -------
+        PairContrasts
+            With ``between(left, right)``, by item number, and ``best``, p-values.
+        """
+        return self._contrasts_of(self._coefficient_distribution(kind))
+
+    def _contrasts_of(self, known: StrengthDistribution) -> PairContrasts:
+        alphas = getattr(self, "prior_alphas_", np.array([self.alpha_]))
+        mode = int(np.argmin(np.abs(alphas - self.alpha_)))
+        return PairContrasts.of(known, mode, self.alpha_, self._components())
 
     def _separation(
         self, level: float, kind: str | None, simultaneous: bool = True

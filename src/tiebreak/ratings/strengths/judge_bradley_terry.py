@@ -18,7 +18,7 @@ import polars as pl
 import scipy.linalg as la
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize
-from scipy.special import ndtri
+from scipy.special import expit, logit, ndtri
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
@@ -27,13 +27,14 @@ from tiebreak.data.columns import factorize
 from tiebreak.data.messages import DataWarning, warn_user
 from tiebreak.data.parameters import check_parameters, one_of, refuse_parameter
 from tiebreak.data.threads import one_blas_thread
-from tiebreak.losses import OutcomeLink
+from tiebreak.losses import OutcomeLink, RatingLink
 from tiebreak.losses.comparison_covariance import cholesky
 from tiebreak.losses.judge_likelihood import JudgeCells, JudgeObjective
 from tiebreak.models.base import fits_outcomes
 from tiebreak.models.covariates import check_level, check_row_column
 from tiebreak.ratings.named_results import check_results
 from tiebreak.ratings.strengths.bradley_terry import BradleyTerry
+from tiebreak.ratings.strengths.contrasts import PairContrasts
 from tiebreak.ratings.strengths.distribution import StrengthDistribution
 from tiebreak.ratings.strengths.inference import FEWEST_RATERS, StrengthModel
 from tiebreak.ratings.strengths.prior import LearnedPrior, learn_prior
@@ -76,7 +77,8 @@ class JudgeBradleyTerry(StrengthModel):
     probabilities
 
     * ``ties="davidson"``: P(left) : P(tie) : P(right) = exp(-d/2) : ν_j : exp(d/2);
-    * ``ties="rao-kupper"``: P(right) = σ(d - ν_j), P(left) = σ(-d - ν_j).
+    * ``ties="rao-kupper"``: P(right) = σ(d′ - ν_j), P(left) = σ(-d′ - ν_j), with d′ =
+      d / (1 + p₀), so that strengths have the scale of :class:`BradleyTerry`.
 
     a_j, ln ν_j and b_j are normal around means of all judges, with learned standard
     deviations: a judge with few votes is near the mean. Strengths and means minimize ::
@@ -109,9 +111,9 @@ class JudgeBradleyTerry(StrengthModel):
         a_j, with mean 1, ν_j and b_j, in favor of left; see `judges` for a table.
     judge_covariance_ : ndarray of shape (R, 3, 3)
         Of a_j, ln ν_j and b_j.
-    tie_, side_ : float
-        exp of the mean of ln ν (for Rao and Kupper's ties exp of that again), and the
-        mean of b.
+    tie_, tie_probability_, side_ : float
+        exp of the mean of ln ν (for Rao and Kupper's ties exp of that again); p₀, with
+        which an average judge ties equal items; and the mean of b.
     spread_ : ndarray of shape (3,)
         Standard deviations of a, ln ν and b between judges.
     equal_ : float
@@ -230,7 +232,7 @@ class JudgeBradleyTerry(StrengthModel):
             # Perhaps all judges vote alike: few votes cannot tell, and what they seem
             # to differ in would be noise.
             parts.append(_fit_part(cells, plain, np.zeros(3, bool)))
-        fitted = _average_parts(parts, plain._link)
+        fitted = _average_parts(parts, plain)
         if not fitted["converged_"]:
             warn_user(
                 f"JudgeBradleyTerry did not converge in {fitted['n_iter_']} steps: the "
@@ -268,10 +270,7 @@ class JudgeBradleyTerry(StrengthModel):
     def _link(self) -> OutcomeLink:
         return self.plain_._link
 
-    @property
-    def _tie(self) -> float:
-        """The tie parameter of an average judge, as the link has it."""
-        return self._link.from_parameter(self.tie_)
+    _tie = BradleyTerry._tie  # of an average judge
 
     def _components(self) -> NDArray[np.int64]:
         return self.plain_._components()
@@ -288,6 +287,10 @@ class JudgeBradleyTerry(StrengthModel):
         return StrengthDistribution(
             self.node_strengths_, factor * self.node_covariances_, self.prior_weights_
         )
+
+    def _contrasts_of(self, known: StrengthDistribution) -> PairContrasts:
+        mode = int(known.weight.argmax())
+        return PairContrasts.of(known, mode, self.alpha_, self._components())
 
     def judges(self, level: float = 0.95) -> pl.DataFrame:
         """How each judge votes, with intervals.
@@ -406,10 +409,10 @@ class JudgeBradleyTerry(StrengthModel):
 
     def _average(self, gap: Floats, code: NDArray[np.int64]) -> Floats:
         """Average over the parameters of judges; -1 is a new one."""
+        link = self.plain_._rating_link
+        scale = link.scale(self._tie).s
         with np.errstate(divide="ignore"):
-            width = np.log(np.append(self.tie_width_, _width(self.tie_, self._link)))[
-                code
-            ]
+            width = np.log(np.append(self.tie_width_, _width(self.tie_, link)))[code]
         a = np.append(self.discrimination_, 1.0)[code]
         side = np.append(self.side_bias_, self.side_)[code]
         new = np.diag(self.spread_**2)[None]
@@ -429,25 +432,28 @@ class JudgeBradleyTerry(StrengthModel):
             for u, wu in zip(nodes, weights, strict=True):
                 t = width + z * slope + u * second
                 t = t if self.ties == "davidson" else np.exp(t)
-                out += wz * wu * self._link.probabilities(d, t)
+                out += wz * wu * link.inner.probabilities(d / scale, t)
         return out
 
 
 def _fit_part(cells: JudgeCells, plain: BradleyTerry, free: NDArray[np.bool_]) -> _Part:
-    sided, tied, link = bool(free[2]), bool(plain.ties_.any()), plain._link
-    build = partial(JudgeObjective, sided=sided, tied=tied, link=link.name)
+    sided, tied, link = bool(free[2]), bool(plain.ties_.any()), plain._rating_link
+    build = partial(JudgeObjective, sided=sided, tied=tied, link=link.inner.name)
+    # The likelihood of judges is written in d′.
+    scale = link.scale(plain._tie).s
+    penalty = scale**2 * plain.alpha_
     fit = partial(minimize_newton, dense=True, tol=plain.tol, max_iter=plain.max_iter)
     rest = [0.0] * sided
     if tied:
         rest.append(math.log(_width(plain.tie_, link)))
-    start, n = np.append(plain.strength_, rest), len(plain.strength_)
+    start, n = np.append(plain.strength_ / scale, rest), len(plain.strength_)
     spread = np.where(free, _START, 0.0)
     if free.any() and cells.n_judges > 2 * _SAMPLE:
         # Some of many judges say nearly what all do, and where to begin.
-        sample = build(cells.every(cells.n_judges // _SAMPLE), spread, plain.alpha_)
+        sample = build(cells.every(cells.n_judges // _SAMPLE), spread, penalty)
         _learn_spread(sample, start, free)
         spread = sample.spread
-    seen = build(cells, spread, plain.alpha_)
+    seen = build(cells, spread, penalty)
     if free.any():
         start = _learn_spread(seen, start, free)
 
@@ -458,24 +464,28 @@ def _fit_part(cells: JudgeCells, plain: BradleyTerry, free: NDArray[np.bool_]) -
 
     many = len(cells.left) * n > _PLENTY
     if plain.alpha != "auto" or many:
-        alpha = plain.alpha_
+        alpha = penalty
         solution = fit(objective_of(alpha), start)
         for _ in range(_ROUNDS if plain.alpha == "auto" else 0):
             alpha = _most_probable(objective_of(alpha), solution.x)
             solution = fit(objective_of(alpha), solution.x)
         one = np.ones(1)
-        prior = LearnedPrior(alpha * one, one, solution.x[None], 0, solution)
+        part = np.zeros(1, dtype=np.int64)
+        prior = LearnedPrior(alpha * one, one, solution.x[None], part, 0, solution)
     elif free.any():
         prior = learn_prior(
-            objective_of, start, n, tol=plain.tol, max_iter=plain.max_iter
+            [objective_of], start, n, tol=plain.tol, max_iter=plain.max_iter
         )
     else:  # the plain model has learned it
         coefs, mode = plain.prior_coefs_.copy(), int(plain.prior_weights_.argmax())
-        if tied and link.cumulative:
-            coefs[:, -1] = np.log(coefs[:, -1])
-        solution = fit(objective_of(float(plain.prior_alphas_[mode])), coefs[mode])
-        weights = plain.prior_weights_
-        prior = LearnedPrior(plain.prior_alphas_, weights, coefs, mode, solution)
+        coefs[:, :n] /= scale
+        if tied:
+            width = link.scale(coefs[:, -1]).c
+            coefs[:, -1] = np.log(width) if link.inner.cumulative else width
+        alphas, weights = scale**2 * plain.prior_alphas_, plain.prior_weights_
+        solution = fit(objective_of(float(alphas[mode])), coefs[mode])
+        part = np.zeros(len(alphas), dtype=np.int64)
+        prior = LearnedPrior(alphas, weights, coefs, part, mode, solution)
     objective = objective_of(float(prior.alpha[prior.mode]))
     nodes, evidence = [(1.0, seen.spread)], 0.0
     if cells.n_judges <= _UNSURE:
@@ -506,12 +516,12 @@ def _fit_part(cells: JudgeCells, plain: BradleyTerry, free: NDArray[np.bool_]) -
 
 def _like_plain(plain: BradleyTerry, n_judges: int) -> dict[str, Any]:
     same = (
-        *("strength_", "tie_", "alpha_", "threshold_", "objective_", "gap_"),
-        *("n_iter_", "converged_"),
+        *("strength_", "tie_", "tie_probability_", "alpha_", "threshold_"),
+        *("objective_", "gap_", "n_iter_", "converged_"),
     )
     return {name: getattr(plain, name) for name in same} | {
         "discrimination_": np.ones(n_judges),
-        "tie_width_": np.full(n_judges, _width(plain.tie_, plain._link)),
+        "tie_width_": np.full(n_judges, _width(plain.tie_, plain._rating_link)),
         "side_bias_": np.zeros(n_judges),
         "judge_covariance_": np.zeros((n_judges, 3, 3)),
         "side_": 0.0,
@@ -520,11 +530,11 @@ def _like_plain(plain: BradleyTerry, n_judges: int) -> dict[str, Any]:
     }
 
 
-def _width(tie: float, link: OutcomeLink) -> float:
-    return math.log(tie) if link.cumulative else tie
+def _width(tie: float, link: RatingLink) -> float:
+    return math.log(tie) if link.inner.cumulative else tie
 
 
-def _average_parts(parts: list[_Part], link: OutcomeLink) -> dict[str, Any]:
+def _average_parts(parts: list[_Part], plain: BradleyTerry) -> dict[str, Any]:
     share = np.exp([part.evidence - parts[0].evidence for part in parts])
     share /= share.sum()
     best = parts[int(share.argmax())]
@@ -533,9 +543,16 @@ def _average_parts(parts: list[_Part], link: OutcomeLink) -> dict[str, Any]:
     )
     centers = np.concatenate([part.centers for part in parts])
     covariances = np.concatenate([part.covariances for part in parts])
+    width, t, link = 0.0, -math.inf, plain._rating_link
+    if best.objective.tied:
+        width = math.exp(share @ [float(part.prior.mean[-1]) for part in parts])
+        inner = width if link.inner.cumulative else math.log(width)
+        t = float(logit(link.inner.probabilities(np.zeros(1), inner)[0, 1]))
+    scale = link.scale(t).s
+    centers, covariances = scale * centers, scale**2 * covariances
     fitted: dict[str, Any] = {
         "equal_": float(share[1:].sum()),
-        "alpha_": best.objective.alpha,
+        "alpha_": best.objective.alpha / link.scale(plain._tie).s ** 2,
         "objective_": best.prior.best.value,
         "gap_": best.prior.best.gap,
         "n_iter_": best.prior.best.n_iter,
@@ -545,19 +562,18 @@ def _average_parts(parts: list[_Part], link: OutcomeLink) -> dict[str, Any]:
         "node_covariances_": covariances,
         "strength_": weights @ centers,
     }
-    means, spreads, ties, sides, excess = [], [], [], [], []
+    means, spreads, sides, excess = [], [], [], []
     within: list[Floats] = []
     for part in parts:
-        objective, x = part.objective, part.prior.weight @ part.prior.coef
+        objective, x = part.objective, part.prior.mean
         excess.append(_excess(objective))
         objective.expand(x)
         # Discriminations have mean 1, exactly.
-        unit = np.array([1.0 / objective.mean_scale, 1.0, 1.0])
+        unit = np.array([1.0 / objective.mean_scale, 1.0, scale])
         covariance = objective.judge_covariance(part.inverse)
         within.append(covariance * unit[:, None] * unit)
         spreads.append(objective.spread * unit)
         sides.append(float(x[objective.n_coef]) if objective.sided else 0.0)
-        ties.append(float(x[-1]) if objective.tied else -math.inf)
         shift = np.array([1.0, 0.0, sides[-1]])
         means.append((objective.mean + shift) * unit)
     mean = np.einsum("p,prk->rk", share, means)
@@ -565,8 +581,6 @@ def _average_parts(parts: list[_Part], link: OutcomeLink) -> dict[str, Any]:
     for w, own in zip(share, means, strict=True):
         away = own - mean
         spread += w * away[:, :, None] * away[:, None]
-    width = math.exp(share @ ties) if parts[0].objective.tied else 0.0
-    t = width if link.cumulative else link.from_parameter(width)
     return fitted | {
         "discrimination_": mean[:, 0],
         "tie_width_": width * np.exp(mean[:, 1]),
@@ -574,8 +588,9 @@ def _average_parts(parts: list[_Part], link: OutcomeLink) -> dict[str, Any]:
         "judge_covariance_": spread,
         "excess_": float(share @ excess),
         "spread_": np.sqrt(share @ np.square(spreads)),
-        "side_": float(share @ sides),
-        "tie_": link.to_parameter(t),
+        "side_": scale * float(share @ sides),
+        "tie_": math.exp(width) if link.inner.cumulative else width,
+        "tie_probability_": float(expit(t)),
         "threshold_": float(link.threshold(t)),
     }
 

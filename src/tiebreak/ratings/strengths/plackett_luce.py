@@ -149,8 +149,8 @@ class PlackettLuce(StrengthModel):
         _check_existence(choices, names, self.alpha)
         n, sizes = len(names), OrderLikelihood(choices, 0.0).sizes[1:]
         start = np.append(np.zeros(n), np.full(len(sizes), -1.0))
-        x, fitted = fit_penalized(
-            partial(OrderLikelihood, choices),
+        x, fitted, _ = fit_penalized(
+            [partial(OrderLikelihood, choices)],
             self.alpha,
             start,
             n,
@@ -237,7 +237,9 @@ class PlackettLuce(StrengthModel):
                 return objective.squares()
 
             own = squares if kind is None else None
-            return self._posterior(lambda a: OrderLikelihood(choices, a), x, own)
+            alphas = getattr(self, "prior_alphas_", np.array([self.alpha_]))
+            objectives = [OrderLikelihood(choices, float(a)) for a in alphas]
+            return self._posterior(objectives, x, own)
         objective = OrderLikelihood(choices, 0.0)
         objective.expand(x)
         with one_blas_thread():  # see data.threads: more only wait

@@ -23,9 +23,9 @@ Z(τ) p(τ) τ.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -45,7 +45,8 @@ _NARROWEST, _WIDEST = math.log(0.03), math.log(30.0)
 _STEP = 0.6  # in ln τ, while looking for the most probable width
 _LEVEL = 0.005  # in ln τ, where the evidence of many items is level
 _NARROW = 0.25  # standard deviation of ln τ for which three nodes are enough
-_NEGLIGIBLE = 0.005  # weight of a node, relative to the largest
+_NEGLIGIBLE = 0.005  # weight of a node, relative to the largest; or of a model
+_CLEAR = 8.0  # difference of the log evidence at one width that decides
 _LARGEST_DENSE = 10_000  # coefficients of lists; above, |H| is that of its diagonal
 # With more items the width is known to a few percent, and one node is enough.
 _AVERAGED = 1000
@@ -59,75 +60,105 @@ _DAMPING = 5.0
 
 @dataclass(frozen=True, eq=False)
 class LearnedPrior:
-    """Nodes of the average over prior widths."""
+    """Nodes of the average over prior widths, and over models of ties."""
 
     alpha: Array  # (K,), penalties
     weight: Array  # (K,), sum 1
     coef: Array  # (K, n), where each objective is least
+    part: NDArray[np.int64]  # (K,), number of its objective, the most probable first
     mode: int  # the most probable node
     best: NewtonSolution  # its fit
 
+    @property
+    def mean(self) -> Array:
+        """Coefficients, averaged over the nodes."""
+        return self.weight @ self.coef
+
 
 def learn_prior(
-    objective_of: Callable[[float], Any],
+    objectives: Sequence[Callable[[float], Any]],
     start: Array,
     n_items: int,
     *,
+    alpha: float | str = "auto",
     tol: float,
     max_iter: int,
 ) -> LearnedPrior:
-    """Find widths of the prior, and fits at each; objectives by penalty α."""
-    search = _Search(objective_of, n_items, start, tol, max_iter)
-    if n_items > MANY_ITEMS and isinstance(objective_of(1.0), ComparisonObjective):
-        mode = search.find_level()
-        nodes, weight = [mode], np.ones(1)
-    else:
-        mode, spread = search.find_mode()
-        averaged = n_items <= _AVERAGED
-        nodes = search.spread_nodes(mode, spread) if averaged else [mode]
-        density = np.exp(np.array([search.evidence(s) for s in nodes]) - search.top)
-        weight = density * (np.gradient(nodes) if len(nodes) > 1 else 1.0)
-    best = int(np.argmin(np.abs(np.array(nodes) - mode)))
+    """Find widths of the prior, or take one, and fits; objectives by penalty α.
+
+    Several objectives, with coefficients that mean the same, are models between which
+    the evidence decides, or which are averaged where it does not. Without a penalty
+    there is no evidence, and the more probable results decide.
+    """
+    searches = [_Search(one, n_items, start, tol, max_iter) for one in objectives]
+    fixed = None
+    if alpha != "auto":
+        fixed = -0.5 * math.log(2.0 * float(alpha)) if alpha else math.inf
+    middle = searches[0].mode[0] if fixed is None else fixed
+    height = np.zeros(1)
+    if len(searches) > 1:
+        height = np.array([search.evidence(middle) for search in searches])
+    clear = _CLEAR if math.isfinite(middle) else 0.0
+    possible = np.flatnonzero(height >= height.max() - clear)
+    nodes: list[float] = []
+    part: list[int] = []
+    density: list[float] = []
+    for number in possible.tolist():
+        search = searches[number]
+        own = search.nodes() if fixed is None else [fixed]
+        width = np.gradient(own) if len(own) > 1 else np.ones(1)
+        sure = len(own) == 1 and len(possible) == 1
+        height = np.array([0.0 if sure else search.evidence(s) for s in own])
+        nodes += own
+        part += [number] * len(own)
+        density += (height + np.log(width)).tolist()
+    weight = np.exp(np.array(density) - max(density))
+    weight /= weight.sum()
+    share = np.bincount(part, weight, len(searches))
+    order = np.argsort(-share[part], kind="stable")
+    order = order[share[part][order] >= _NEGLIGIBLE]
+    best = searches[int(share.argmax())]
+    s, weight = np.array(nodes)[order], weight[order]
+    middle = best.mode[0] if fixed is None else fixed
+    mode = int(np.argmin(np.abs(s - middle))) if len(s) > 1 else 0
     return LearnedPrior(
-        alpha=0.5 * np.exp(-2.0 * np.array(nodes)),
+        alpha=0.5 * np.exp(-2.0 * s),
         weight=weight / weight.sum(),
-        coef=np.stack([search.fit(s).x for s in nodes]),
-        mode=best,
-        best=search.fit(nodes[best]),
+        coef=np.stack([searches[part[k]].fit(nodes[k]).x for k in order]),
+        part=np.array(part)[order],
+        mode=mode,
+        best=best.fit(float(s[mode])),
     )
 
 
 def fit_penalized(
-    objective_of: Callable[[float], Any],
+    objectives: Sequence[Callable[[float], Any]],
     alpha: float | str,
     start: Array,
     n_items: int,
     *,
     tol: float,
     max_iter: int,
-) -> tuple[Array, dict[str, Any]]:
+) -> tuple[Array, dict[str, Any], LearnedPrior]:
     """Minimize for a penalty, or average over learned ones; attributes of the fit."""
-    if alpha == "auto":
-        prior = learn_prior(objective_of, start, n_items, tol=tol, max_iter=max_iter)
-        solution, x = prior.best, prior.weight @ prior.coef
-        fitted: dict[str, Any] = {
-            "alpha_": float(prior.alpha[prior.mode]),
-            "prior_alphas_": prior.alpha,
-            "prior_weights_": prior.weight,
-            "prior_coefs_": prior.coef,
-        }
-    else:
-        penalty = float(alpha)
-        solution = minimize_newton(
-            objective_of(penalty), start, tol=tol, max_iter=max_iter
-        )
-        x, fitted = solution.x, {"alpha_": penalty}
-    return x, fitted | {
+    prior = learn_prior(
+        objectives, start, n_items, alpha=alpha, tol=tol, max_iter=max_iter
+    )
+    solution = prior.best
+    fitted: dict[str, Any] = {
+        "alpha_": float(prior.alpha[prior.mode]) if alpha == "auto" else float(alpha),
         "objective_": solution.value,
         "gap_": solution.gap,
         "n_iter_": solution.n_iter,
         "converged_": solution.converged,
     }
+    if alpha == "auto" or len(prior.weight) > 1:
+        fitted |= {
+            "prior_alphas_": prior.alpha,
+            "prior_weights_": prior.weight,
+            "prior_coefs_": prior.coef,
+        }
+    return prior.mean, fitted, prior
 
 
 @dataclass(eq=False)
@@ -146,6 +177,22 @@ class _Search:
     def top(self) -> float:
         return max(self.known.values())
 
+    @cached_property
+    def mode(self) -> tuple[float, float]:
+        """The most probable ln τ, and its standard deviation, or 0."""
+        if self.n_items > MANY_ITEMS and self.is_counted:
+            return self.find_level(), 0.0
+        return self.find_mode()
+
+    @cached_property
+    def is_counted(self) -> bool:
+        return isinstance(self.objective_of(1.0), ComparisonObjective)
+
+    def nodes(self) -> list[float]:
+        """Widths to average over."""
+        mode, spread = self.mode
+        return self.spread_nodes(mode, spread) if self.n_items <= _AVERAGED else [mode]
+
     def fit(self, s: float) -> NewtonSolution:
         """Fit at the width exp(s), from the nearest fit there is."""
         if s not in self.fits:
@@ -159,6 +206,8 @@ class _Search:
 
     def evidence(self, s: float) -> float:
         """Fit at the width exp(s), and give ln of its probability."""
+        if math.isinf(s):
+            return -self.fit(s).value
         if s not in self.known:
             fit = self.fit(s)
             half_cauchy = -math.log1p(math.exp(2.0 * s))
@@ -251,11 +300,14 @@ class _Search:
 def _determinant_terms(objective: Any, x: Array, n_items: int, s: float) -> float:
     """-½ ln|H| without the direction that moves all strengths, and ε."""
     objective.expand(x)
-    if len(x) > _LARGEST_DENSE:
-        return -0.5 * float(np.log(objective.hessian_diagonal()).sum()) - s
+    counted = isinstance(objective, ComparisonObjective)
+    has_tie = counted and objective.tie is None
+    terms = objective.link.log_prior(float(x[-1])) if has_tie else 0.0
+    if len(x) > (MANY_ITEMS if counted else _LARGEST_DENSE):
+        return terms - 0.5 * float(np.log(objective.hessian_diagonal()).sum()) - s
     factor = HessianFactor(objective)
-    terms = -0.5 * factor.log_determinant - s
-    if n_items <= _AVERAGED and isinstance(objective, ComparisonObjective):
+    terms += -0.5 * factor.log_determinant - s
+    if n_items <= _AVERAGED and counted:
         with one_blas_thread():
             inverse = factor.solve(np.eye(len(x)))
             share = laplace_correction(objective, x, inverse) / max(n_items - 1, 1)

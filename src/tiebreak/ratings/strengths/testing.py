@@ -16,7 +16,7 @@ import polars as pl
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import chdtrc, ndtri
 
-from tiebreak.losses import LINKS
+from tiebreak.losses import RATING_LINKS
 
 Floats = NDArray[np.float64]
 
@@ -199,12 +199,11 @@ def votes_needed(
     """
     if not 0.0 <= ties < 1.0:
         raise ValueError(f"ties must be a share, from 0 to below 1; got {ties!r}.")
-    links = {"davidson": "davidson", "rao-kupper": "cumulative"}
-    if tie_model not in links:
+    if tie_model not in RATING_LINKS:
         raise ValueError(
             f"tie_model must be 'davidson' or 'rao-kupper'; got {tie_model!r}."
         )
-    link = LINKS[links[tie_model]]
+    link = RATING_LINKS[tie_model]
     difference = np.atleast_1d(np.asarray(points, dtype=np.float64))
     difference = np.abs(difference) * math.log(base) / scale
     if not (difference > 0).all():

@@ -342,21 +342,28 @@
   // ---- what the model predicts of two items, by their place in the table
   const model = data.compare;
   const logistic = (x) => 1 / (1 + Math.exp(-x));
+  const cumulative = (d, kappa) => {
+    const [left, right] = [logistic(-d - Math.log(kappa)), logistic(d - Math.log(kappa))];
+    return [left, Math.max(0, 1 - left - right), right];
+  };
+  const davidson = (d, nu) => {
+    const logits = [-d / 2, Math.log(nu), d / 2];
+    const top = Math.max(...logits);
+    const odds = logits.map((x) => Math.exp(x - top));
+    const sum = odds[0] + odds[1] + odds[2];
+    return odds.map((x) => x / sum);
+  };
   const predict = (i, j, edge) => {
     let d = model.strengths[j] - model.strengths[i] - edge;
     if (model.doubts) d /= Math.sqrt(1 + model.doubts[i] + model.doubts[j]);
     if (model.tie === null) return [0, 1, 0];
     if (model.link === "threshold") return [Number(d < -model.tie), Number(Math.abs(d) <= model.tie), Number(d > model.tie)];
-    if (model.link === "cumulative") {
-      const t = Math.log(model.tie);
-      const [left, right] = [logistic(-d - t), logistic(d - t)];
-      return [left, Math.max(0, 1 - left - right), right];
-    }
-    const logits = [-d / 2, Math.log(model.tie), d / 2];
-    const top = Math.max(...logits);
-    const odds = logits.map((x) => Math.exp(x - top));
-    const sum = odds[0] + odds[1] + odds[2];
-    return odds.map((x) => x / sum);
+    if (model.link === "cumulative") return cumulative(d, model.tie);
+    if (model.link === "davidson") return davidson(d, model.tie);
+    // Ratings: the tie is p0, the probability between equals, of one model or the mean of both.
+    const [p, share] = [model.tie, model.davidson];
+    const both = [davidson(d, 2 * p / (1 - p)), cumulative(d / (1 + p), (1 + p) / (1 - p))];
+    return both[0].map((x, k) => share * x + (1 - share) * both[1][k]);
   };
 
   if (find("comparer")) {
