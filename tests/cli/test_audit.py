@@ -34,7 +34,7 @@ def votes(tmp_path):
     [
         (["--claim", "a > z"], "'z' is not among the items, which are 'a', 'b', 'c'"),
         (["--claim", "a best"], "The claim 'a best' was not understood"),
-        (["--claim", "a > a"], "about one item only"),
+        (["--claim", "a > a"], "names an item twice"),
         (["--level", "2"], "level must be"),
         (["--top", "-1"], "top must not be negative"),
         (["--neighbors", "-1"], "neighbors must not be negative"),

@@ -14,8 +14,10 @@ from tiebreak.datasets import (
     load_sushi_orders,
     load_sushi_pairs,
     load_uci,
+    loaders,
 )
-from tiebreak.datasets.loaders import _PREFECTURES
+
+PREFECTURES = pl.read_csv(loaders.__file__.replace("loaders.py", "prefectures.csv"))
 
 FOOTBALL = """\
 date,home_team,away_team,home_score,away_score,tournament,city,country,neutral
@@ -199,7 +201,7 @@ def test_published_features_of_sushi_and_people(published):
     options = {"has_header": False, "separator": "\t"}
     kinds = pl.read_csv(published("sushi/sushi3.idata"), **options).rows()
     people = pl.read_csv(published("sushi/sushi3.udata"), **options).rows()
-    place = list(_PREFECTURES.values())
+    place = PREFECTURES.select("latitude", "longitude").rows()
     data = load_sushi_pairs(random_state=0)
     assert data.pairs.shape == (25000, 2, 14)
     names = data.pairs.feature_names
@@ -218,7 +220,9 @@ def test_prefecture_numbers_are_the_publishers(published):
     text = published("sushi/README-en.txt").read_text(encoding="ascii")
     numbered = text[text.index("* prefecture no") : text.index("* region no")]
     numbers = dict(re.findall(r"(\d+):(\w+)", numbered))
-    assert list(_PREFECTURES) == [numbers[str(code)] for code in range(47)]
+    assert PREFECTURES["prefecture"].to_list() == [
+        numbers[str(code)] for code in range(47)
+    ]
     assert numbers["47"] == "foreign"
 
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The bundled matches, against the rules of the tournament and the public record."""
 
-from collections import Counter
-
 import numpy as np
 import polars as pl
 import pytest
@@ -32,17 +30,6 @@ def test_outcome_is_the_sign_of_right_minus_left(cup):
     assert cup.y.dtype == np.int8
     goals = cup.table.select("left_goals", "right_goals").rows()
     assert cup.y.tolist() == [(right > left) - (right < left) for left, right in goals]
-
-
-def test_stages_of_the_tournament(cup):
-    stages = Counter(cup.table["stage"].to_list())
-    assert stages == {f"Group {letter}": 6 for letter in "ABCDEFGH"} | {
-        "Round of 16": 8,
-        "Quarter-final": 4,
-        "Semi-final": 2,
-        "Third place": 1,
-        "Final": 1,
-    }
 
 
 def test_totals_of_the_public_record(cup):

@@ -29,6 +29,13 @@ def test_two_columns_of_the_same_names_are_asked_about(table):
     assert table(same).data.items.n_features == 7
 
 
+def test_scores_beside_two_sides_are_read_if_the_person_is_named(table):
+    text = "left,right,winner,judge,item,score\nA,B,A,ann,x,1\nB,A,A,bo,y,2\n"
+    assert table(text).data.names.tolist() == ["A", "B"]
+    both = text + "A,B,B,ann,y,3\n"
+    assert table(both, person="judge").data.names.tolist() == ["x", "y"]
+
+
 def test_places_are_no_grades_unless_somebody_says_so(table):
     text = "race,driver,age,position\n1,a,30,1\n1,b,25,2\n2,a,30,2\n2,b,25,1\n"
     with pytest.raises(NeedsAnswer, match="position looks like a place"):

@@ -64,13 +64,6 @@ def test_curve_by_hand_that_ends_before_one_on_both_axes():
     assert comparison_auc(outcome, difference, close=True) == 0.5
 
 
-def test_perfect_ranker_with_exactly_equal_ties_scores_only_when_closed():
-    outcome = [1, -1, 0, 0, 1]
-    difference = [3, -2, 0, 0, 1]
-    assert comparison_auc(outcome, difference) == 0
-    assert comparison_auc(outcome, difference, close=True) == 1
-
-
 def test_with_right_signs_and_no_zeros_it_is_the_ordinary_curve_of_sizes():
     rng = np.random.default_rng(5)
     outcome = rng.integers(-1, 2, 300)

@@ -7,17 +7,7 @@ from hypothesis import given
 
 from tests.metrics.strategies import graded_groups
 from tests.oracles import metrics_bruteforce as oracle
-from tests.oracles.compiled_kernels import add_pair_weights_naive
-from tiebreak.metrics import pair_counts as module
-from tiebreak.metrics.pair_counts import (
-    Groups,
-    add_pair_weights,
-    count_pairs,
-    pair_counts,
-)
-
-# With NUMBA_DISABLE_JIT=1 the kernel is the Python function already.
-IN_PYTHON = getattr(add_pair_weights, "py_func", add_pair_weights)
+from tiebreak.metrics.pair_counts import Groups, count_pairs, pair_counts
 
 
 def codes(qid):
@@ -56,13 +46,3 @@ def test_merging_counts_as_the_tree_does(rng, n, n_groups, n_grades, digits):
     counts = pair_counts(y, utility, group)
     np.testing.assert_array_equal(counts, pair_counts(y, utility, group, np.ones(n)))
     assert (counts > 0).any(axis=0)[[0, 2]].all()
-
-
-@given(graded_groups())
-def test_kernel_equals_its_naive_twin(data):
-    y, utility, qid, weight = data
-    fast = pair_counts(y, utility, codes(qid), weight)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "add_pair_weights", add_pair_weights_naive)
-        slow = pair_counts(y, utility, codes(qid), weight)
-    np.testing.assert_array_equal(fast, slow)

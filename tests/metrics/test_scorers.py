@@ -55,7 +55,7 @@ def test_better_answers_get_greater_scores(name):
 @pytest.mark.parametrize(
     ("given", "options", "error", "message"),
     [
-        ("acc", {}, ValueError, "unknown scorer 'acc'; expected one of accuracy, auc,"),
+        ("acc", {}, ValueError, "unknown scorer 'acc'; known are accuracy, auc,"),
         (3, {}, TypeError, "a scorer is a name.* or a callable; got 3"),
         (get_sklearn_scorer("accuracy"), {"k": 3}, TypeError, "and {'k': 3}"),
         ("ndcg", {"depth": 3}, TypeError, "'ndcg' has no option 'depth'"),

@@ -191,20 +191,3 @@ def add_choices_naive(
             gradient += w * (mean - chosen)
             curved += w * (share * (rows @ v) @ rows - (mean @ v) * mean)
     return value
-
-
-def add_pair_weights_naive(
-    counts,
-    tree,
-    ranks,
-    weight,
-    run_starts,
-    first_runs,
-):
-    """Do what ``add_pair_weights`` does by visiting every pair of rows."""
-    for group in range(len(counts)):
-        for run in range(first_runs[group], first_runs[group + 1]):
-            for better in range(run_starts[run], run_starts[run + 1]):
-                for worse in range(run_starts[first_runs[group]], run_starts[run]):
-                    kind = 1 - np.sign(ranks[better] - ranks[worse])
-                    counts[group, kind] += weight[better] * weight[worse]

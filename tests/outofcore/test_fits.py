@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Models fitted on partitions are those fitted on all rows."""
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
@@ -8,7 +10,7 @@ from sklearn.base import clone
 
 from tests.outofcore.cases import cut_groups, make_compared, make_graded
 from tiebreak import LogisticCompare, NystroemMap, RankRLS, RankSVM, load, save
-from tiebreak.outofcore import PartitionedPairs, PartitionedTable, fit
+from tiebreak.outofcore import PartitionedPairs, PartitionedTable, fit, fits
 
 LINEAR = {"kernel": "linear"}
 MODELS = [RankSVM(**LINEAR, loss="squared_hinge", tol=1e-10), RankRLS(**LINEAR)]
@@ -61,6 +63,15 @@ def test_rank_rls_of_graded_files(graded, per_group, tmp_path):
     again = load(tmp_path / "model.tiebreak")
     items = pl.DataFrame(data.X, schema=parted.feature_names_in_.tolist())
     np.testing.assert_array_equal(again.utility(items), parted.utility(items))
+
+
+def test_the_gap_of_rank_rls_is_relative_to_penalty_and_objective(graded, monkeypatch):
+    solve = fits.RidgeSystem.solve
+    monkeypatch.setattr(
+        fits.RidgeSystem, "solve", lambda *args: replace(solve(*args), residual=3.0)
+    )
+    _, parted = fit_files(RankRLS(2.0, **LINEAR), *graded)
+    assert parted.gap_ == pytest.approx(3.0 / (2.0 * parted.objective_))
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 
 from tiebreak.io import ReadOptions, read_file
 from tiebreak.options import RankOptions
-from tiebreak.pipeline.held_out import check_data
+from tiebreak.pipeline.held_out import check_data, score_order
 from tiebreak.pipeline.read import select_rows
 
 
@@ -23,6 +23,14 @@ def long_table(score):
 def wide_table(score):
     rows = [f"person {p}," + ",".join(map(str, row)) for p, row in enumerate(score)]
     return "person,oat,rye,rice,corn,soy,teff\n" + "\n".join(rows) + "\n"
+
+
+@pytest.mark.parametrize(("highest", "has_gain"), [(31.0, True), (32.0, False)])
+def test_gains_are_those_of_small_grades(highest, has_gain):
+    y, qid = np.array([0.0, 1.0, highest]), np.zeros(3, dtype=int)
+    scores = score_order(y, {"model": y}, qid)
+    assert scores["model"] == {"swapped_pairs": 0} | ({"ndcg": 1} if has_gain else {})
+    assert ("ndcg" in scores["baseline"]) is has_gain
 
 
 @pytest.mark.parametrize(

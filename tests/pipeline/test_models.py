@@ -3,6 +3,7 @@
 
 import json
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
@@ -95,7 +96,9 @@ MODELS = [*NAMED, "judge-bradley-terry", *COMPARERS, *RANKERS, *GRADED]
 
 
 def tune(name, data, **settings):
-    return tune_model(choose_model(name, Source(data, []), settings), data)
+    choice = choose_model(name, Source(data, []), settings)
+    choice, result, notes = tune_model(choice, data)
+    return SimpleNamespace(model=choice.model, result=result, notes=notes)
 
 
 def test_every_estimator_has_the_name_of_its_class():

@@ -136,6 +136,12 @@ def test_rows_without_a_category_count_in_all(rng):
     assert games[0] == 400 and sum(games[1:]) == 400 - missing
 
 
+def test_ratings_with_and_without_covariates_have_one_mean(rng):
+    answer = tiebreak.rank(draw_votes(rng), covariates="len_a:len_b", anchor="Ada=900")
+    means = answer.moves.select(pl.mean("rating", "rating_without")).row(0)
+    assert means[0] == pytest.approx(means[1]) and means[0] < 1400
+
+
 def test_covariates_take_lengths_out_of_the_ratings(rng):
     votes = draw_votes(rng, 6000, length=1.0, first=0.3)
     fit = {"position": True, "settings": {"alpha": 0}, "ties": "davidson"}

@@ -86,9 +86,9 @@ def test_a_half_life_is_kept_when_settings_are_tuned(matches):
     data = read_file(matches).data
     settings = {"ties": "rao-kupper", "half_life": "1y"}
     choice = choose_model("bradley-terry", Source(data, []), settings)
-    tuned = tune_model(choice, data)
+    tuned, result, _ = tune_model(choice, data)
     assert tuned.model.half_life == "1y"
-    assert set(tuned.result.best_params_) == {"alpha"}
+    assert set(result.best_params_) == {"alpha"}
 
 
 @pytest.mark.parametrize("name", ["elo", "glicko", "glicko2"])

@@ -59,7 +59,7 @@ def result_of(title, table=None, *, summary=(), **parts):
 
 def quality_of(rows, outcome=(), proba=None, note=""):
     """Make what a page reads of a ForwardResult; the first row is that of the model."""
-    known = dict.fromkeys(("accuracy", "log_loss", "brier", "rps"))
+    known = dict.fromkeys(("model", "accuracy", "log_loss", "brier", "rps"))
     return SimpleNamespace(
         table=pl.DataFrame([known | row for row in rows]),
         heading=lambda: [note],

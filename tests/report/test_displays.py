@@ -111,12 +111,12 @@ def test_tuning_of_two_settings_is_a_table_of_the_best_scores():
     texts = {(row, column): text for (column, row), text in drawn}
     # Rows are gamma, columns C; each the better of two, the greater score.
     assert texts == {
-        (0, 0): "0.0\u00a0%",
-        (1, 0): "2.0\u00a0%",
-        (2, 0): "5.0\u00a0%",  # the other one is not a number
-        (0, 1): "6.0\u00a0%",
-        (1, 1): "8.0\u00a0%",
-        (2, 1): "10.0\u00a0%",
+        (0, 0): "0.000",
+        (1, 0): "0.020",
+        (2, 0): "0.050",  # the other one is not a number
+        (0, 1): "0.060",
+        (1, 1): "0.080",
+        (2, 1): "0.100",
     }
     (cells,) = display.ax_.images
     best, *_, worst = np.sort(cells.get_array().ravel())[::-1]

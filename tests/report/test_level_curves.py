@@ -155,14 +155,8 @@ def test_all_items_at_one_place():
 
 
 @pytest.mark.parametrize(
-    ("pairs", "got"),
-    [
-        (Pairs(np.ones((2, 3)), [0], [1]), "got 1 of items with 3 feature"),
-        (Pairs(np.ones((2, 1)), [0], [1]), "got 1 of items with 1 feature"),
-        (Pairs(None, ["a"], ["b"]), "got 1 of items without features"),
-        (PAIRS[[]], "got 0 of items with 2 feature"),
-    ],
+    "pairs", [Pairs(np.ones((2, 3)), [0], [1]), Pairs(None, ["a"], ["b"]), PAIRS[[]]]
 )
-def test_only_pairs_in_the_plane(pairs, got):
-    with pytest.raises(ValueError, match=rf"exactly 2 features, {got}"):
+def test_only_pairs_in_the_plane(pairs):
+    with pytest.raises(ValueError, match=r"exactly 2 features, got Pairs\("):
         draw_level_curves({}, pairs, np.zeros(len(pairs)))

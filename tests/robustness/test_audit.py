@@ -8,7 +8,8 @@ import pytest
 
 from tests.robustness.test_fewest import draw_votes
 from tiebreak import BradleyTerry, Pairs
-from tiebreak.robustness import Claim, audit_pairs
+from tiebreak.data.markup import results_text
+from tiebreak.robustness import Audit, Claim, ClaimAudit, audit_pairs
 from tiebreak.robustness.claims import read_claim, usual_claims
 
 
@@ -190,7 +191,7 @@ def test_claims_are_read():
     [
         ("A > X", "'X' is not among the items"),
         ("X first", "'X' is not among the items"),
-        ("A > A", "about one item only"),
+        ("A > A", "names an item twice"),
         ("A best", "was not understood; expected 'A > B'"),
     ],
 )
@@ -242,6 +243,14 @@ def test_the_dictionary_is_json():
     assert len(result.table) == len(result.claims)
     assert "<table" in result._repr_html_()
     assert str(result).startswith(f"{len(result.claims)} claims about 6 items")
+
+
+def test_confidence_is_shown_in_percent_and_never_as_certain():
+    first, equal = Claim("first", ("A",)), Claim("equal", ("A", "B"))
+    claims = [ClaimAudit(first, "holds", confidence=c) for c in (0.5, 1.0)]
+    result = Audit([*claims, ClaimAudit(equal, "holds")], 9, 2, 0.95, [])
+    rows = results_text(result, 200).splitlines()[3:6]
+    assert [" ".join(row.split()[-2:]) for row in rows] == ["50 %", "99 %", "0 –"]
 
 
 def test_rows_of_weight_zero_keep_their_numbers():

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from math import isfinite
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -121,9 +120,7 @@ def _tune(chosen: dict[str, Choice], data: Any, steps: Steps) -> list[str]:
             sentences.append(f"{name} is not tuned. {error}")
             continue
         steps(f"tuning {name}")
-        tuned = tune_model(choice, data)
-        chosen[name] = replace(choice, model=tuned.model)
-        *notes, honest = tuned.notes
+        chosen[name], _, (*notes, honest) = tune_model(choice, data)
         sentences += [f"{name}: {note}" for note in notes]
     return [*sentences, honest] if honest else sentences
 

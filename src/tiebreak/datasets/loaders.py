@@ -160,27 +160,6 @@ _SET_A = (
     "ebi", "anago", "maguro", "ika", "uni", "ikura", "tamago", "toro", "tekka_maki",
     "kappa_maki",
 )  # fmt: skip
-# Latitude and longitude of the prefectural capitals, public record, in the order of the
-# set's own prefecture numbers 0 to 46, which are not the JIS X 0401 codes.
-_PREFECTURES = {
-    "Hokkaido": (43.06, 141.35), "Aomori": (40.82, 140.74), "Iwate": (39.70, 141.15),
-    "Akita": (39.72, 140.10), "Miyagi": (38.27, 140.87), "Yamagata": (38.24, 140.36),
-    "Fukushima": (37.75, 140.47), "Niigata": (37.90, 139.02),
-    "Ibaraki": (36.34, 140.45), "Tochigi": (36.57, 139.88), "Gunma": (36.39, 139.06),
-    "Saitama": (35.86, 139.65), "Chiba": (35.60, 140.12), "Tokyo": (35.69, 139.69),
-    "Kanagawa": (35.45, 139.64), "Yamanashi": (35.66, 138.57),
-    "Shizuoka": (34.98, 138.38), "Nagano": (36.65, 138.18), "Aichi": (35.18, 136.91),
-    "Gifu": (35.39, 136.72), "Toyama": (36.70, 137.21), "Ishikawa": (36.59, 136.63),
-    "Fukui": (36.07, 136.22), "Shiga": (35.00, 135.87), "Mie": (34.73, 136.51),
-    "Kyoto": (35.02, 135.76), "Osaka": (34.69, 135.52), "Nara": (34.69, 135.83),
-    "Wakayama": (34.23, 135.17), "Hyogo": (34.69, 135.18), "Okayama": (34.66, 133.93),
-    "Hiroshima": (34.40, 132.46), "Tottori": (35.50, 134.24),
-    "Shimane": (35.47, 133.05), "Yamaguchi": (34.19, 131.47), "Ehime": (33.84, 132.77),
-    "Kagawa": (34.34, 134.04), "Tokushima": (34.07, 134.56), "Kochi": (33.56, 133.53),
-    "Fukuoka": (33.61, 130.42), "Nagasaki": (32.74, 129.87), "Saga": (33.25, 130.30),
-    "Kumamoto": (32.79, 130.74), "Kagoshima": (31.56, 130.56),
-    "Miyazaki": (31.91, 131.42), "Oita": (33.24, 131.61), "Okinawa": (26.21, 127.68),
-}  # fmt: skip
 
 
 def load_sushi_pairs(
@@ -217,7 +196,10 @@ def load_sushi_pairs(
         "sushi/sushi3.udata", download, has_header=False, separator="\t"
     )
     table = people.to_numpy()
-    coordinates = np.array(list(_PREFECTURES.values()))
+    # Of the prefectural capitals, public record, in the order of the set's own numbers,
+    # which are not the JIS X 0401 codes.
+    places = pl.read_csv(Path(__file__).with_name("prefectures.csv"))
+    coordinates = places.select("latitude", "longitude").to_numpy()
     # Column 4 is the prefecture lived in until the age of 15, column 7 today's.
     persons = np.hstack(
         [table[:, 1:4], coordinates[table[:, 4]], coordinates[table[:, 7]]]
@@ -287,7 +269,7 @@ def _read_kinds(download: bool) -> tuple[list[str], NDArray[np.float64]]:
 
 
 # Name of each table: its file, and its nominal inputs.
-_UCI: dict[str, tuple[str, tuple[str, ...]]] = {
+_UCI = {
     "abalone": ("arff/abalone.arff", ("Sex",)),
     "auto_mpg": ("arff/autompg.arff", ("cylinders", "model", "origin")),
     "bank32nh": ("arff/bank32nh.arff", ()),

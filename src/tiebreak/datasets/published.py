@@ -158,22 +158,19 @@ def fetch(name: str, *, download: bool = True) -> list[Path]:
     paths = []
     for file in files:
         path = find_file(file)
-        if path is None and not file.url:
-            raise _missing(dataset, file, f"It has no address. {dataset.by_hand}")
-        if path is None and not download:
-            raise _missing(
-                dataset, file, f"Get it: `tiebreak data get {dataset.name}`."
-            )
+        if path is None and not (file.url and download):
+            why = f"It has no address. {dataset.by_hand}"
+            if file.url:
+                why = f"Get it: `tiebreak data get {dataset.name}`."
+            raise _missing(dataset, file, why)
         paths.append(path or _download(dataset, file))
     return paths
 
 
 def _missing(dataset: DataSet, file: DataFile, why: str) -> FileNotFoundError:
     return FileNotFoundError(
-        f"{file.name!r} is neither in $TIEBREAK_DATA "
-        f"({os.environ.get('TIEBREAK_DATA') or 'not set'}) nor in {cache_dir()}. {why} "
-        f"Publisher: {dataset.publisher}. Or set TIEBREAK_DATA to the folder that "
-        f"contains {dataset.name!r}."
+        f"{file.name!r} is neither in {cache_dir()} nor in the folder $TIEBREAK_DATA. "
+        f"{why} Publisher: {dataset.publisher}."
     )
 
 

@@ -206,9 +206,8 @@ def _collect_pairs(
     while sum(missing) > 0:
         if drawn >= allowance:
             raise ValueError(
-                f"{missing[0]} ties and {missing[1]} other pairs are missing after "
-                f"{drawn:,} draws: they are too rare. Try fewer informative features, "
-                "less noise, another offset or another tie_share."
+                f"{missing[0]} ties and {missing[1]} other pairs are missing: they are "
+                "too rare. Try another offset, noise or tie_share."
             )
         left, right, label = draw(size)
         for k, member in enumerate((label == 0, np.abs(label) == 1)):

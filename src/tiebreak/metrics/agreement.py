@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from tiebreak.data.columns import as_column, as_column_of, factorize, refuse_missing
 from tiebreak.data.parameters import COUNT, one_of
 from tiebreak.metrics.metric_inputs import (
     check_argument,
+    group_codes,
     numeric_vector,
     outcome_vector,
 )
@@ -122,7 +124,7 @@ def krippendorff_alpha(
         raise ValueError(f"confidence must be between 0 and 1; got {confidence!r}.")
     ratings = _Ratings.read(unit, rater, value, level, symmetric)
     alpha_of = (_nominal if level == "nominal" else _ordinal)(ratings)
-    n_units = int(ratings.owner.max()) + 1
+    n_units = len(ratings.raters)
     alpha = alpha_of(np.ones(n_units, dtype=np.int64))
     low, high = -1.0, 1.0
     if n_units > 1:
@@ -132,8 +134,8 @@ def krippendorff_alpha(
             units = rng.integers(n_units, size=n_units)
             drawn[i] = alpha_of(np.bincount(units, minlength=n_units))
         low, high = np.quantile(drawn, [(1 - confidence) / 2, (1 + confidence) / 2])
-    n_ratings = len(ratings.unit)
-    return Alpha(alpha, float(low), float(high), n_units, ratings.n_raters, n_ratings)
+    counts = n_units, ratings.n_raters, ratings.n_ratings
+    return Alpha(alpha, float(low), float(high), *counts)
 
 
 def comparison_units(
@@ -164,12 +166,10 @@ def comparison_units(
     ([0, 0, 1], [-1, -1, 0])
     """
     outcome = outcome_vector(y, "y")
-    sides = [
-        as_column_of(values, name, len(outcome))
-        for values, name in ((left, "left"), (right, "right"))
-    ]
-    for column, name in zip(sides, ("left", "right"), strict=True):
-        refuse_missing(column, name)
+    sides = []
+    for values, name in ((left, "left"), (right, "right")):
+        sides.append(as_column_of(values, name, len(outcome)))
+        refuse_missing(sides[-1], name)
     items, names = factorize(np.concatenate(sides))
     first, second = items[: len(outcome)], items[len(outcome) :]
     swapped = first > second
@@ -180,15 +180,17 @@ def comparison_units(
 
 @dataclass(frozen=True, eq=False)
 class _Ratings:
-    """The ratings of units with two raters, as codes."""
+    """The ratings of units with two raters, by the codes of their values.
 
-    unit: Ints  # (n,) unit of each rating, 0 to n_units − 1
-    answer: Ints  # (n,) number of its unit and rater
-    value: Ints  # (n,) code of its value
-    share: Floats  # (n,) 1 / how often the rater rated the unit
-    owner: Ints  # (n_answers,) unit of each unit and rater
+    A rating has the share 1 / how often its rater rated the unit.
+    """
+
+    shares: sp.csr_array  # (U, V) of each value in each unit
+    raters: Ints  # (U,) how many there are
+    again: sp.csr_array  # (A, V) shares of raters who differ from themselves in a unit
+    owner: Ints  # (A,) these units
     n_raters: int
-    n_values: int  # how many codes there are
+    n_ratings: int
     symmetric: bool  # whether reversed codes are those of -v, which count as much
 
     @classmethod
@@ -207,12 +209,8 @@ class _Ratings:
             column = as_column(value, "value")
         n_rows = len(column)
         refuse_missing(column, "value")
-        codes = []
-        for labels, name in ((unit, "unit"), (rater, "rater")):
-            found = as_column_of(labels, name, n_rows)
-            refuse_missing(found, name)
-            codes.append(factorize(found)[0])
-        units, raters = codes
+        units = group_codes(unit, n_rows, "unit")
+        raters = group_codes(rater, n_rows, "rater")
         n_units = int(units.max(initial=-1)) + 1
         distinct = np.unique(units + n_units * raters)
         kept = np.bincount(distinct % n_units)[units] > 1 if n_rows else units > 0
@@ -233,56 +231,39 @@ class _Ratings:
         n_values, values = int(values.max()) + 1, values[: len(units)]
         if n_values == 1:
             raise ValueError(f"All ratings are {column[kept][0]!r}, so alpha is 0/0.")
-        share = 1 / np.bincount(answers)[answers]
-        n_raters = len(np.unique(raters[kept]))
-        owner = distinct % n_units
-        return cls(units, answers, values, share, owner, n_raters, n_values, symmetric)
+        share, owner = 1 / np.bincount(answers)[answers], distinct % n_units
+        shares = sp.csr_array((share, (units, values)), (n_units, n_values))
+        own = sp.csr_array((share, (answers, values)), (len(owner), n_values))
+        differs = np.diff(own.indptr) > 1
+        return cls(
+            shares,
+            np.bincount(owner),
+            own[differs],
+            owner[differs],
+            len(np.unique(raters[kept])),
+            len(units),
+            symmetric,
+        )
 
-    def cells(self) -> _Cells:
-        """Sum the shares of each value in each unit."""
-        return _Cells.sum(self.unit, self.value, self.share)
-
-    def margins(self, cells: _Cells, taken: Counts) -> NDArray[Any]:
+    def margins(self, taken: Counts) -> Floats:
         """Count each value, unit u taken ``taken[u]`` times."""
-        amount = cells.amount * taken[cells.group]
-        counts = np.bincount(cells.value, amount, self.n_values)
+        counts = taken @ self.shares
         return (counts + counts[::-1]) / 2 if self.symmetric else counts
 
-    def repeated(self) -> tuple[_Cells, Ints]:
-        """Sum shares of raters who differ from themselves, and give the units."""
-        own = _Cells.sum(self.answer, self.value, self.share)
-        several = np.bincount(own.group)[own.group] > 1
-        answers, group = np.unique(own.group[several], return_inverse=True)
-        cells = _Cells(group, own.value[several], own.amount[several])
-        return cells, self.owner[answers]
-
-
-@dataclass(frozen=True, eq=False)
-class _Cells:
-    """Summed shares of values in groups."""
-
-    group: Ints
-    value: Ints
-    amount: Floats
-
-    @classmethod
-    def sum(cls, group: Ints, value: Ints, amount: Floats) -> _Cells:
-        width = int(value.max()) + 1
-        keys, cell = np.unique(group * width + value, return_inverse=True)
-        return cls(keys // width, keys % width, np.bincount(cell, amount).astype(float))
+    def by_unit(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Sum values of the rows of `again` in each unit."""
+        return np.bincount(self.owner, values, len(self.raters))
 
 
 def _nominal(ratings: _Ratings) -> Callable[[Counts], float]:
     """Return nominal alpha as a function of the multiplicity of units."""
-    cells, (again, owner) = ratings.cells(), ratings.repeated()
-    raters = np.bincount(ratings.owner)
-    same = np.bincount(cells.group, cells.amount**2) - raters
-    spread = again.amount * (1 - again.amount)
-    same += np.bincount(owner[again.group], spread, len(raters))
+    raters, again = ratings.raters, ratings.again
+    same = ratings.shares.power(2).sum(axis=1) - raters
+    same += ratings.by_unit((again - again.power(2)).sum(axis=1))
     observed = raters - same / (raters - 1)
 
     def alpha(taken: Counts) -> float:
-        margins = ratings.margins(cells, taken)
+        margins = ratings.margins(taken)
         n = margins.sum()
         return _ratio(float(taken @ observed), n * n - margins @ margins, margins)
 
@@ -291,21 +272,16 @@ def _nominal(ratings: _Ratings) -> Callable[[Counts], float]:
 
 def _ordinal(ratings: _Ratings) -> Callable[[Counts], float]:
     """Return ordinal alpha as a function of the multiplicity of units."""
-    cells, (again, owner) = ratings.cells(), ratings.repeated()
-    raters = np.bincount(ratings.owner)
+    shares, again, raters = ratings.shares, ratings.again, ratings.raters
 
     def alpha(taken: Counts) -> float:
-        margins = ratings.margins(cells, taken)
+        margins = ratings.margins(taken)
         n = margins.sum()
         rank = np.cumsum(margins) - margins / 2
         rank -= margins @ rank / n  # Then sums of squares do not cancel.
-        total = np.bincount(cells.group, cells.amount * rank[cells.value])
-        squares = np.bincount(cells.group, cells.amount * rank[cells.value] ** 2)
-        products = total**2 - squares
-        scored = again.amount * rank[again.value]
-        spread = np.bincount(again.group, scored * rank[again.value])
-        spread -= np.bincount(again.group, scored) ** 2
-        products += np.bincount(owner, spread, len(raters))
+        squares = shares @ rank**2
+        products = (shares @ rank) ** 2 - squares
+        products += ratings.by_unit(again @ rank**2 - (again @ rank) ** 2)
         observed = taken @ (2 * squares - 2 * products / (raters - 1))
         return _ratio(float(observed), 2 * n * (margins @ rank**2), margins)
 

@@ -126,10 +126,14 @@ def comparison_roc_curve(
     ([0.0, 0.0, 0.0, 0.5], [0.0, 0.5, 1.0, 1.0], [inf, 2.0, 1.0, 0.0])
     """
     truth = outcome_vector(outcome, "outcome")
-    signed = numeric_vector(difference, "difference", len(truth)).astype(np.float64)
+    signed = numeric_vector(difference, "difference", len(truth))
     weight = check_weights(sample_weight, len(truth))
     truth, signed, weight = truth[weight > 0], signed[weight > 0], weight[weight > 0]
-    _check_both_kinds(truth)
+    n_ties = int(np.count_nonzero(truth == 0))
+    if n_ties in (0, len(truth)):
+        raise ValueError(
+            f"the ROC curve needs ties and others; {n_ties} of {len(truth)} are ties."
+        )
 
     order = np.argsort(-np.abs(signed), kind="stable")
     truth, signed, weight = truth[order], signed[order], weight[order]
@@ -192,15 +196,6 @@ def comparison_auc(
         area += (1.0 - fpr[-1]) * tpr[-1]
     # The curve stays in the unit square, so what exceeds 1 is rounding.
     return min(float(area), 1.0)
-
-
-def _check_both_kinds(outcome: NDArray[np.int64]) -> None:
-    """Raise unless there are ties and non-ties."""
-    n_ties = int(np.count_nonzero(outcome == 0))
-    if n_ties in (0, len(outcome)):
-        raise ValueError(
-            f"the ROC curve needs ties and others; {n_ties} of {len(outcome)} are ties."
-        )
 
 
 def comparison_log_loss(

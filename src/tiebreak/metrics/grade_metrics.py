@@ -28,8 +28,8 @@ from tiebreak.metrics.metric_inputs import (
 )
 from tiebreak.metrics.pair_counts import (
     Groups,
-    average_ranks,
     count_pairs,
+    group_ranks,
     group_starts,
     pair_counts,
     sort_into_runs,
@@ -125,19 +125,25 @@ def _pooled_pairs(
     sample_weight: ArrayLike | None,
 ) -> Floats:
     """Return concordant, tied and discordant pair weight over all groups."""
-    grades = numeric_vector(y, "y")
-    utilities = numeric_vector(utility, "utility", len(grades))
-    group = group_codes(qid, len(grades))
+    grades, utilities, group = _check_rows(y, utility, qid)
     weight = None
     if sample_weight is not None:
         weight = check_weights(sample_weight, len(grades))
     pooled = pair_counts(grades, utilities, group, weight).sum(axis=0)
     if pooled.sum() == 0:
         raise ValueError(
-            f"no pair to compare: none of the {group.max() + 1} group(s) has two rows "
-            "of different y and positive weight."
+            "no pair to compare: no two rows of a group differ in y and have weight."
         )
     return pooled
+
+
+def _check_rows(
+    y: ArrayLike, utility: ArrayLike, qid: ArrayLike | None
+) -> tuple[Floats, Floats, NDArray[np.int64]]:
+    """Return grades, utilities and group codes."""
+    grades = numeric_vector(y, "y")
+    utilities = numeric_vector(utility, "utility", len(grades))
+    return grades, utilities, group_codes(qid, len(grades))
 
 
 # 2**1000 leaves room to add up 2**23 gains before a float overflows.
@@ -187,12 +193,9 @@ def ndcg(
     >>> ndcg([3, 2, 0, 1], [4.0, 3.0, 2.0, 1.0])
     0.9926
     """
-    grades = numeric_vector(y, "y")
-    utilities = numeric_vector(utility, "utility", len(grades))
-    group = group_codes(qid, len(grades))
+    grades, utilities, group = _check_rows(y, utility, qid)
     depth = len(grades) if k is None else positive_integer(k, "k")
     check_argument(gain, "gain", one_of("exp", "linear"))
-    check_argument(empty, "empty", one_of("skip", "zero", "one"))
     gains = _gains(grades, gain)
 
     groups = Groups(group)
@@ -208,6 +211,7 @@ def ndcg(
 
 def _mean_with_empty(value: Floats, n_groups: int, empty: str, reason: str) -> float:
     """Average over the groups, with the value of empty ones."""
+    check_argument(empty, "empty", one_of("skip", "zero", "one"))
     if empty != "skip":
         worth = 1.0 if empty == "one" else 0.0
         value = np.append(value, np.full(n_groups - len(value), worth))
@@ -298,7 +302,6 @@ def average_precision(
     0.75
     """
     relevant, utilities, group, depth = _check_search(y, utility, qid, k, threshold)
-    check_argument(empty, "empty", one_of("skip", "zero", "one"))
     order, run = sort_into_runs(group, -utilities)
     start = group_starts(group)[group[order]]
     size, hits = np.bincount(run), sums_by(run, relevant[order])
@@ -355,7 +358,6 @@ def reciprocal_rank(
     0.5
     """
     relevant, utilities, group, depth = _check_search(y, utility, qid, k, threshold)
-    check_argument(empty, "empty", one_of("skip", "zero", "one"))
     order, run = sort_into_runs(group, -utilities)
     run_starts = np.concatenate([[0], np.cumsum(np.bincount(run))])
     first_runs = np.append(run[group_starts(group)[:-1]], len(run_starts) - 1)
@@ -375,13 +377,10 @@ def _check_search(
     threshold: float,
 ) -> tuple[Floats, NDArray[Any], NDArray[np.int64], int]:
     """Return relevance 0 or 1, utilities, group codes and the depth."""
-    grades = numeric_vector(y, "y")
-    utilities = numeric_vector(utility, "utility", len(grades))
+    grades, utilities, group = _check_rows(y, utility, qid)
     check_argument(threshold, "threshold", NUMBER)
-    relevant = grades > threshold
     depth = len(grades) if k is None else positive_integer(k, "k")
-    group = group_codes(qid, len(grades))
-    return relevant.astype(np.float64), utilities, group, depth
+    return (grades > threshold).astype(np.float64), utilities, group, depth
 
 
 @njit(cache=True, nogil=True)
@@ -441,9 +440,7 @@ def top_k_precision(
     >>> top_k_precision([5, 4, 3, 2, 1], [0, 0, 0, 0, 0], k=2)
     0.4
     """
-    grades = numeric_vector(y, "y")
-    utilities = numeric_vector(utility, "utility", len(grades))
-    group = group_codes(qid, len(grades))
+    grades, utilities, group = _check_rows(y, utility, qid)
     depth = np.minimum(positive_integer(k, "k"), np.bincount(group))
 
     true_above, true_border = _top(group, grades, depth)
@@ -532,9 +529,7 @@ def kendall_tau_b(a: ArrayLike, b: ArrayLike, qid: ArrayLike | None = None) -> f
     >>> kendall_tau_b([1, 2, 3, 4], [1, 3, 2, 4])
     0.6667
     """
-    first, second = _two_vectors(a, b)
-    if qid is None:
-        _check_not_constant(first, second)
+    first, second = _two_vectors(a, b, qid)
     groups = Groups(group_codes(qid, len(first)))
     counts = count_pairs(first, second, groups).astype(np.float64)
     spread = counts[:, :3].sum(axis=1) * counts[:, 3]
@@ -569,30 +564,27 @@ def spearman_rho(a: ArrayLike, b: ArrayLike, qid: ArrayLike | None = None) -> fl
     >>> spearman_rho([1, 2, 3, 4], [1, 3, 2, 4])
     0.8000
     """
-    first, second = _two_vectors(a, b)
-    if qid is None:
-        _check_not_constant(first, second)
+    first, second = _two_vectors(a, b, qid)
     group = group_codes(qid, len(first))
-    middle = (np.bincount(group) - 1) / 2
-    r = average_ranks(group, first) - middle[group]
-    s = average_ranks(group, second) - middle[group]
+    middle = (np.bincount(group) + 1) / 2
+    r = group_ranks(group, first, "average") - middle[group]
+    s = group_ranks(group, second, "average") - middle[group]
     spread = sums_by(group, r * r) * sums_by(group, s * s)
     return _mean_over_groups(sums_by(group, r * s), spread, "Spearman's rho")
 
 
-def _two_vectors(a: ArrayLike, b: ArrayLike) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Check two vectors of the same length."""
+def _two_vectors(
+    a: ArrayLike, b: ArrayLike, qid: ArrayLike | None
+) -> tuple[Floats, Floats]:
+    """Check two vectors of the same length, not constant if there is one group."""
     first = numeric_vector(a, "a")
-    return first, numeric_vector(b, "b", len(first))
-
-
-def _check_not_constant(a: NDArray[Any], b: NDArray[Any]) -> None:
-    """Raise if either vector has fewer than two distinct values."""
-    for name, vector in (("a", a), ("b", b)):
-        if (vector == vector[0]).all():
+    second = numeric_vector(b, "b", len(first))
+    for name, vector in (("a", first), ("b", second)):
+        if qid is None and (vector == vector[0]).all():
             raise ValueError(
                 f"rank correlation needs two distinct values; {name} is {vector[0]}."
             )
+    return first, second
 
 
 def _mean_over_groups(agreement: Floats, spread: Floats, name: str) -> float:

@@ -25,10 +25,9 @@ PROBABILITY_TOLERANCE = 1e-6
 
 def numeric_vector(values: Any, name: str, n_rows: int | None = None) -> Floats:
     """Return ``values`` as a non-empty 1-D array of finite real numbers."""
-    if n_rows is None:
-        column = as_column(values, name)
-    else:
-        column = as_column_of(values, name, n_rows)
+    column = as_column(values, name)
+    if n_rows is not None:
+        column = as_column_of(column, name, n_rows)
     if len(column) == 0:
         raise ValueError(f"{name} is empty; a metric needs at least one row.")
     refuse_missing(column, name)
@@ -63,15 +62,17 @@ def as_outcomes(model: Any, values: Any) -> Any:
     return classes - 1
 
 
-def group_codes(qid: ArrayLike | None, n_rows: int) -> NDArray[np.int64]:
+def group_codes(
+    qid: ArrayLike | None, n_rows: int, name: str = "qid"
+) -> NDArray[np.int64]:
     """Return group numbers 0, 1, ... for ``qid`` of any type; None is one group.
 
     Every number occurs at least once.
     """
     if qid is None:
         return np.zeros(n_rows, dtype=np.int64)
-    column = as_column_of(qid, "qid", n_rows)
-    refuse_missing(column, "qid")
+    column = as_column_of(qid, name, n_rows)
+    refuse_missing(column, name)
     return factorize(column)[0]
 
 
@@ -80,8 +81,7 @@ def probability_rows(proba: ArrayLike, n_rows: int) -> Floats:
     rows = np.asarray(proba, dtype=np.float64)
     if rows.shape != (n_rows, 3):
         raise ValueError(
-            f"proba must have shape ({n_rows}, 3) with columns left, tie (0 without "
-            f"ties), right; got shape {rows.shape}."
+            f"proba must have shape ({n_rows}, 3), left, tie, right; got {rows.shape}."
         )
     near_one = np.abs(rows.sum(axis=1) - 1) <= PROBABILITY_TOLERANCE
     wrong = np.flatnonzero(~(near_one & (rows >= 0).all(axis=1)))

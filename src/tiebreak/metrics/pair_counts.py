@@ -15,9 +15,10 @@ A *run* is a maximal set of rows of one group with one value.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from tiebreak.data.jit import njit
@@ -99,23 +100,15 @@ def group_starts(group: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.concatenate([[0], np.cumsum(np.bincount(group))])
 
 
-def dense_ranks(group: NDArray[np.int64], values: NDArray[Any]) -> NDArray[np.int64]:
-    """Rank the distinct values of each group from 0."""
-    order, run = sort_into_runs(group, values)
-    first_run = run[group_starts(group)[:-1]]
-    ranks = np.empty(len(order), dtype=np.int64)
-    ranks[order] = run - first_run[group[order]]
-    return ranks
-
-
-def average_ranks(group: NDArray[np.int64], values: NDArray[Any]) -> Floats:
-    """Rank the rows of each group from 0; ties share their mean rank."""
-    order, run = sort_into_runs(group, values)
-    size = np.bincount(run)
-    middle = np.cumsum(size) - (size + 1) / 2
-    ranks = np.empty(len(order))
-    ranks[order] = middle[run] - group_starts(group)[group[order]]
-    return ranks
+def group_ranks(
+    group: NDArray[np.int64],
+    values: NDArray[Any],
+    ties: Literal["average", "dense", "min"],
+) -> NDArray[Any]:
+    """Rank the rows of each group from 1."""
+    table = pl.DataFrame({"group": group, "value": values})
+    rank = pl.col("value").rank(ties).over("group")
+    return table.select(rank).to_series().to_numpy()
 
 
 def pair_counts(
@@ -127,7 +120,7 @@ def pair_counts(
     """Return concordant, tied and discordant pair weight of each group."""
     if weight is None:
         return count_pairs(y, utility, Groups(group))[:, :3].astype(np.float64)
-    ranks = dense_ranks(group, utility)
+    ranks = group_ranks(group, utility, "dense").astype(np.int64) - 1
     order, run = sort_into_runs(group, y)
     row_starts = group_starts(group)
     run_starts = np.concatenate([[0], np.cumsum(np.bincount(run))])

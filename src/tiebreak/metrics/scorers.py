@@ -63,6 +63,9 @@ class Scorer:
         Other arguments of the metric, from :func:`~tiebreak.metrics.get_scorer`.
     """
 
+    # Returns the truth and what an estimator answers; may add metadata.
+    _ask: Callable[..., tuple[ArrayLike, ArrayLike]]
+
     def __init__(
         self,
         name: str,
@@ -78,9 +81,9 @@ class Scorer:
         self.response_method = response_method
         self.metadata = tuple(key for key in METADATA if key in parameters)
         self.options: dict[str, Any] = {}
-        self._requests: dict[str, bool | str | None] = dict.fromkeys(self.metadata)
-        if "qid" in self._requests:
-            self._requests["qid"] = True
+        self._requests: dict[str, bool | str | None] = {
+            key: True if key == "qid" else None for key in self.metadata
+        }
 
     def __call__(
         self, estimator: Any, X: Any, y: ArrayLike | None = None, **metadata: Any
@@ -105,12 +108,6 @@ class Scorer:
         """
         metadata = {key: one for key, one in metadata.items() if one is not None}
         return self.from_response(*self._ask(estimator, X, y, metadata), **metadata)
-
-    def _ask(
-        self, estimator: Any, X: Any, y: ArrayLike | None, metadata: dict[str, Any]
-    ) -> tuple[ArrayLike, ArrayLike]:
-        """Return the truth and what the estimator answers; may add metadata."""
-        raise NotImplementedError
 
     def from_response(
         self, y: ArrayLike, response: ArrayLike, **metadata: Any
@@ -203,16 +200,16 @@ class PairScorer(Scorer):
     ) -> tuple[ArrayLike, ArrayLike]:
         if not is_pairs(X) or y is None:
             raise TypeError(
-                f"scorer {self.name!r} scores pairs with outcomes y; got "
-                f"{type(X).__name__}{' without y' * (y is None)}; try 'swapped_pairs'."
+                f"scorer {self.name!r} scores pairs with outcomes y; for items with "
+                "grades try 'swapped_pairs'."
             )
         if self.response_method == "difference":
             estimator, X = last_step(estimator, X)
         method = getattr(estimator, self.response_method, None)
         if method is None:
             raise TypeError(
-                f"scorer {self.name!r} needs {self.response_method}(pairs), which "
-                f"{type(estimator).__name__} does not have. Try 'error'."
+                f"scorer {self.name!r} needs {self.response_method}(pairs), which this "
+                "model does not have; try 'error'."
             )
         y, response = as_outcomes(estimator, y), method(X)
         if self.response_method == "predict":
@@ -238,10 +235,7 @@ class GradeScorer(Scorer):
     ) -> tuple[ArrayLike, ArrayLike]:
         if isinstance(X, Orders):
             if y is not None or metadata:
-                raise TypeError(
-                    "Orders carry their own grades and groups, got "
-                    f"{', '.join(['y'] * (y is not None) + list(metadata))} as well."
-                )
+                raise TypeError("Orders carry their own grades and groups.")
             y, metadata["qid"] = X.entry_grades()
             items: Any = X.names
             if X.has_features:  # our own models take tables that keep their names
@@ -249,8 +243,7 @@ class GradeScorer(Scorer):
             return y, utility_of(estimator, items)[X.flat]
         if is_pairs(X) or y is None:
             raise TypeError(
-                f"scorer {self.name!r} scores items with grades y; got "
-                f"{'pairs' if is_pairs(X) else 'no y'}. For pairs try 'error'."
+                f"scorer {self.name!r} scores graded items; for pairs try 'error'."
             )
         if "qid" not in metadata and _fitted_with_groups(estimator):
             raise ValueError(
@@ -291,11 +284,11 @@ def _fitted_with_groups(estimator: Any) -> bool:
     while estimator is not None:
         if hasattr(estimator, "fitted_with_qid_"):
             return bool(estimator.fitted_with_qid_)
-        estimator = _inner_estimator(estimator)
+        estimator = inner_estimator(estimator)
     return False
 
 
-def _inner_estimator(estimator: Any) -> Any:
+def inner_estimator(estimator: Any) -> Any:
     """Return the inner estimator of a pipeline, search or wrapper, or None."""
     if hasattr(estimator, "steps"):
         return estimator.steps[-1][1]
@@ -324,6 +317,14 @@ _SCORERS |= {
         *((average_precision, True), (reciprocal_rank, True)),
     )
 }
+
+
+_WORDS = {"brier": "Brier score", "rps": "RPS", "ndcg": "NDCG", "auc": "AUC"}
+
+
+def metric_words(name: str) -> str:
+    """Write the name of a metric in words."""
+    return _WORDS.get(name, name.replace("_", " "))
 
 
 def scorer_names() -> list[str]:
@@ -363,10 +364,8 @@ def get_scorer(
     """
     if isinstance(name_or_callable, str):
         if name_or_callable not in _SCORERS:
-            raise ValueError(
-                f"unknown scorer {name_or_callable!r}; expected one of "
-                f"{', '.join(scorer_names())}."
-            )
+            names = ", ".join(scorer_names())
+            raise ValueError(f"unknown scorer {name_or_callable!r}; known are {names}.")
         scorer = copy.deepcopy(_SCORERS[name_or_callable])
         known = list(inspect.signature(scorer.metric).parameters)[2:]
         for option in options:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -12,11 +12,10 @@ import polars as pl
 from tiebreak.data import is_pairs
 from tiebreak.io import neutralize_formulas
 from tiebreak.options import RankOptions, flag, in_python
-from tiebreak.pipeline.read import read_source, split_options
+from tiebreak.pipeline.leaderboard import OUTCOME_WORDS
+from tiebreak.pipeline.read import Progress, read_source, silent, split_options
 from tiebreak.pipeline.source import Source
 from tiebreak.robustness import Audit, Claim, audit_pairs
-
-_WORDS = {-1: "left", 0: "tie", 1: "right"}
 
 
 def audit(
@@ -27,7 +26,7 @@ def audit(
     top: int = 5,
     neighbors: int = 10,
     level: float = 0.95,
-    progress: Callable[[str], None] = lambda step: None,
+    progress: Progress = silent,
     **options: Any,
 ) -> Audit:
     """Test whether the claims of a leaderboard would survive.
@@ -72,8 +71,13 @@ def audit(
     1 claim about 2 items, 41 votes
     - A is above B: fragile: 1 vote
     """
-    questions: dict[str, Any] = {"claims": claims, "top": top, "neighbors": neighbors}
-    questions |= {"level": level, "progress": progress}
+    questions: dict[str, Any] = {
+        "claims": claims,
+        "top": top,
+        "neighbors": neighbors,
+        "level": level,
+        "progress": progress,
+    }
     if is_pairs(source):
         return audit_pairs(source, y, **questions, **options)
     if y is not None:
@@ -118,31 +122,25 @@ def changed_votes(result: Audit, source: Source) -> pl.DataFrame:
     """The votes that claims hang on, one row for each vote of each claim."""
     data = source.named
     assert data is not None and data.names is not None
-    pairs, names = data.pairs, data.names
-    parts = []
-    for claim in result.claims:
-        for change, what in (("removed", claim.removal), ("reversed", claim.reversal)):
-            if what is None or not what.members:
-                continue
-            rows = np.array(what.members, dtype=np.int64)
-            at = rows if data.rows is None else np.searchsorted(data.rows, rows)
-            columns: dict[str, Any] = {
-                "claim": [str(claim.claim)] * len(rows),
-                "change": [change] * len(rows),
-                "row": rows,
-                "left": _texts(names[pairs.left[at]]),
-                "right": _texts(names[pairs.right[at]]),
-                "outcome": [_WORDS[int(value)] for value in data.y[at]],
-            }
-            for name in ("rater", "period"):
-                if name in data.columns:
-                    columns[name] = _texts(data.columns[name][at])
-            parts.append(pl.DataFrame(columns))
-    empty = {"claim": pl.String, "change": pl.String, "row": pl.Int64}
-    table = pl.concat(parts) if parts else pl.DataFrame(schema=empty)
-    text = [name for name, kind in table.schema.items() if kind == pl.String]
-    return table.with_columns([neutralize_formulas(table[name]) for name in text])
-
-
-def _texts(values: Any) -> list[str]:
-    return [str(value) for value in values]
+    cells = [
+        (str(claim.claim), change, row)
+        for claim in result.claims
+        for change, what in (("removed", claim.removal), ("reversed", claim.reversal))
+        for row in (what.members if what else ())
+    ]
+    schema = {"claim": pl.String, "change": pl.String, "row": pl.Int64}
+    table = pl.DataFrame(cells, schema, orient="row")
+    at = table["row"].to_numpy()
+    if data.rows is not None:
+        at = np.searchsorted(data.rows, at)
+    columns: dict[str, Any] = {
+        "left": data.names[data.pairs.left[at]],
+        "right": data.names[data.pairs.right[at]],
+        "outcome": map(OUTCOME_WORDS.get, data.y[at].tolist()),
+    }
+    columns |= {k: c[at] for k, c in data.columns.items() if k in ("rater", "period")}
+    table = table.with_columns(
+        pl.Series(name, [str(value) for value in column], pl.String)
+        for name, column in columns.items()
+    )
+    return table.with_columns(neutralize_formulas(column) for column in table)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -20,13 +19,14 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from tiebreak import BradleyTerry, Leaderboard
+from tiebreak import Leaderboard
 from tiebreak.data import Comparisons
 from tiebreak.data.columns import factorize
 from tiebreak.io import FileError, ReadOptions, read_file
 from tiebreak.io.result import plural
 from tiebreak.options import TIES, RankOptions, flag
 from tiebreak.pipeline.rank import rank_names
+from tiebreak.pipeline.read import Progress, silent
 from tiebreak.pipeline.saved_model import load_model
 from tiebreak.pipeline.source import Source
 from tiebreak.ratings.changes import (
@@ -91,7 +91,7 @@ def diff_files(
     options: RankOptions,
     *,
     reference: str | None = None,
-    progress: Callable[[str], None] = lambda step: None,
+    progress: Progress = silent,
 ) -> Diff:
     """Return what changed between two files of results or outputs."""
     runs = []
@@ -195,8 +195,6 @@ def _fit(runs: list[_Run], options: RankOptions, notes: list[str]) -> list[_Run]
         return _fit_both(runs, options)
     try:
         return _fit_both(runs, replace(options, settings=settings | {"alpha": 0.0}))
-    except _TiesDifferError:
-        raise
     except ValueError:
         notes.append(
             "In one of the files strengths need a prior (an item won or lost "
@@ -204,10 +202,6 @@ def _fit(runs: list[_Run], options: RankOptions, notes: list[str]) -> list[_Run]
             "(alpha=0.056: within ± 1000 points)."
         )
     return _fit_both(runs, replace(options, settings=settings | {"alpha": _WIDE}))
-
-
-class _TiesDifferError(ValueError):
-    """Two results count ties by different models."""
 
 
 def _fit_both(runs: list[_Run], options: RankOptions) -> list[_Run]:
@@ -219,9 +213,8 @@ def _fit_both(runs: list[_Run], options: RankOptions) -> list[_Run]:
     # What was fitted before cannot change, and of two files the larger one knows best.
     fixed = [run.ties for run in runs if run.data is None]
     if len(fixed) == 2 or options.ties in TIES[1:]:
-        raise _TiesDifferError(
-            f"Ties are counted by {one} and by {other}, on different scales; compare "
-            f"the files of results, or rank both with {flag('ties', one)}."
+        raise ValueError(
+            f"Ties are counted by {one} and {other}; rank both by {flag('ties', one)}."
         )
     larger = max(fitted, key=lambda run: 0 if run.data is None else len(run.data.y))
     same = replace(options, ties=fixed[0] if fixed else larger.ties)
@@ -249,16 +242,19 @@ def _shared(runs: list[_Run], notes: list[str]) -> NDArray[np.float64] | None:
         assert run.data is not None
         (pairs, y), columns = run.data.arguments()
         scores.append(weighted_scores(board.model, pairs, y, columns))
-    if all(_counts_raters(board.model) for board in boards):
+    counts = [getattr(board.model, "rater_counts_", None) for board in boards]
+    if all(one is not None and one.shape[0] >= FEWEST_RATERS for one in counts):
         raters = [np.asarray(run.data.columns["rater"]) for run in runs if run.data]
         codes, distinct = factorize(np.concatenate(raters).astype(str))
         groups = np.split(codes, [len(raters[0])])
         count = len(np.intersect1d(groups[0], groups[1]))
         note = f"{plural(count, 'rater')} in both."
-        rows: Any = tuple(
-            _sums(group, len(distinct)) @ score
-            for group, score in zip(groups, scores, strict=True)
-        )
+        sums = []
+        for group, score in zip(groups, scores, strict=True):
+            n = len(group)
+            entries = np.ones(n), (group, np.arange(n))
+            sums.append(sp.csr_array(entries, shape=(len(distinct), n)) @ score)
+        rows: Any = tuple(sums)
     else:
         old, new = (run.rows for run in runs)
         assert old is not None and new is not None
@@ -273,17 +269,6 @@ def _shared(runs: list[_Run], notes: list[str]) -> NDArray[np.float64] | None:
         return None
     notes += [note, "The intervals allow for what is in both."]
     return shared_covariance(boards[0], boards[1], rows)
-
-
-def _counts_raters(model: BradleyTerry) -> bool:
-    raters = getattr(model, "rater_counts_", None)
-    return raters is not None and raters.shape[0] >= FEWEST_RATERS
-
-
-def _sums(group: NDArray[np.int64], n_groups: int) -> sp.csr_array:
-    """Return the matrix that sums the rows of each group."""
-    n = len(group)
-    return sp.csr_array((np.ones(n), (group, np.arange(n))), shape=(n_groups, n))
 
 
 def shared_rows(

@@ -25,7 +25,7 @@ from tiebreak.pipeline.leaderboard import utilities
 from tiebreak.pipeline.source import Source
 from tiebreak.ratings.checks.pairs_report import PairsReport
 from tiebreak.selection.evaluation import evaluate_folds, evaluate_forward
-from tiebreak.selection.results import ForwardResult, parameter_names
+from tiebreak.selection.results import ForwardResult, metrics_table, parameter_names
 
 # Held-out quality is an estimate; more rows than this only take longer.
 ENOUGH_ROWS = 300_000
@@ -67,10 +67,9 @@ def draw_rows(data: Comparisons) -> Comparisons:
     return data.take(np.sort(rows))
 
 
-def by_time(data: Data) -> bool:
+def by_time(data: Comparisons) -> bool:
     """Return whether later rows can be predicted from earlier ones."""
-    period = data.columns.get("period") if isinstance(data, Comparisons) else None
-    return period is not None and len(np.unique(period)) >= _FEW_PERIODS
+    return len(np.unique(data.columns.get("period", ()))) >= _FEW_PERIODS
 
 
 def one_rater(data: Data) -> bool:
@@ -109,18 +108,8 @@ class OrderQuality:
 
     def __rich__(self) -> Table:
         """Return the table for the terminal."""
-        n_test = self.table["n_test"][0]
-        table = Table(title=f"{n_test:,} held-out rows")
-        metrics = self.table.columns[2:]
-        table.add_column("")
-        for name in metrics:
-            table.add_column(_METRICS[name], justify="right")
-        for row in self.table.iter_rows(named=True):
-            table.add_row(row["model"], *(f"{row[name]:.4f}" for name in metrics))
-        return table
-
-
-_METRICS = {"swapped_pairs": "swapped pairs", "ndcg": "NDCG@10"}
+        rows = self.table.drop("n_test")
+        return metrics_table(rows.columns[1:], rows.iter_rows())
 
 
 def _refuse_few(n: int, noun: str) -> None:

@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from sklearn.pipeline import Pipeline
 
 from tiebreak.data import Comparisons, Data, Grades, ItemTable
 from tiebreak.data.comparison_graph import count_comparisons
 from tiebreak.data.validation import check_weights
+from tiebreak.metrics.pair_counts import group_ranks
+from tiebreak.metrics.scorers import last_step as transform_items
 from tiebreak.ratings.leaderboard import RatingScale
+from tiebreak.ratings.leaderboard_table import TALLY
 
 
 def last_step(model: Any) -> Any:
@@ -27,30 +29,16 @@ def item_utilities(
     """Return the utilities of items with features; higher is better."""
     # A model that was fitted with ``identity`` adds what it knows of an item by its
     # name.
-    X: Any = items
-    if isinstance(model, Pipeline):
-        for _, step in model.steps[:-1]:
-            X = step.transform(X)
-        model = model.steps[-1][1]
-    if names is not None and hasattr(model, "item_effect_"):
-        return np.asarray(model.utility(X, names), dtype=np.float64)
-    return np.asarray(model.utility(X), dtype=np.float64)
+    last, X = transform_items(model, items)
+    own = names is not None and hasattr(last, "item_effect_")
+    return np.asarray(last.utility(X, *[names] * own), dtype=np.float64)
 
 
 def ranks_within(
     utility: NDArray[np.float64], group: NDArray[np.int64]
 ) -> NDArray[np.int64]:
     """Return ranks within groups; equal utilities share the best (1, 2, 2, 4)."""
-    order = np.lexsort((-utility, group))
-    sorted_group, sorted_utility = group[order], utility[order]
-    place = np.arange(len(order))
-    new_group = np.append(True, sorted_group[1:] != sorted_group[:-1])
-    new_value = new_group | np.append(True, sorted_utility[1:] != sorted_utility[:-1])
-    start = np.maximum.accumulate(np.where(new_group, place, 0))
-    first = np.maximum.accumulate(np.where(new_value, place, 0))
-    ranks = np.empty(len(order), dtype=np.int64)
-    ranks[order] = first - start + 1
-    return ranks
+    return group_ranks(group, -utility, "min").astype(np.int64)
 
 
 def utilities(model: Any, data: Data, rows: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -90,28 +78,31 @@ def board_items(
     rating = utility - (0.0 if place is None else utility[place])
     if hasattr(last_step(model), "predict_proba"):
         rating = scale.anchor + scale.unit * rating
-    kinds: dict[str, Any] = dict.fromkeys(("lower", "upper"), pl.Float64())
-    kinds |= {"could_be_best": pl.Boolean()}
-    kinds |= dict.fromkeys(("rank_best", "rank_worst"), pl.Int64())
-    kinds |= {"group": pl.String(), "placed": pl.Boolean(), "provisional": pl.Boolean()}
-    kinds |= dict.fromkeys(_TALLY, pl.Float64())
-    columns: dict[str, Any] = {
-        name: pl.Series([None] * len(names), dtype=kind) for name, kind in kinds.items()
-    }
-    columns["placed"] = pl.Series([True] * len(names))
-    columns["provisional"] = pl.Series([False] * len(names))
+    number, count = pl.lit(None, pl.Float64), pl.lit(None, pl.Int64)
+    tally: dict[str, Any] = dict.fromkeys(TALLY, number)
     if isinstance(data, Comparisons):
         weight = check_weights(data.weight, len(data))
         sides = data.pairs.left, data.pairs.right
         counts = count_comparisons(*sides, data.y, weight, len(names))
-        columns |= zip(_TALLY, counts.tally(len(names)), strict=True)
-    table = pl.DataFrame({"item": names, "rating": rating} | columns)
-    table = table.sort("rating", descending=True, maintain_order=True)
-    ranks = table["rating"].rank("min", descending=True).cast(pl.Int64)
-    return table.insert_column(0, ranks.alias("rank"))
-
-
-_TALLY = ("wins", "ties", "losses")
+        tally = dict(zip(TALLY, map(pl.Series, counts.tally(len(names))), strict=True))
+    return (
+        pl.DataFrame({"item": names, "rating": rating})
+        .select(
+            pl.col("rating").rank("min", descending=True).cast(pl.Int64).alias("rank"),
+            "item",
+            "rating",
+            lower=number,
+            upper=number,
+            could_be_best=pl.lit(None, pl.Boolean),
+            rank_best=count,
+            rank_worst=count,
+            group=pl.lit(None, pl.String),
+            placed=True,
+            provisional=False,
+            **tally,
+        )
+        .sort("rating", descending=True, maintain_order=True)
+    )
 
 
 def rank_rows(utility: NDArray[np.float64], data: Data) -> pl.DataFrame:
@@ -139,11 +130,13 @@ def list_weights(fitted: Any, data: Data) -> list[tuple[str, float]] | None:
     last = getattr(last, "ranker_", last)
     if data.items is None or not hasattr(last, "coef_"):
         return None
-    names, order = _feature_names(data.items), np.argsort(-np.abs(last.coef_))
-    return [(names[j], float(last.coef_[j])) for j in order]
+    names = data.items.feature_names or [f"feature {j}" for j in range(len(last.coef_))]
+    order = np.argsort(-np.abs(last.coef_))
+    return [(str(names[j]), float(last.coef_[j])) for j in order]
 
 
 _SHOWN = 8  # disagreements
+OUTCOME_WORDS = {-1: "left", 0: "tie", 1: "right"}
 
 
 def find_disagreements(model: Any, data: Data) -> pl.DataFrame | None:
@@ -153,26 +146,25 @@ def find_disagreements(model: Any, data: Data) -> pl.DataFrame | None:
     if data.items is None:
         return None
     proba = model.predict_proba(data.pairs)
-    probability = proba[np.arange(len(data.y)), data.y.astype(np.int64) + 1]
-    words = np.array(["left", "tie", "right"])
-    names = data.names
-    if names is None:
-        names = np.array([f"row {i + 1}" for i in range(data.pairs.n_items)])
-    least = np.argsort(probability, kind="stable")
-    # One example of the same two items is enough.
-    both = np.stack([data.pairs.left[least], data.pairs.right[least]], axis=1)
-    rows = least[np.sort(np.unique(both, axis=0, return_index=True)[1])][:_SHOWN]
     columns = {
-        "left": [str(names[i]) for i in data.pairs.left[rows]],
-        "right": [str(names[i]) for i in data.pairs.right[rows]],
-        "said": words[data.y[rows] + 1].tolist(),
-        "predicted": words[proba[rows].argmax(axis=1)].tolist(),
-        "probability": probability[rows],
+        "left": data.pairs.left,
+        "right": data.pairs.right,
+        "said": data.y,
+        "predicted": proba.argmax(axis=1).astype(np.int8) - 1,
+        "probability": proba[np.arange(len(data)), data.y + 1],
     }
-    table = pl.DataFrame(columns)
-    return table.filter(pl.col("said") != pl.col("predicted"))
-
-
-def _feature_names(items: ItemTable) -> list[str]:
-    names = items.feature_names or [f"feature {j}" for j in range(items.n_features)]
-    return [str(name) for name in names]
+    table = pl.DataFrame(columns).sort("probability", maintain_order=True)
+    # One example of the same two items is enough.
+    table = table.unique(("left", "right"), keep="first", maintain_order=True)
+    rows = range(data.pairs.n_items)
+    names = [f"row {i + 1}" if data.names is None else str(data.names[i]) for i in rows]
+    return (
+        table.head(_SHOWN)
+        .filter(pl.col("said") != pl.col("predicted"))
+        .with_columns(
+            pl.col("left", "right").replace_strict(rows, names, return_dtype=pl.String),
+            pl.col("said", "predicted").replace_strict(
+                OUTCOME_WORDS, return_dtype=pl.String
+            ),
+        )
+    )

@@ -27,6 +27,7 @@ from sklearn.preprocessing import StandardScaler
 import tiebreak as tb
 from tiebreak.data import Comparisons, Data, Grades, ItemTable, Lists, OnItems, Pairs
 from tiebreak.io.columns import closest
+from tiebreak.metrics.scorers import metric_words
 from tiebreak.models.base import UtilityMixin
 from tiebreak.options import flag
 from tiebreak.pipeline.held_out import by_time, columns_for, draw_rows, order_folds
@@ -46,18 +47,14 @@ _JUDGES = "judge-bradley-terry"
 _UNRATED = "hedge-order"  # has no utility
 
 
-def model_name(cls: type) -> str:
-    """Return the name of an estimator for ``--model``: rank-svm of RankSVM."""
-    return _kebab(cls.__name__)
-
-
-def _kebab(name: str) -> str:
+def model_name(name: str) -> str:
+    """Return the name of a class for ``--model``: rank-svm of RankSVM."""
     words = r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])"
     return re.sub(words, "-", name).lower()
 
 
 # Of all public classes; which of them are estimators is known when they are imported.
-CLASSES: dict[str, str] = {_kebab(name): name for name in dir(tb) if name[0].isupper()}
+CLASSES = {model_name(name): name for name in dir(tb) if name[0].isupper()}
 
 
 def find_estimator(name: str) -> Any:
@@ -85,15 +82,10 @@ def _families(cls: type) -> set[str]:
     return {base.__name__ for base in cls.__mro__}
 
 
-def _predicts_outcomes(cls: type) -> bool:
-    """Say whether an estimator tells ties, or only a utility."""
-    return issubclass(cls, ClassifierMixin) or hasattr(cls, "predict_proba")
-
-
 def _fits(cls: Any, source: Source, by_name_too: bool = False) -> bool:
     """Say whether an estimator can learn from the data."""
     # ``by_name_too``: also by names only, where items have features as well.
-    kind, name, data = _kind_of(cls), model_name(cls), source.data
+    kind, name, data = _kind_of(cls), model_name(cls.__name__), source.data
     if name == _UNRATED:
         return False
     if isinstance(data, Grades):
@@ -145,9 +137,9 @@ def make_estimator(cls: Any, settings: Mapping[str, Any]) -> Any:
     known = list(signature(cls).parameters)
     for name in settings:
         if name not in known:
+            has = f"{', '.join(known)}.{closest(name, known)}"
             raise ValueError(
-                f"{model_name(cls)} has no parameter {name!r}; it has "
-                f"{', '.join(known)}.{closest(name, known)}"
+                f"{model_name(cls.__name__)} has no parameter {name!r}; it has {has}"
             )
     # Newcomers are predicted, too.
     defaults = {"unseen": "prior"} if "unseen" in known else {}
@@ -162,7 +154,8 @@ def _build(cls: Any, data: Data, settings: Mapping[str, Any]) -> Any:
     model = make_estimator(cls, settings)
     if _kind_of(cls) == "names":
         return model
-    if isinstance(data, Comparisons) and not _predicts_outcomes(cls):
+    tells_ties = isinstance(model, ClassifierMixin) or hasattr(cls, "predict_proba")
+    if isinstance(data, Comparisons) and not tells_ties:
         model = tb.ThresholdCompare(model)
     return make_pipeline(OnItems(StandardScaler()), model)
 
@@ -257,9 +250,8 @@ def _refusal(name: str, cls: type | None, source: Source, by_name_too: bool) -> 
     choices = f"Choose {flag('model')} from {listed}; got {name!r}.{near}"
     if cls is None:
         return choices
-    kinds = {Comparisons: "comparisons", Grades: "grades", Lists: "ranked lists"}
-    features = "without" if data.items is None else "with"
-    reason = f"does not learn from {kinds[type(data)]} of items {features} features"
+    kind, features = type(data).__name__.lower(), "with" + "out" * (data.items is None)
+    reason = f"does not learn from {kind} of items {features} features"
     if isinstance(data, Comparisons) and _kind_of(cls) == "names":
         if name == _JUDGES and "rater" not in data.columns:
             reason = f"needs to know who judged; name the column by {flag('rater')}"
@@ -299,7 +291,7 @@ GRIDS: dict[str, tuple[float, ...]] = {
 """The parameters that are tuned, where a model has them, and their values."""
 
 # Where a parameter has another scale.
-_OWN_GRIDS: dict[tuple[str, str], tuple[float, ...]] = {
+_OWN_GRIDS = {
     ("bradley-terry", "alpha"): _PRIORS,
     ("plackett-luce", "alpha"): _PRIORS,
     ("swap-svm", "C"): _PENALTIES[1:5],
@@ -345,17 +337,11 @@ def inner_estimator(model: Any) -> Any:
     return last.ranker if isinstance(last, tb.ThresholdCompare) else last
 
 
-@dataclass(frozen=True, eq=False)
-class Tuned:
-    """A model with the chosen settings, and how they were chosen."""
+def tune_model(choice: Choice, data: Data) -> tuple[Choice, TuneResult, list[str]]:
+    """Return a model with the settings that predict best, all scores, and notes.
 
-    model: Any
-    result: TuneResult  # all scores; parameters have their plain names
-    notes: list[str]  # what was chosen, and what that means for the held-out quality
-
-
-def tune_model(choice: Choice, data: Data) -> Tuned:
-    """Return a model with the settings that predict best."""
+    The last note says what the choice means for the held-out quality.
+    """
     n_features = 1 if data.items is None else data.items.n_features
     dated = isinstance(data, Comparisons) and "period" in data.columns
     grid = grid_for(choice, n_features, dated=dated)
@@ -390,7 +376,7 @@ def tune_model(choice: Choice, data: Data) -> Tuned:
     chosen = {f"{step}{key}": value for key, value in result.best_params_.items()}
     result = _plain_names(result, path)
     notes = [_say_choice(result, how), *_say_edges(result, grid), honest]
-    return Tuned(clone(model).set_params(**chosen), result, notes)
+    return replace(choice, model=clone(model).set_params(**chosen)), result, notes
 
 
 _ALL_SEEN = (
@@ -469,8 +455,6 @@ def _scoring(model: Any, y: NDArray[np.int8], folds: list[Fold]) -> str:
 
 
 def _plain_names(result: TuneResult, path: str) -> TuneResult:
-    if not path:
-        return result
     plain = {key: key.removeprefix(path) for key in result.best_params_}
     best = {plain[key]: value for key, value in result.best_params_.items()}
     return replace(result, table=result.table.rename(plain), best_params_=best)
@@ -480,7 +464,7 @@ def _say_choice(result: TuneResult, how: str) -> str:
     best = _words(result.best_params_)
     worst = result.table.sort("score", nulls_last=False).row(0, named=True)
     bad = _words({key: worst[key] for key in result.best_params_})
-    metric = result.scoring.replace("_", " ")
+    metric = metric_words(result.scoring)
     expected = ""
     if np.isfinite(result.corrected_score):
         expected = (

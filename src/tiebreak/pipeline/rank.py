@@ -95,7 +95,7 @@ def rank_source(
     source: Source, options: RankOptions, *, progress: Progress = silent
 ) -> RankResult:
     """Check, choose, fit, rate and evaluate; return the result."""
-    data, tuned = source.data, None
+    data, tuning, notes = source.data, None, list[str]()
     _refuse_options(source, options)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -112,8 +112,7 @@ def rank_source(
         choice = choose_model(options.model, source, options.model_settings)
         if options.tune:
             progress(f"tuning {choice.name}")
-            tuned = tune_model(choice, source.data)
-            choice = replace(choice, model=tuned.model)
+            choice, tuning, notes = tune_model(choice, source.data)
         progress(f"fitting {choice.name}")
         fitted = fit_data(choice.model, source.data, source.labels)
         choice = replace(choice, reason=choice.reason + say_half_life(fitted, data))
@@ -133,8 +132,8 @@ def rank_source(
         source=replace(source, data=data),
         warnings=sentences,
         options=options,
-        tuning=None if tuned is None else tuned.result,
-        tuning_notes=[] if tuned is None else tuned.notes,
+        tuning=tuning,
+        tuning_notes=notes,
         **rated,
     )
 
@@ -180,10 +179,9 @@ def _rate_by_name(
     if source.labels:
         progress("fitting without the covariates")
         moves = _find_moves(model, source.data, board)
-    notes = list(board.notes)
     return {
         "leaderboard": board,
-        "notes": notes,
+        "notes": list(board.notes),
         "effects": _find_effects(board, source.deviations),
         "moves": moves,
         "category_notes": _add_categories(board, model, source, options, progress),
@@ -214,12 +212,12 @@ def _find_effects(
     )
     unscaled = [None] * (len(table) - len(deviations))
     return table.select(
-        pl.col("coefficient").alias("effect"),
-        (unit * pl.col("estimate")).alias("points"),
-        (unit * pl.col("lower")).alias("lower"),
-        (unit * pl.col("upper")).alias("upper"),
-        "p_value",
-        pl.Series("standard_deviation", [*unscaled, *deviations], dtype=pl.Float64),
+        effect="coefficient",
+        points=unit * pl.col("estimate"),
+        lower=unit * pl.col("lower"),
+        upper=unit * pl.col("upper"),
+        p_value="p_value",
+        standard_deviation=pl.Series([*unscaled, *deviations], dtype=pl.Float64),
     )
 
 
@@ -229,9 +227,9 @@ def _find_moves(model: Any, data: Data, board: Leaderboard) -> pl.DataFrame:
     columns = {name: c for name, c in data.columns.items() if name != "context"}
     plain = fit_data(clone(model), replace(data, columns=columns))
     without = Leaderboard(plain, level=board.level).table
-    names = {"rank": "rank_without", "rating": "rating_without"}
-    table = board.table.select("item", "rank", "rating").join(
-        without.select("item", "rank", "rating").rename(names), on="item"
+    shown = ("item", "rank", "rating")
+    table = board.table.select(shown).join(
+        without.select(shown), on="item", suffix="_without"
     )
     apart = table["rating"].mean() - table["rating_without"].mean()  # type: ignore[operator]
     return table.with_columns(

@@ -179,9 +179,48 @@ class RankResult:
     @cached_property
     def history(self) -> tuple[pl.DataFrame | None, str]:
         """Ratings over time, where time is known, and what a point is."""
-        if self.leaderboard is None:
+        data, model = self.data, self.model
+        if self.leaderboard is None or not isinstance(data, Comparisons):
             return None, ""
-        return ratings_over_time(self.model, self.leaderboard.table, self.source.data)
+        table = self.leaderboard.table
+        best = table["item"].head(_CONSIDERED)
+        period = data.columns.get("period")
+        if isinstance(model, BradleyTerry):
+            if period is None:
+                return None, ""
+            unit = RatingScale().unit
+            place = np.flatnonzero(model.items_ == best[0])[0]
+            zero = table["rating"][0] - unit * model.strength_[place]
+            columns = data.arguments()[1]
+            of_rows = columns.keys() & {"advantage", "sample_weight"}
+            return rate_spans(
+                model,
+                data.pairs,
+                data.y,
+                period,
+                best.to_list(),
+                top=_DRAWN,
+                unit=unit,
+                zero=zero,
+                **{name: columns[name] for name in of_rows},
+            )
+        if not hasattr(model, "history_"):
+            return None, ""
+        history = model.history_.filter(
+            pl.col("item").is_in(best.head(_DRAWN).implode())
+        )
+        if "deviation" in history.columns:
+            reach = 1.96 * pl.col("deviation")
+            history = history.with_columns(
+                lower=pl.col("rating") - reach, upper=pl.col("rating") + reach
+            )
+        if "period" not in history.columns:
+            return history, "The ratings after every result, in the order of the file."
+        if period is not None and period.dtype.kind not in "iuf":
+            # The model was given the numbers of the dates; see `columns_for`.
+            dates = pl.Series("period", np.unique(period))
+            history = history.with_columns(dates.gather(history["period"]))
+        return history, "The ratings after every period."
 
     @cached_property
     def disagreements(self) -> pl.DataFrame | None:
@@ -196,12 +235,58 @@ class RankResult:
     @cached_property
     def fingerprint(self) -> str:
         """The SHA-256 of items, sides, outcomes and features, as they were read."""
-        return fingerprint(self.data)
+        data, digest = self.data, hashlib.sha256()
+        names = [] if data.names is None else data.names.tolist()
+        digest.update("\n".join(map(str, names)).encode("utf-8", "replace"))
+        parts: list[Any] = []
+        if isinstance(data, Comparisons):
+            parts = [data.pairs.left, data.pairs.right, data.y]
+        elif isinstance(data, Lists):
+            parts = [data.orders.flat, data.orders.position, data.orders.indptr]
+        columns = map(np.asarray, data.arguments()[1].values())
+        parts += [c.astype(str) if c.dtype == object else c for c in columns]
+        if data.items is not None:
+            values = data.items.values
+            sparse = data.items.is_sparse
+            parts += (values.data, values.indices) if sparse else (values,)
+        for part in parts:
+            digest.update(np.ascontiguousarray(part).tobytes())
+        return digest.hexdigest()
 
     @property
     def methods(self) -> str:
         """Every choice, in one paragraph for a paper."""
-        return say_methods(self)
+        model, table, name = self.model, self.table, self.choice.name
+        half = ", a tie counting as half a win for each side"
+        n_items = len(table) if table is not None else self.source.n_items
+        sentences = [
+            f"We ranked {plural(n_items, 'item')} from {_say_data(self)} with "
+            f"{_MODELS.get(name, name)}"
+            f"{' and of each item' * hasattr(last_step(model), 'item_effect_')}"
+            f"{half * (getattr(model, 'tie_model_', '') == 'half')}.",
+            *self.notes,
+        ]
+        if self.leaderboard is not None and hasattr(model, "strength_"):
+            odds = 10.0
+            if hasattr(model, "tie_probability_"):
+                probabilities = model._link.probabilities(np.log([10.0]), model._tie)
+                odds = probabilities[0, 2] / probabilities[0, 0]
+            sentences.append(
+                f"A difference of 400 rating points means odds of {odds:.3g} to one, "
+                "ties left aside. Intervals of ratings have "
+                f"{100 * self.options.level:g} % confidence each; what is said of "
+                "ranks and groups has it for all items at once."
+            )
+        if self.effects is not None:
+            effects = ", ".join(self.effects["effect"].to_list())
+            sentences.append(f"The model takes into account: {effects}.")
+        if self.quality is not None:
+            sentences += self.quality.heading()
+        if isinstance(self.quality, ForwardResult):
+            share = self.quality.table["accuracy"][0]
+            sentences.append(f"It predicted {100 * share:.1f} % of outcomes.")
+        sentences.append(f"Computed with tiebreak {__version__}.")
+        return " ".join(sentences)
 
     @property
     def citation(self) -> str:
@@ -248,9 +333,8 @@ class RankResult:
             quality = {"rows": rows, "model": self.choice.name, "baseline": "baseline"}
             quality |= {"note": " ".join(self.quality.heading())}
         if self.tuning is not None:
-            names = ("scoring", "best_params_", "best_score_", "corrected_score")
-            parts = (*names, "table")
-            tuning = {name.rstrip("_"): getattr(self.tuning, name) for name in parts}
+            parts = vars(self.tuning).items()
+            tuning = {n.rstrip("_"): v for n, v in parts if n != "best_estimator_"}
         if self.matrix is not None:
             matrix = {n: getattr(self.matrix, n) for n in ("items", "wins", "ties")}
         same = (
@@ -292,7 +376,7 @@ class RankResult:
 
 def show(result: RankResult, width: int) -> Iterator[Any]:
     """Give what the terminal shows: sentences and tables."""
-    level, board = result.options.level, result.leaderboard
+    level = result.options.level
     if result.checks is not None:
         yield result.checks.__rich__()
     yield f"Model: {result.choice.name}, {result.choice.reason}"
@@ -307,10 +391,10 @@ def show(result: RankResult, width: int) -> Iterator[Any]:
     if result.moves is not None:
         yield from _moves(result.moves)
     for name, notes in result.category_notes.items():
-        part = None if board is None else board.categories.get(name)
+        part = result.categories.get(name)
         if part is not None:
-            yield f"{name}: {_count(part.table)}"
-            yield draw_leaderboard(part.table, part.level, width, _SHOWN_OF_CATEGORY)
+            yield f"{name}: {_count(part)}"
+            yield draw_leaderboard(part, level, width, _SHOWN_OF_CATEGORY)
         yield from (f"{name}: {note}" for note in notes)
     for name, weight in (result.weights or [])[:_SHOWN_WEIGHTS]:
         yield f"{weight:+8.3f}  {name}"
@@ -328,16 +412,13 @@ def _count(table: pl.DataFrame) -> str:
 
 
 def _effects(effects: pl.DataFrame, level: float) -> Table:
-    scaled = effects["standard_deviation"].is_not_null().any()
-    heads = ["effect", "points", f"{100 * level:g} % interval", "p"]
+    heads = ["effect", "points", f"{100 * level:g} % interval", "p", "per"]
     rows = []
-    for row in effects.iter_rows(named=True):
-        size = row["standard_deviation"]
-        interval = f"{row['lower']:+.1f} … {row['upper']:+.1f}"
-        cells = [row["effect"], f"{row['points']:+.1f}", interval]
-        cells.append(p_text(row["p_value"]))
-        rows.append(cells + ["" if size is None else f"{size:.3g}"] * scaled)
-    return text_table(heads + ["per"] * scaled, rows)
+    for effect, points, lower, upper, p_value, size in effects.iter_rows():
+        interval = f"{lower:+.1f} … {upper:+.1f}"
+        per = "" if size is None else f"{size:.3g}"
+        rows.append((effect, f"{points:+.1f}", interval, p_text(p_value), per))
+    return text_table(heads, rows)
 
 
 def about_effects(effects: pl.DataFrame, options: RankOptions) -> list[str]:
@@ -488,43 +569,6 @@ _MODELS = {
 }
 
 
-def say_methods(result: RankResult) -> str:
-    """Say in one paragraph, for a paper, what was done."""
-    options, model, table = result.options, result.model, result.table
-    name, half = result.choice.name, ", a tie counting as half a win for each side"
-    n_items = len(table) if table is not None else result.source.n_items
-    sentences = [
-        f"We ranked {plural(n_items, 'item')} from {_say_data(result)} with "
-        f"{_MODELS.get(name, name)}"
-        f"{' and of each item' * hasattr(last_step(model), 'item_effect_')}"
-        f"{half * (getattr(model, 'tie_model_', '') == 'half')}.",
-        *result.notes,
-    ]
-    if result.leaderboard is not None and hasattr(model, "strength_"):
-        odds = 10.0
-        if hasattr(model, "tie_probability_"):
-            left, _, right = model._link.probabilities(np.log([10.0]), model._tie)[0]
-            odds = right / left
-        sentences.append(
-            f"A difference of 400 rating points means odds of {odds:.3g} to one, ties "
-            "left aside."
-        )
-        sentences.append(
-            f"Intervals of ratings have {100 * options.level:g} % confidence each; "
-            "what is said of ranks and groups has it for all items at once."
-        )
-    if result.effects is not None:
-        effects = ", ".join(result.effects["effect"].to_list())
-        sentences.append(f"The model takes into account: {effects}.")
-    if result.quality is not None:
-        sentences += result.quality.heading()
-    if isinstance(result.quality, ForwardResult):
-        share = result.quality.table["accuracy"][0]
-        sentences.append(f"It predicted {100 * share:.1f} % of outcomes.")
-    sentences.append(f"Computed with tiebreak {__version__}.")
-    return " ".join(sentences)
-
-
 def _say_data(result: RankResult) -> str:
     data, checks = result.source.data, result.checks
     if isinstance(data, Lists):
@@ -595,49 +639,6 @@ def compare_two(
     }
 
 
-def ratings_over_time(
-    model: Any, table: pl.DataFrame, data: Data
-) -> tuple[pl.DataFrame | None, str]:
-    """Return `RankResult.history`."""
-    if not isinstance(data, Comparisons):
-        return None, ""
-    best = table["item"].head(_CONSIDERED)
-    period = data.columns.get("period")
-    if isinstance(model, BradleyTerry):
-        if period is None:
-            return None, ""
-        unit = RatingScale().unit
-        place = np.flatnonzero(model.items_ == best[0])[0]
-        zero = table["rating"][0] - unit * model.strength_[place]
-        columns = data.arguments()[1]
-        of_rows = [n for n in ("advantage", "sample_weight") if n in columns]
-        return rate_spans(
-            model,
-            data.pairs,
-            data.y,
-            period,
-            best.to_list(),
-            top=_DRAWN,
-            unit=unit,
-            zero=zero,
-            **{name: columns[name] for name in of_rows},
-        )
-    if not hasattr(model, "history_"):
-        return None, ""
-    history = model.history_.filter(pl.col("item").is_in(best.head(_DRAWN).implode()))
-    if "deviation" in history.columns:
-        reach = 1.96 * pl.col("deviation")
-        ends = {"lower": pl.col("rating") - reach, "upper": pl.col("rating") + reach}
-        history = history.with_columns(**ends)
-    if "period" not in history.columns:
-        return history, "The ratings after every result, in the order of the file."
-    if period is not None and period.dtype.kind not in "iuf":
-        # The model was given the numbers of the dates; see `columns_for`.
-        dates = pl.Series("period", np.unique(period))
-        history = history.with_columns(dates.gather(history["period"]))
-    return history, "The ratings after every period."
-
-
 def compare_judges(source: Source, level: float) -> dict[str, Any] | None:
     """Return `RankResult.judges`."""
     whole = source.data
@@ -661,23 +662,3 @@ def compare_judges(source: Source, level: float) -> dict[str, Any] | None:
             "first; tiebreak judges FILE lists all as JSON."
         )
     return {"judges": shown.select(columns).to_dicts(), "notes": notes}
-
-
-def fingerprint(data: Data) -> str:
-    """Return `RankResult.fingerprint`."""
-    digest = hashlib.sha256()
-    names = [] if data.names is None else data.names.tolist()
-    digest.update("\n".join(map(str, names)).encode("utf-8", "replace"))
-    parts: list[Any] = []
-    if isinstance(data, Comparisons):
-        parts = [data.pairs.left, data.pairs.right, data.y]
-    elif isinstance(data, Lists):
-        parts = [data.orders.flat, data.orders.position, data.orders.indptr]
-    columns = map(np.asarray, data.arguments()[1].values())
-    parts += [c.astype(str) if c.dtype == object else c for c in columns]
-    if data.items is not None:
-        values = data.items.values
-        parts += (values.data, values.indices) if data.items.is_sparse else (values,)
-    for part in parts:
-        digest.update(np.ascontiguousarray(part).tobytes())
-    return digest.hexdigest()

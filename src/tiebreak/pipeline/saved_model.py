@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import errno
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,6 +16,7 @@ from tiebreak import load
 from tiebreak.data import Pairs
 from tiebreak.data.columns import as_names, plain_values
 from tiebreak.io import FileError, Wanted
+from tiebreak.io.formats import io_reason
 from tiebreak.io.result import first_of, plural, shorten
 from tiebreak.metrics.scorers import difference_of
 from tiebreak.options import flag
@@ -77,8 +77,8 @@ class SavedModel:
         if self.wanted is not None:
             if not pairs.has_features:
                 raise ValueError(
-                    f"The model has {plural(self.wanted.count, 'feature')}, and these "
-                    f"items only names; name their table with {flag('items')}."
+                    f"The model needs {plural(self.wanted.count, 'feature')} of items; "
+                    f"name their table with {flag('items')}."
                 )
         elif pairs.names is None:
             raise ValueError("The model knows names, these items only features.")
@@ -122,8 +122,8 @@ def load_model(path: Path) -> SavedModel:
     try:
         model = load(path)
     except OSError as error:
-        reasons = {errno.ENOENT: "there is no such file", errno.EACCES: "no permission"}
-        reason = reasons.get(error.errno or 0, error.strerror or "it cannot be read")
+        missing = isinstance(error, FileNotFoundError)
+        reason = "there is no such file" if missing else io_reason(error)
         raise FileError(path, f"{reason}.") from None
     except ValueError as error:
         raise FileError(path, str(error).removeprefix(f"{path} ")) from None

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import polars as pl
 from rich import box
 from rich.console import Console
@@ -66,9 +67,10 @@ def draw_leaderboard(
     return table
 
 
-def _columns(
-    best: pl.DataFrame, level: float, digits: int, narrow: bool
-) -> dict[str, tuple[Any, Sequence[Text | str]]]:
+Columns = dict[str, tuple[Any, Sequence[Text | str]]]
+
+
+def _columns(best: pl.DataFrame, level: float, digits: int, narrow: bool) -> Columns:
     def known(name: str) -> bool:
         return not best[name].is_null().all()
 
@@ -80,7 +82,7 @@ def _columns(
     names = [Name(shorten(item, _LONGEST_TEXT)) for item in best["item"]]
     for name, provisional in zip(names, best["provisional"], strict=True):
         name.append(" *" * provisional)
-    columns: dict[str, tuple[Any, Sequence[Text | str]]] = {
+    columns: Columns = {
         "rank": ("right", cells(lambda row: f"{row['rank'] or '–'}")),
         "item": ("left", names),
         "rating": ("right", cells(lambda row: f"{row['rating']:z.{digits}f}")),
@@ -96,9 +98,7 @@ def _columns(
         if not narrow:
             columns[""] = "left", cells(lambda row: _bar(row, *ends))
     if known("rank_best"):
-        ranks = best.select("rank_best", "rank_worst").fill_null("–").rows()
-        texts = [str(one) if one == two else f"{one}–{two}" for one, two in ranks]
-        columns["ranks"] = "center", texts
+        columns["ranks"] = "center", cells(ranks_text)
         if known("group"):
             columns["group"] = "left", cells(lambda row: short_group(row["group"]))
     if known("wins"):
@@ -110,8 +110,8 @@ def _columns(
 def text_table(
     heads: Iterable[str | Text],
     rows: Iterable[Sequence[Any]],
-    *,
     names: Collection[int] = (0,),
+    *,
     bold: Collection[int] = (),
     **options: Any,
 ) -> Table:
@@ -136,12 +136,9 @@ def text_table(
 
 def rating_digits(board: pl.DataFrame) -> int:
     """Choose how many decimals ratings need."""
-    ends = [name for name in ("rating", "lower", "upper") if name in board.columns]
-    values = pl.concat([board[name].cast(pl.Float64).rename("") for name in ends])
-    finite = values.filter(values.is_finite())  # null is not finite either
-    if not len(finite):
-        return 0
-    span = float(finite.max()) - float(finite.min())  # type: ignore[arg-type]
+    ends = board.select(pl.col("^(rating|lower|upper)$").cast(pl.Float64)).to_numpy()
+    finite = ends[np.isfinite(ends)]
+    span = np.ptp(finite) if len(finite) else 0.0
     return 0 if span >= 50 or span == 0.0 else 1 + (span < 10) + (span < 1)
 
 
@@ -163,6 +160,14 @@ def _bar(row: dict[str, Any], low: float, high: float) -> str:
     bar[start : end + 1] = ["─"] * (end - start + 1)
     bar[middle] = "●"
     return "".join(bar)
+
+
+def ranks_text(row: Mapping[str, Any]) -> str:
+    """Write the ranks that an item could have."""
+    best, worst = row["rank_best"], row["rank_worst"]
+    if best is None or worst is None:
+        return "–"
+    return str(best) if best == worst else f"{best}–{worst}"
 
 
 def short_group(group: str) -> str:

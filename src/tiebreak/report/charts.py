@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from tiebreak.ratings.checks.check_pairs import wilson_interval
 from tiebreak.ratings.leaderboard_table import rating_digits
 from tiebreak.report.tables import format_number, interval_text, short_number, signed
 
@@ -91,15 +92,14 @@ def _around(values: Iterable[float | None], pad: float) -> tuple[float, float]:
 
 def rating_axis(board: pl.DataFrame) -> Axis:
     """The axis of ratings and their intervals."""
-    values: dict[str, list[float]] = {}
-    for name in ("lower", "rating", "upper"):
-        column = board[name].cast(pl.Float64)
-        values[name] = column.filter(column.is_finite()).to_list()
-    ratings = values["rating"] or [0.0, 1.0]
-    worst, best = min(ratings), max(ratings)
+    lower, ratings, upper = (
+        [v for v in board[name] if v is not None and math.isfinite(v)]
+        for name in ("lower", "rating", "upper")
+    )
+    worst, best = min(ratings, default=0.0), max(ratings, default=1.0)
     margin = _MARGIN * (best - worst) if best > worst else math.inf
-    low = max(min([worst, *values["lower"]]), worst - margin)
-    high = min(max([best, *values["upper"]]), best + margin)
+    low = max(min([worst, *lower]), worst - margin)
+    high = min(max([best, *upper]), best + margin)
     pad = 0.02 * (high - low)
     return Axis(low - pad, high + pad)
 
@@ -164,25 +164,26 @@ def category_panels(
     board: pl.DataFrame, categories: Mapping[str, pl.DataFrame]
 ) -> dict[str, Any] | None:
     """Ratings of the first items in each category, relative to all."""
-    panels: dict[Any, list[dict[str, Any]]] = {
-        item: [] for item in board["item"].head(_MOST_PANELS)
-    }
-    overall = board.select("item", whole="rating")
-    for name, table in categories.items():
-        both = table.join(overall, on="item")
-        # Ratings of a category are around a mean of their own.
-        shift = (both["whole"] - both["rating"]).mean() or 0.0
-        ends = pl.col("rating", "lower", "upper") + shift - pl.col("whole")
-        for row in both.with_columns(ends).iter_rows(named=True):
-            if row["item"] in panels:
-                moved = {"category": name, "value": row["rating"]}
-                panels[row["item"]].append(row | moved)
-    moves = [abs(row["value"]) for rows in panels.values() for row in rows]
-    if not moves:
+    overall, items = board.select("item", whole="rating"), board["item"][:_MOST_PANELS]
+    # Ratings of a category are around a mean of their own.
+    shift = (pl.col("whole") - pl.col("rating")).mean() - pl.col("whole")
+    ends = {"value": "rating", "lower": "lower", "upper": "upper"}
+    rows = [
+        row | {"category": name}
+        for name, table in categories.items()
+        for row in table.join(overall, on="item")
+        .select("item", **{key: pl.col(end) + shift for key, end in ends.items()})
+        .filter(pl.col("item").is_in(items.implode()))
+        .iter_rows(named=True)
+    ]
+    if not rows:
         return None
-    reach = 1.35 * max(moves) or 1.0
+    reach = 1.35 * max(abs(row["value"]) for row in rows) or 1.0
     axis = Axis(-reach, reach, 4)
-    charts = [_dots(rows, axis, item=item) for item, rows in panels.items()]
+    charts = [
+        _dots((row for row in rows if row["item"] == item), axis, item=item)
+        for item in items
+    ]
     return {"axis": axis, "panels": charts, "n": len(board)}
 
 
@@ -201,12 +202,11 @@ def effects_chart(effects: pl.DataFrame) -> dict[str, Any]:
     rows = []
     for row in effects.iter_rows(named=True):
         digits = 0 if max(abs(row["lower"]), abs(row["upper"])) >= 10 else 1
-        texts = {
-            name: signed(format_number(row[name], digits))
+        text, lower, upper = (
+            signed(format_number(row[name], digits))
             for name in ("points", "lower", "upper")
-        }
-        interval = f"{texts['lower']} to {texts['upper']}"
-        words = {"text": texts["points"], "interval": interval}
+        )
+        words = {"text": text, "interval": f"{lower} to {upper}"}
         rows.append(row | words | {"value": row["points"]})
     return _dots(rows, axis)
 
@@ -234,7 +234,6 @@ def matrix_rows(matrix: Any) -> list[tuple[Any, list[tuple[str, str]]]]:
 
 
 _FEWEST_IN_BIN = 30.0
-_Z = 1.959963984540054
 
 
 class CalibrationCurve(NamedTuple):
@@ -274,12 +273,8 @@ def calibration_curves(
             elif row[0]:
                 joined.append(row)
         n, predicted, was = np.reshape(joined, (-1, 3)).T
-        share = was / n
-        middle = (share + _Z**2 / (2 * n)) / (1 + _Z**2 / n)
-        reach = _Z * np.sqrt(share * (1 - share) / n + (_Z / (2 * n)) ** 2)
-        reach /= 1 + _Z**2 / n
-        ends = np.maximum(middle - reach, 0.0), np.minimum(middle + reach, 1.0)
-        curves.append(CalibrationCurve(name, predicted / n, share, n, *ends))
+        ends = wilson_interval(was, n)
+        curves.append(CalibrationCurve(name, predicted / n, was / n, n, *ends))
     return curves
 
 
@@ -325,8 +320,5 @@ def _with_interval(row: Mapping[str, Any], unit: float, *keys: str) -> dict[str,
         None if row.get(key) is None else unit * row[key] for key in keys
     )
     numbers = {"value": value, "lower": lower, "upper": upper}
-    texts = {
-        "text": format_number(value),
-        "interval": interval_text(lower, upper, 0, ""),
-    }
-    return {**row, **numbers, **texts}
+    interval = interval_text(lower, upper, 0, "")
+    return {**row, **numbers, "text": format_number(value), "interval": interval}

@@ -9,7 +9,7 @@ before something is drawn.
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -20,6 +20,7 @@ from tiebreak.data import check_weights
 from tiebreak.data.markup import shorten
 from tiebreak.metrics import get_scorer, scorer_names
 from tiebreak.metrics.metric_inputs import outcome_vector, positive_integer
+from tiebreak.metrics.scorers import metric_words
 from tiebreak.ratings.leaderboard import Leaderboard
 from tiebreak.report.charts import CalibrationCurve, calibration_curves
 from tiebreak.selection.results import TuneResult
@@ -41,6 +42,8 @@ class Display:
     ax_: Axes
     figure_: Figure
     _is_new = False
+    _size: Callable[[], tuple[float, float]]  # of a new figure, in inches
+    _draw: Callable[[Any], None]
 
     def plot(self, ax: Any = None) -> Self:
         """Draw.
@@ -63,13 +66,6 @@ class Display:
         self.ax_, self.figure_ = ax, ax.get_figure(root=True)
         self._draw(ax)
         return self
-
-    def _size(self) -> tuple[float, float]:
-        """Width and height of a new figure, in inches."""
-        raise NotImplementedError
-
-    def _draw(self, axes: Any) -> None:
-        raise NotImplementedError
 
     def _repr_png_(self) -> bytes | None:
         """Show a figure of our own in a notebook."""
@@ -144,9 +140,7 @@ class LeaderboardDisplay(Display):
         axes.plot(best["rating"].to_numpy(), place, "o", color=_BLUE, markersize=5)
         axes.set_yticks(place, [shorten(name, _LONGEST_NAME) for name in best["item"]])
         _plain_labels(axes)
-        axes.set_ylim(len(best) - 0.5, -0.5)
-        axes.set_xlabel(label)
-        axes.set_axisbelow(True)
+        axes.set(ylim=(len(best) - 0.5, -0.5), xlabel=label, axisbelow=True)
         axes.tick_params(axis="y", length=0)
         axes.grid(axis="x", **_GRID)
         axes.spines[["top", "right", "left"]].set_visible(False)
@@ -276,25 +270,12 @@ class CalibrationDisplay(Display):
                 linewidth=1.4,
                 markersize=5,
             )
-        axes.set_xlim(-0.02, 1.02)
-        axes.set_ylim(-0.02, 1.02)
-        axes.set_box_aspect(1)
-        axes.set_xlabel("predicted probability")
-        axes.set_ylabel("how often it happened")
+        axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), box_aspect=1)
+        axes.set(xlabel="predicted probability", ylabel="how often it happened")
         axes.legend(loc="best", framealpha=0.0)
         axes.grid(**_GRID)
 
 
-_METRICS = {
-    "error": "wrong outcomes",
-    "accuracy": "right outcomes",
-    "log_loss": "log loss",
-    "brier": "Brier score",
-    "ranked_probability_score": "ranked probability score",
-    "swapped_pairs": "pairs in the wrong order",
-    "auc": "area under the ROC curve",
-}
-_SHARES = ("accuracy", "error", "swapped_pairs", "disagreement")
 _PALE, _FULL = "#f4f4f2", "#7db7de"
 
 
@@ -327,7 +308,7 @@ class TuningDisplay(Display):
     >>> result = tune(SVMCompare(), data.pairs, data.y, {"C": [1.0, 10.0]}, cv=2)
     >>> display = TuningDisplay(result)
     >>> display.settings, display.metric
-    (['C'], 'wrong outcomes')
+    (['C'], 'error')
     """
 
     def __init__(self, result: TuneResult) -> None:
@@ -336,7 +317,7 @@ class TuningDisplay(Display):
         names = table.columns[: table.columns.index("score")]
         self._columns = [name for name in names if table[name].n_unique() > 1]
         self.settings = [name.rpartition("__")[2] for name in self._columns]
-        self.metric = _METRICS.get(scoring, scoring.replace("_", " "))
+        self.metric = metric_words(scoring)
         scorer: Any = get_scorer(scoring) if scoring in scorer_names() else None
         self.less_is_better = not getattr(scorer, "greater_is_better", True)
 
@@ -364,10 +345,7 @@ class TuningDisplay(Display):
         value = -score if self.less_is_better else score
         if not np.isfinite(value):
             return "–"
-        value += 0.0  # no minus zero
-        if self.result.scoring in _SHARES:
-            return f"{100 * value:.1f}\u00a0%"
-        return f"{value:.3f}"
+        return f"{value:z.3f}"
 
     def _size(self) -> tuple[float, float]:
         if len(self._columns) < 2:
@@ -412,8 +390,7 @@ class TuningDisplay(Display):
             axes.text(j, i, text, ha="center", va="center", fontsize=7)
         corner = self._chosen(across) - 0.47, self._chosen(down) - 0.47
         axes.add_artist(Rectangle(corner, 0.94, 0.94, fill=False, ec="black", lw=2.0))
-        axes.set_xlim(-0.5, len(xs) - 0.5)
-        axes.set_ylim(len(ys) - 0.5, -0.5)
+        axes.set(xlim=(-0.5, len(xs) - 0.5), ylim=(len(ys) - 0.5, -0.5))
         axes.set_xticks(np.arange(len(xs)), [*map(_label, xs)], fontsize=8)
         axes.set_yticks(np.arange(len(ys)), [*map(_label, ys)], fontsize=8)
         axes.tick_params(length=0)

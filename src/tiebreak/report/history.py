@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import datetime
 import math
 import warnings
 from itertools import groupby
@@ -16,7 +15,7 @@ from sklearn.base import clone
 
 from tiebreak.data import Pairs
 from tiebreak.ratings import BradleyTerry
-from tiebreak.report.charts import WIDTH, Axis, ticks
+from tiebreak.report.charts import WIDTH, Axis
 
 _MOST_SPANS = 16
 _ROWS_OF_SPAN = 100
@@ -62,8 +61,8 @@ def rate_spans(
         rows = np.flatnonzero(block == span)
         times = period[rows]
         middles.append(np.partition(times, len(times) // 2)[len(times) // 2])
-        fresh = clone(model).set_params(alpha=max(penalty, _PENALTY))
-        fresh.set_params(half_life=None)  # within a span all count the same
+        # Within a span all results count the same.
+        fresh = clone(model).set_params(alpha=max(penalty, _PENALTY), half_life=None)
         with warnings.catch_warnings():
             # What can be said of the data is said of all of them.
             warnings.simplefilter("ignore")
@@ -159,11 +158,10 @@ def history_chart(history: pl.DataFrame, items: list[Any]) -> dict[str, Any] | N
     if not chosen:
         return None
     bands = {"lower", "upper"} <= set(frame.columns)
-    ends: list[float] = []
-    for place, item in enumerate(chosen):
-        names = ("rating", "lower", "upper")[: 3 if bands and place < _LINES else 1]
-        for name in names:
-            ends += rated[(item,)][name].drop_nulls().to_list()
+    shown = [(item, "rating") for item in chosen]
+    if bands:
+        shown += [(item, end) for item in chosen[:_LINES] for end in ("lower", "upper")]
+    ends = [v for item, end in shown for v in rated[(item,)][end] if v is not None]
     pad = 0.04 * (max(ends) - min(ends))
     vertical = Axis(min(ends) - pad, max(ends) + pad, 5)
     across = Axis(float(numbers.min()), float(numbers.max()), 5)
@@ -242,24 +240,22 @@ def _time_ticks(axis: Axis, labels: Any) -> list[tuple[float, str]]:
     if isinstance(labels, list):
         shown = np.unique(np.linspace(0, len(labels) - 1, min(len(labels), 6)).round())
         return [(axis.place(i), str(labels[int(i)])[:12]) for i in shown]
-    epoch = datetime.date(1970, 1, 1)
-    first, last = (epoch + datetime.timedelta(days=d) for d in (axis.low, axis.high))
-    years = last.year - first.year
-    months = 12 * years + last.month - first.month
-    if years >= 3:
-        days = [datetime.date(round(y), 1, 1) for y in ticks(first.year, last.year, 6)]
-        texts = [str(day.year) for day in days]
-    elif months >= 2:
-        step = next(s for s in (1, 2, 3, 6, 12) if months <= 6 * s)
-        count = range(-(-(first.month - 1) // step) * step, first.month + months, step)
-        days = [datetime.date(first.year + m // 12, m % 12 + 1, 1) for m in count]
-        texts = [f"{day:%b %Y}" for day in days]
-    else:
-        span = ticks(axis.low, axis.high, 5)
-        days = [epoch + datetime.timedelta(days=d) for d in span]
-        texts = [f"{day.day} {day:%b}" for day in days]
-    both = zip(((day - epoch).days for day in days), texts, strict=True)
-    return [(axis.place(p), text) for p, text in both if axis.low <= p <= axis.high]
+    least = (axis.high - axis.low) / _MOST_DATES
+    step, form = next(entry for days, *entry in _DATES if days >= least)
+    ends = pl.Series([axis.low, axis.high]).floor().cast(pl.Int32).cast(pl.Date)
+    dates = pl.date_range(ends.dt.truncate(step)[0], ends[1], step, eager=True)
+    both = zip(dates.to_physical(), dates.dt.strftime(form), strict=True)
+    return [(axis.place(p), text) for p, text in both if p >= axis.low]
+
+
+_MOST_DATES = 6
+# How far dates on an axis are apart, in days and as a step, and how they are written.
+_DATES = (
+    *((1, "1d", "%-d %b"), (5, "5d", "%-d %b"), (10, "10d", "%-d %b")),
+    *((30, "1mo", "%b %Y"), (91, "3mo", "%b %Y"), (182, "6mo", "%b %Y")),
+    *((365, "1y", "%Y"), (1826, "5y", "%Y"), (3652, "10y", "%Y")),
+    *((18262, "50y", "%Y"), (math.inf, "500y", "%Y")),
+)
 
 
 def _thin(line: pl.DataFrame) -> pl.DataFrame:

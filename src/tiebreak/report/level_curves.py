@@ -100,11 +100,8 @@ def draw_level_curves(
 
 def _plane(pairs: Pairs) -> np.ndarray:
     """Give the items that are compared, as an array of shape (N, 2)."""
-    got = "items without features"
-    if pairs.items is not None:
-        got = f"items with {pairs.items.n_features} feature(s)"
     if len(pairs) == 0 or pairs.items is None or pairs.items.n_features != 2:
-        raise ValueError(f"Curves need exactly 2 features, got {len(pairs)} of {got}.")
+        raise ValueError(f"Curves need items with exactly 2 features, got {pairs!r}.")
     return pairs.compact().table.dense()
 
 
@@ -178,9 +175,8 @@ def _panels(
 
 def _title(axis: Axes, name: str, note: str) -> None:
     axis.set_title(name, fontsize=11, pad=18)
-    places: dict[str, Any] = {"xy": (0.5, 1.0), "xytext": (0, 5), "ha": "center"}
-    places |= {"xycoords": "axes fraction", "textcoords": "offset points"}
-    axis.annotate(note, **places, fontsize=7.5, color=_FAINT)
+    place: dict[str, Any] = {"transform": axis.transAxes, "ha": "center"}
+    axis.text(0.5, 1.025, note, **place, fontsize=7.5, color=_FAINT)
 
 
 def _draw_pairs(axis: Axes, ends: np.ndarray, outcomes: np.ndarray) -> None:

@@ -14,7 +14,7 @@ import base64
 import hashlib
 import math
 import os
-from functools import lru_cache
+from functools import cache
 from importlib import resources
 from typing import Any
 
@@ -25,6 +25,7 @@ from markupsafe import Markup
 from tiebreak.data.atomic import atomic_path
 from tiebreak.data.markup import as_json, clean, isolate, shorten, visible
 from tiebreak.io.result import plural
+from tiebreak.metrics.scorers import metric_words
 from tiebreak.ratings.checks.pairs_report import count_text
 from tiebreak.report import charts
 from tiebreak.report.history import history_chart
@@ -39,14 +40,6 @@ from tiebreak.report.tables import (
 View = dict[str, Any] | None
 _LONGEST_TITLE = 300  # of a name, where it can be read in full
 _MOST_SETTINGS = 12
-_METRICS = {
-    "accuracy": "Right outcomes",
-    "log_loss": "Log loss",
-    "brier": "Brier score",
-    "rps": "Ranked probability score",
-    "swapped_pairs": "Swapped pairs",
-    "ndcg": "NDCG@10",
-}
 
 
 def render_report(result: Any) -> str:
@@ -113,7 +106,7 @@ def write_report(result: Any, path: str | os.PathLike[str]) -> None:
         temporary.write_text(page, encoding="utf-8", newline="\n")
 
 
-@lru_cache(maxsize=1)
+@cache
 def _environment() -> Environment:
 
     def finish(value: Any) -> Any:
@@ -294,10 +287,10 @@ def _quality(result: Any) -> View:
     quality, name = result.quality, result.choice.name
     if quality is None:
         return None
-    heads = {key: _METRICS[key] for key in quality.table.columns if key in _METRICS}
+    table = quality.table.drop("n_test", "n_unseen", strict=False)
     view = {
-        "heads": heads,
-        "rows": quality.table.select("model", *heads).to_dicts(),
+        "heads": {key: metric_words(key) for key in table.columns[1:]},
+        "rows": table.to_dicts(),
         "note": " ".join(quality.heading()),
         "calibration": None,
     }
@@ -323,7 +316,7 @@ def _tuning(result: Any) -> View:
         ([f"{v:.4g}" for v in values], f"{-score:.4f}", tuple(values) == chosen)
         for *values, score in best.rows()
     ]
-    metric = tuning.scoring.replace("_", " ")
+    metric = metric_words(tuning.scoring)
     return {"names": names, "metric": metric, "rows": rows, "n": len(tuning.table)}
 
 

@@ -14,7 +14,7 @@ import polars as pl
 
 from tiebreak.io import neutralize_formulas
 from tiebreak.ratings.checks.pairs_report import count_text
-from tiebreak.ratings.leaderboard_table import rating_digits, short_group
+from tiebreak.ratings.leaderboard_table import ranks_text, rating_digits, short_group
 
 _NOTHING = "–"
 
@@ -83,7 +83,7 @@ def board_cells(
             lambda row: interval_text(row["lower"], row["upper"], digits),
         )
     if known("rank_best"):
-        columns["ranks"] = "Could be rank", _ranks
+        columns["ranks"] = "Could be rank", ranks_text
     if known("group"):
         columns["group"] = "Group", lambda row: short_group(row["group"] or _NOTHING)
     if known("wins"):
@@ -93,13 +93,6 @@ def board_cells(
     rows = board.iter_rows(named=True)
     cells = [[write(row) for _, write in columns.values()] for row in rows]
     return {key: head for key, (head, _) in columns.items()}, cells
-
-
-def _ranks(row: Mapping[str, Any]) -> str:
-    best, worst = row["rank_best"], row["rank_worst"]
-    if best is None or worst is None:
-        return _NOTHING
-    return str(best) if best == worst else f"{best}–{worst}"
 
 
 def _total(row: Mapping[str, Any], *names: str) -> str:

@@ -49,14 +49,8 @@ class Analysis:
 
     def take(self, rows: NDArray[Any]) -> Analysis:
         """The same for some of the votes; all items stay."""
-        return replace(
-            self,
-            left=self.left[rows],
-            right=self.right[rows],
-            outcome=self.outcome[rows],
-            weight=self.weight[rows],
-            covariates=self.covariates[rows],
-        )
+        columns = ("left", "right", "outcome", "weight", "covariates")
+        return replace(self, **{name: getattr(self, name)[rows] for name in columns})
 
     def fit(self, near: StrengthFit | None = None) -> StrengthFit:
         """Find the strengths, starting from another analysis."""
@@ -139,25 +133,21 @@ def other_choices(
     ]
 
 
+_TIES = {
+    "davidson": "by Davidson",
+    "rao-kupper": "by Rao and Kupper",
+    "half": "as half wins",
+}
+
+
 def _tie_choices(base: Analysis) -> Iterator[OtherChoice]:
     depends = "depends on how ties are counted"
     tied = base.outcome == 0
     if not tied.any() or tied.all():
         return
-    for name in ("davidson", "rao-kupper"):
-        if name != base.ties:
-            title = {"davidson": "Davidson", "rao-kupper": "Rao and Kupper"}[name]
-            yield OtherChoice(f"ties by {title}", depends, replace(base, ties=name))
-    twice = np.concatenate([np.arange(len(tied)), np.flatnonzero(tied)])
-    halves = base.take(twice)
-    outcome, weight = halves.outcome.copy(), halves.weight.copy()
-    was_tie = outcome == 0
-    weight[was_tie] *= 0.5
-    outcome[: len(tied)][tied] = -1
-    outcome[len(tied) :] = 1
-    half = replace(halves, outcome=outcome, weight=weight, ties=None)
-    if base.ties != "half":
-        yield OtherChoice("ties as half wins", depends, half)
+    for ties, name in _TIES.items():
+        if ties != base.ties:
+            yield OtherChoice(f"ties {name}", depends, replace(base, ties=ties))
     yield OtherChoice("ties left out", depends, replace(base.take(~tied), ties=None))
 
 

@@ -24,6 +24,7 @@ from scipy.special import ndtri
 from tiebreak.data.columns import factorize, readable_period
 from tiebreak.data.markup import results_html
 from tiebreak.data.threads import in_threads, one_blas_thread
+from tiebreak.io.result import plural
 from tiebreak.models.covariates import (
     check_level,
     check_row_column,
@@ -263,10 +264,10 @@ class Audit:
         }
 
     def __str__(self) -> str:
-        claims = f"{len(self.claims)} claim{'s' * (len(self.claims) != 1)}"
-        head = f"{claims} about {self.n_items} items, {self.n_votes:,}"
+        claims = plural(len(self.claims), "claim")
+        head = f"{claims} about {self.n_items} items, {self.n_votes:,} votes"
         lines = [f"- {claim.claim}: {claim.verdict}" for claim in self.claims]
-        return "\n".join([f"{head} votes", *lines, *self.notes])
+        return "\n".join([head, *lines, *self.notes])
 
     def __rich__(self) -> Group:
         """Show the table in the terminal."""
@@ -552,9 +553,8 @@ class _Job:
     ) -> UnderChoice:
         pair = min(pairs, key=lambda one: fit.claim(*one))
         middle, reach = fit.claim(*pair), self.critical * fit.error(*pair)
-        if math.isinf(reach):
-            return UnderChoice(name, holds, middle)
-        return UnderChoice(name, holds, middle, middle - reach, middle + reach)
+        ends = () if math.isinf(reach) else (middle - reach, middle + reach)
+        return UnderChoice(name, holds, middle, *ends)
 
     def _fewest(
         self, start: StrengthFit, equal: bool, pairs: Pairing, changes: Changes
@@ -584,7 +584,7 @@ class _Job:
         if removal is not None and removal.number == 0:
             return "does not hold"
         if removal is not None and removal.number <= few:
-            return f"fragile: {removal.number} vote{'s' * (removal.number > 1)}"
+            return f"fragile: {plural(removal.number, 'vote')}"
         if sure and raters is not None and raters.number == 1:
             return f"depends on one rater: {raters.members[0]}"
         if not sure or (confidence is not None and confidence < self.level):

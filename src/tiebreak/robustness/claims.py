@@ -64,6 +64,9 @@ def usual_claims(
     return first + above + leaders
 
 
+_SIGNS: dict[str, Kind] = {">": "above", "=": "equal"}
+
+
 def read_claim(text: str, names: Sequence[Any]) -> Claim:
     """Read ``A > B``, ``A = B``, ``A first`` or ``A, B, C first``; names are as given.
 
@@ -71,30 +74,24 @@ def read_claim(text: str, names: Sequence[Any]) -> Claim:
     """
     known = {str(name): name for name in names}
     stripped = text.strip()
-    kinds: tuple[tuple[str, Kind], ...] = ((">", "above"), ("=", "equal"))
-    unknown: list[str] = []
-    for sign, kind in kinds:
-        at = -1
-        while (at := stripped.find(sign, at + 1)) >= 0:
-            two = [stripped[:at].strip(), stripped[at + 1 :].strip()]
-            if all(name in known for name in two):
-                if two[0] == two[1]:
-                    raise ValueError(f"The claim {text!r} is about one item only.")
-                return Claim(kind, (known[two[0]], known[two[1]]))
-            unknown = unknown or [name for name in two if name not in known]
-    for ending in (" is first", " first", " are first"):
+    readings: list[tuple[Kind, list[str]]] = [
+        (kind, [stripped[:at].strip(), stripped[at + 1 :].strip()])
+        for sign, kind in _SIGNS.items()
+        for at in range(len(stripped))
+        if stripped[at] == sign
+    ]
+    for ending in (" is first", " are first", " first"):
         if stripped.endswith(ending):
             listed = stripped.removesuffix(ending)
-            if listed in known:
-                return Claim("first", (known[listed],))
             some = [name.strip() for name in listed.split(",")]
-            unknown = [name for name in some if name not in known]
-            if not unknown:
-                kind = "first" if len(some) == 1 else "top"
-                return Claim(kind, tuple(known[name] for name in some))
-    if unknown:
-        for name in unknown:
-            find_item(np.asarray(list(known), dtype=object), name, "In a claim, ")
+            readings += [("first", [listed]), ("top" if some[1:] else "first", some)]
+    for kind, parts in readings:
+        if known.keys() >= set(parts):
+            if len(parts) > len(set(parts)):
+                raise ValueError(f"The claim {text!r} names an item twice.")
+            return Claim(kind, tuple(known[name] for name in parts))
+    for name in readings[-1][1] if readings else ():
+        find_item(np.asarray(list(known), dtype=object), name, "In a claim, ")
     raise ValueError(
         f"The claim {text!r} was not understood; expected 'A > B', 'A = B', 'A first' "
         "or 'A, B, C first'."

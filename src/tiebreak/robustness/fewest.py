@@ -87,7 +87,7 @@ class Strengths:
     def __init__(
         self, votes: VoteCounts, link: OutcomeLink, alpha: float, weak: Floats
     ) -> None:
-        self.votes, self.link, self.alpha, self.weak = votes, link, alpha, weak
+        self.votes, self.link, self.alpha = votes, link, alpha
         self.without_priors = False  # in claims
         design: Design = ItemDesign(votes.left, votes.right, votes.n_items)
         if votes.covariates.shape[1]:
@@ -128,16 +128,10 @@ class Strengths:
         if factor is not None:
             best = chord_steps(objective.gradient, x, factor.solve, _ACCURACY)
         if best is None or not math.isfinite(objective.value(best)):
-            if factor is None or len(x) <= DENSE_LIMIT:
-                best = minimize_newton(objective, x, tol=_TOL).x
-            else:
-                best = minimize_newton(
-                    objective,
-                    x,
-                    tol=_TOL,
-                    dense=False,
-                    precondition=lambda: factor.solve,
-                ).x
+            options: dict[str, Any] = {}
+            if factor is not None and len(x) > DENSE_LIMIT:
+                options = {"dense": False, "precondition": lambda: factor.solve}
+            best = minimize_newton(objective, x, tol=_TOL, **options).x
         objective.expand(best)
         beta, t = objective.split(best)
         free_tie = t if tie is None else None
@@ -473,18 +467,14 @@ def not_found_up_to(
 
 def _sets_of(limit: Ints, number: int, most: int) -> list[Ints] | None:
     """All sets of so many changes; None: more than `most`."""
-    units = np.flatnonzero(limit)
-    ways = np.zeros(number + 1)
-    ways[0] = 1.0
-    for unit in units if len(units) <= most else []:
-        ways = np.convolve(ways, np.ones(min(number, limit[unit]) + 1))[: number + 1]
-    if len(units) > most or ways[number] > most:
-        return None
     chosen = []
-    for taken in combinations_with_replacement(units.tolist(), number):
+    units = np.flatnonzero(limit).tolist()
+    for taken in combinations_with_replacement(units, number):
         times = np.bincount(taken, minlength=len(limit))
         if (times <= limit).all():
             chosen.append(times)
+        if len(chosen) > most:
+            return None
     return chosen
 
 

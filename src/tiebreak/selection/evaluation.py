@@ -190,8 +190,7 @@ def collect(
     if len(row) == 0:
         n_test = sum(len(block.test) for block in blocks)
         raise ValueError(
-            f"Nothing is left to evaluate: each of the {n_test} test rows has an item "
-            "not seen before; train on more rows, or use unseen='prior'."
+            f"Each of the {n_test} test rows has an unseen item; try unseen='prior'."
         )
     predicted = _join([block.predicted for block in blocks])
     proba = _join([block.proba for block in blocks])
@@ -236,11 +235,8 @@ def _name_models(models: Any) -> dict[str, Any]:
     """Give models by name; one alone is called by its class."""
     if not isinstance(models, Mapping):
         return {type(models).__name__: models}
-    if not models:
-        raise ValueError("There are no models to evaluate: the dictionary is empty.")
-    for name in models:
-        if not isinstance(name, str) or not name or name == _BASELINE:
-            raise ValueError(f"Models need names other than {name!r}.")
+    if not models or _BASELINE in models:
+        raise ValueError("models must hold at least one, and none called 'baseline'.")
     return dict(models)
 
 

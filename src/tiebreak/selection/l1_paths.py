@@ -89,12 +89,7 @@ def l1_path(
     sample_weight: ArrayLike | None = None,
     cv: Any = 5,
     scoring: str | Callable[..., float] | None = None,
-    slack: Literal["pair", "item", "item-weighted"] = "pair",
-    reduction: Literal["threshold", "hull"] | None = "threshold",
-    adjacent: bool = False,
-    tol: float = 1e-6,
-    max_iter: int = 1000,
-    time_limit: float | None = None,
+    **parameters: Any,
 ) -> L1Path:
     """Follow :class:`L1Ranker` from "everything dropped" to small alpha.
 
@@ -114,8 +109,9 @@ def l1_path(
         splits a group; without groups it stratifies by grade.
     scoring : str, callable or None, default=None
         As in :func:`tune`.
-    slack, tol, max_iter, time_limit, reduction, adjacent
-        As in :class:`L1Ranker`, for each alpha.
+    **parameters
+        Those of :class:`L1Ranker` for each alpha: `slack`, `reduction`, `adjacent`,
+        `tol`, `max_iter`, `time_limit`.
 
     Returns
     -------
@@ -131,17 +127,10 @@ def l1_path(
     >>> path.n_selected[:3], path.scores.shape
     (array([0, 2, 2]), (5, 5))
     """
-    model = L1Ranker(
-        slack=slack,
-        reduction=reduction,
-        adjacent=adjacent,
-        tol=tol,
-        max_iter=max_iter,
-        time_limit=time_limit,
-    )
+    model = L1Ranker(**parameters)
     rows: dict[str, Any] = {"qid": qid, "sample_weight": sample_weight}
     largest = model.alpha_max(X, y, **rows)
-    values = _alphas(alphas, largest, n_alphas, eps, slack)
+    values = _alphas(alphas, largest, n_alphas, eps, model.slack)
     models = list(model.path(X, y, values, **rows))
     scores = scorer = None
     if cv is not None:
@@ -305,13 +294,11 @@ class L1RankerCV(L1Utility, BaseEstimator):
         """
         if self.cv is None:
             raise ValueError("L1RankerCV got cv=None; try L1Ranker.")
+        rows: dict[str, Any] = {"qid": qid, "sample_weight": sample_weight}
+        path = l1_path(X, y, **self.get_params(deep=False), **rows)
+        alpha = float(path.alphas[path.best])
         names = ("slack", "reduction", "adjacent", "tol", "max_iter", "time_limit")
         problem: dict[str, Any] = {name: getattr(self, name) for name in names}
-        options = ("n_alphas", "eps", "cv", "scoring")
-        choice: dict[str, Any] = {name: getattr(self, name) for name in options}
-        rows: dict[str, Any] = {"qid": qid, "sample_weight": sample_weight}
-        path = l1_path(X, y, self.alphas, **choice, **rows, **problem)
-        alpha = float(path.alphas[path.best])
         chosen = L1Ranker(alpha, **problem).fit(X, y, **rows)
         self._forget()
         for name, value in vars(chosen).items():

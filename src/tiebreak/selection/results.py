@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from inspect import signature
 from itertools import combinations
@@ -19,13 +20,15 @@ from sklearn.pipeline import Pipeline
 
 from tiebreak.data.columns import readable_period
 from tiebreak.data.markup import results_html, results_text
+from tiebreak.io.result import plural
 from tiebreak.metrics import comparison_accuracy
 from tiebreak.metrics.comparison_metrics import probability_scores, row_losses
+from tiebreak.metrics.scorers import metric_words
+from tiebreak.models.covariates import check_level
+from tiebreak.ratings.leaderboard_table import text_table
 
 Metric = Literal["accuracy", "log_loss", "brier", "rps"]
 METRICS: tuple[Metric, ...] = ("accuracy", "log_loss", "brier", "rps")
-_HEADINGS = {"accuracy": "accuracy", "log_loss": "log loss", "brier": "Brier"}
-_HEADINGS["rps"] = "RPS"
 _SHOWN = 20  # combinations of a search; all are in its table
 
 
@@ -58,8 +61,7 @@ class ForwardDifference:
         -------
         tuple of float
         """
-        if not 0 < level < 1:
-            raise ValueError(f"level must be between 0 and 1, got {level!r}.")
+        check_level(level)
         half = float(stdtrit(self.n_periods - 1, (1 + level) / 2)) * self.standard_error
         return self.mean - half, self.mean + half
 
@@ -115,12 +117,9 @@ class ForwardResult:
         ndarray of shape (m,)
             Its weighted mean is the number in `table`.
         """
-        if metric not in METRICS:
-            known = ", ".join(map(repr, METRICS))
-            raise ValueError(f"metric must be one of {known}, got {metric!r}.")
-        if model not in self.predicted:
-            known = ", ".join(map(repr, self.predicted))
-            raise ValueError(f"There is no model {model!r}; known are {known}.")
+        for name, known in ((metric, METRICS), (model, self.predicted)):
+            if name not in known:
+                raise ValueError(f"expected one of {', '.join(known)}; got {name!r}.")
         if metric == "accuracy":
             return (self.predicted[model] == self.outcome).astype(np.float64)
         if model not in self.proba:
@@ -176,13 +175,8 @@ class ForwardResult:
 
     def __rich__(self) -> Group:
         """Show the table in the terminal."""
-        table = Table("model")
-        for name in METRICS:
-            table.add_column(_HEADINGS[name], justify="right")
-        for model, *values in self.table.select("model", *METRICS).iter_rows():
-            numbers = ["–" if value is None else f"{value:.4f}" for value in values]
-            table.add_row(Text(model), *numbers)
-        return Group(*map(Text, self.heading()), table)
+        rows = self.table.select("model", *METRICS).iter_rows()
+        return Group(*map(Text, self.heading()), metrics_table(METRICS, rows))
 
     def _repr_html_(self) -> str:
         return results_html(self.__rich__())
@@ -202,13 +196,13 @@ class ForwardResult:
             first = readable_period(blocks["first"][0])
             last = readable_period(blocks["last"][-1])
             lines = [
-                f"{n_test:,} rows of {len(blocks)} block{'s' * (len(blocks) != 1)}, "
+                f"{n_test:,} rows of {plural(len(blocks), 'block')}, "
                 f"from {first} to {last}, each predicted from what was before its "
                 "block."
             ]
         if n_unseen:
             lines.append(
-                f"Left out: {n_unseen:,} row{'s' * (n_unseen != 1)} with an item that "
+                f"Left out: {plural(n_unseen, 'row')} with an item that "
                 "had not been seen before."
             )
         return lines
@@ -306,16 +300,13 @@ class TuneResult:
         names = self.table.columns[: self.table.columns.index("converged")]
         best = self.table.sort("place", maintain_order=True).head(_SHOWN)
         more = len(self.table) - len(best)
-        table = Table(caption=f"and {more} more combinations" if more else None)
-        for name in names:
-            number = self.table[name].dtype.is_numeric()
-            table.add_column(Text(name), justify="right" if number else "left")
+        rows = []
         for *params, score, spread, place in best.select(names).iter_rows():
             cells = ["–" if v is None else _short(v).strip("'") for v in params]
-            table.add_row(
-                *map(Text, cells), f"{score:.4f}", f"{spread:.4f}", f"{place}"
-            )
-        return Group(Text(repr(self)), table)
+            rows.append((*cells, f"{score:.4f}", f"{spread:.4f}", place))
+        texts = [k for k, n in enumerate(names) if not best[n].dtype.is_numeric()]
+        caption = f"and {more} more combinations" if more else None
+        return Group(Text(repr(self)), text_table(names, rows, texts, caption=caption))
 
     def _repr_html_(self) -> str:
         return results_html(self.__rich__())
@@ -346,6 +337,17 @@ def _column(values: list[Any]) -> list[Any]:
     if len(kinds) == 1 and kinds <= {int, float, str, bool}:
         return plain
     return [None if v is None else str(v) for v in plain]
+
+
+def metrics_table(metrics: Sequence[str], rows: Iterable[Sequence[Any]]) -> Table:
+    """Make a table for the terminal: models and their metrics."""
+    return text_table(
+        ["model", *map(metric_words, metrics)],
+        (
+            [model, *("–" if value is None else f"{value:.4f}" for value in values)]
+            for model, *values in rows
+        ),
+    )
 
 
 def _short(value: Any) -> str:

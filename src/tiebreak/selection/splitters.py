@@ -53,8 +53,7 @@ class _Splitter(BaseCrossValidator):
         column = groups if column is None else column
         if column is None:
             raise ValueError(
-                f"{kind} needs the column {name}: split(X, y, {name}={name}), or, in "
-                "scikit-learn's searches, metadata routing or groups."
+                f"{kind} needs the column {name}, as argument, as groups or by routing."
             )
         return column
 
@@ -387,8 +386,8 @@ class PeriodSplit(_Splitter):
         first = max(1, int(np.searchsorted(until, least)))
         if n_periods - first < k:
             raise ValueError(
-                f"PeriodSplit cannot make {k} test block(s) of {n_periods} period(s) "
-                f"if {min(first, n_periods)} are to train on. Lower n_splits."
+                f"PeriodSplit cannot make {k} test blocks of {n_periods} periods, of "
+                "which some are to train on."
             )
         cuts = [first]
         for block in range(1, k):

@@ -31,6 +31,7 @@ from tiebreak.data.columns import as_column, factorize
 from tiebreak.data.messages import FitWarning
 from tiebreak.losses import GradeHinge, GradeSquaredHinge, GradeTree
 from tiebreak.metrics import PairScorer, get_scorer
+from tiebreak.metrics.scorers import inner_estimator
 from tiebreak.models import RankSVM, SVMCompare, fit_path
 from tiebreak.models.base import to_outcomes
 from tiebreak.selection.results import TuneResult
@@ -145,10 +146,7 @@ def _take(model: Any, X: Any, rows: np.ndarray, train: np.ndarray) -> Any:
 
 def scored_columns(scorer: Any) -> set[str]:
     """Name the columns that a scorer takes."""
-    try:
-        known = getattr(scorer, "metadata", None) or signature(scorer).parameters
-    except (TypeError, ValueError):  # a callable that does not say
-        return set()
+    known = getattr(scorer, "metadata", None) or signature(scorer).parameters
     return set(known) & {"qid", "sample_weight"}
 
 
@@ -164,12 +162,12 @@ def _fold_rows(
     model: Any, X: Any, y: np.ndarray | None, cv: Any, qid: np.ndarray | None
 ) -> list[Fold]:
     """Row numbers of the folds; no group is on both sides."""
+    cv = 5 if cv is None else cv
     if qid is None:
         stratified = is_classifier(model) and is_pairs(X)
-        folds = check_cv(5 if cv is None else cv, y, classifier=stratified)
-        return list(folds.split(X, y))
-    if cv is None or isinstance(cv, Integral):
-        cv = QueryKFold(5 if cv is None else int(cv))
+        return list(check_cv(cv, y, classifier=stratified).split(X, y))
+    if isinstance(cv, Integral):
+        cv = QueryKFold(int(cv))
     if not hasattr(cv, "split"):
         folds = list(cv)
     elif "qid" in signature(cv.split).parameters:
@@ -184,8 +182,7 @@ def _fold_rows(
         both = np.intersect1d(group[train], group[test])
         if len(both):
             raise ValueError(
-                f"cv={cv!r} puts rows of {len(both)} group(s), such as qid "
-                f"{names[both[0]]!r}, into both training and test set. Use QueryKFold."
+                f"cv={cv!r} divides qid {names[both[0]]!r}; use QueryKFold instead."
             )
     return folds
 
@@ -281,10 +278,9 @@ def _score(fitted: Any, split: Split, scorer: Any) -> float:
 
 def _converged(fitted: Any) -> bool:
     """Whether a fit, perhaps inside a pipeline or wrapper, reached its tolerance."""
-    if hasattr(fitted, "steps"):
-        return _converged(fitted.steps[-1][1])
-    if hasattr(fitted, "ranker_"):
-        return _converged(fitted.ranker_)
+    inner = inner_estimator(fitted)
+    if inner is not None:
+        return _converged(inner)
     return bool(getattr(fitted, "converged_", True))
 
 

@@ -24,7 +24,6 @@ from scipy.special import betainc, ndtri
 
 from tiebreak.data import Comparisons, Pairs, as_pairs, check_outcomes, check_weights
 from tiebreak.data.columns import (
-    Distinct,
     Periods,
     find_distinct,
     order_periods,
@@ -131,15 +130,15 @@ def check_pairs(
     present = weight > 0
     same = pairs.left == pairs.right
     counted = present & ~same
-    whole = bool(counted.all())
-    compared = pairs if whole else pairs[counted]
+    compared = pairs[counted]
     kept = compared.compact()
-    raters = None if rater is None else _distinct_raters(rater, counted)
-    taken: Any = slice(None) if whole else counted
+    raters = None
+    if rater is not None:
+        raters = find_distinct(check_row_column(rater, "rater", n)[counted])
     columns = {} if raters is None else {"rater": raters.codes}
     if favor is not None:
-        columns["advantage"] = favor[taken]
-    votes = Comparisons(kept, outcome[taken], weight[taken], columns)
+        columns["advantage"] = favor[counted]
+    votes = Comparisons(kept, outcome[counted], weight[counted], columns)
     graph = ComparisonGraph.of(kept, votes.y, votes.weight)
     items = Named(kept.names, compared.touched())
     games = graph.wins + graph.ties + graph.losses
@@ -196,11 +195,6 @@ def _merge_items(X: Any) -> Pairs:
         table, number = pairs.table.unique()
         pairs = Pairs._of(table, number[pairs.left], number[pairs.right], None)
     return pairs
-
-
-def _distinct_raters(rater: ArrayLike, counted: NDArray[np.bool_]) -> Distinct:
-    column = check_row_column(rater, "rater", len(counted))
-    return find_distinct(column if counted.all() else column[counted])
 
 
 def _count_repeated(

@@ -16,8 +16,6 @@ import numpy as np
 import polars as pl
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from rich import box
-from rich.table import Table
 from rich.text import Text
 
 from tiebreak.data import Pairs
@@ -27,6 +25,7 @@ from tiebreak.io.result import first_of, plural
 from tiebreak.metrics import Alpha, kendall_tau_b, krippendorff_alpha
 from tiebreak.models.covariates import check_level, check_row_column
 from tiebreak.ratings.checks.check_pairs import binomial_at_most, wilson_interval
+from tiebreak.ratings.leaderboard_table import text_table
 from tiebreak.ratings.named_results import Results, check_results
 from tiebreak.ratings.strengths.bradley_terry import BradleyTerry
 from tiebreak.ratings.strengths.existence import label_components
@@ -105,24 +104,25 @@ class JudgesReport:
         """Show tables and sentences, the judges with advice first."""
         order = (pl.col("advice") == "").cast(pl.Int8)
         rows = self.table.sort(order, pl.col("votes"), descending=[False, True])
-        level = f"{self.level:.0%}"
-        shown = _table(["judge", "votes", "agreement", level, "expected", "advice"])
+        heads = ["judge", "votes", "agreement", f"{self.level:.0%}", "expected"]
+        cells = []
         for row in rows.head(_SHOWN).iter_rows(named=True):
             interval = "–"
             if row["agreement"] is not None:
                 interval = f"{100 * row['lower']:.0f}–{row['upper']:.0%}"
-            cells = [str(row["judge"]), f"{row['votes']:,}", _percent(row["agreement"])]
-            cells += [interval, _percent(row["expected"]), row["advice"]]
-            shown.add_row(*map(Text, cells))
-        yield shown
+            shares = _percent(row["agreement"]), interval, _percent(row["expected"])
+            cells.append((row["judge"], f"{row['votes']:,}", *shares, row["advice"]))
+        yield text_table([*heads, "advice"], cells, names=(0, len(heads)))
         if self.confusion is not None:
             yield Text("Against people, on the same questions:")
-            shown = _table([name.replace("_", " ") for name in self.confusion.columns])
             most = self.confusion.sort("votes", descending=True).head(_SHOWN)
-            for judge, votes, *shares in most.iter_rows():
-                cells = [str(judge), f"{votes:,}", *map(_percent, shares)]
-                shown.add_row(*map(Text, cells))
-            yield shown
+            yield text_table(
+                (name.replace("_", " ") for name in most.columns),
+                (
+                    (judge, f"{votes:,}", *map(_percent, shares))
+                    for judge, votes, *shares in most.iter_rows()
+                ),
+            )
         yield from map(Text, self._sentences())
 
     def _sentences(self) -> list[str]:
@@ -208,8 +208,7 @@ def check_judges(
     unknown = [one for one in people if one not in names]
     if unknown:
         raise ValueError(
-            f"people has {unknown[0]!r}, who is not among the {plural(n, 'judge')}: "
-            f"{_list(names)}. Give names as they are in rater."
+            f"people has {unknown[0]!r}, who is not among the judges {_list(names)}."
         )
     decided = results.outcome != 0
     table: dict[str, Any] = {"votes": np.bincount(votes.rater)}
@@ -258,6 +257,9 @@ _COLUMNS = (
 )
 
 
+_OWN = ("question", "rater")
+
+
 @dataclass(frozen=True, eq=False)
 class _Votes:
     """Votes of judges on questions, the item of the lower number left."""
@@ -286,6 +288,10 @@ class _Votes:
         value = np.where(turned, -results.outcome, results.outcome).astype(np.int64)
         return cls(names, codes, low, high, factorize(key)[0], value, turned)
 
+    def frame(self) -> pl.DataFrame:
+        names = ("rater", "question", "value", "turned")
+        return pl.DataFrame({name: getattr(self, name) for name in names})
+
     def alpha(self, level: float) -> Alpha | None:
         try:
             columns = self.question, self.rater, self.value
@@ -298,53 +304,44 @@ class _Votes:
 
     def consistency(self) -> dict[str, NDArray[Any]]:
         """Agreement with others' and with own answers to the same question."""
-        n = len(self.names)
-        own = factorize(self.question * n + self.rater)[0]
-        counts = np.zeros((own.max() + 1, 2, 3))  # by judge and question; turned; value
-        np.add.at(counts, (own, self.turned.astype(int), self.value + 1), 1)
-        rater, question = np.zeros((2, len(counts)), dtype=np.int64)
-        rater[own], question[own] = self.rater, self.question
-        repeats = _pairs(counts.sum(axis=2)).sum(axis=1)
-        repeats_equal = _pairs(counts).sum(axis=(1, 2))
-        reversals = counts[:, 0].sum(axis=1) * counts[:, 1].sum(axis=1)
-        reversals_equal = (counts[:, 0] * counts[:, 1]).sum(axis=1)
-        mine = counts.sum(axis=1)
-        all_votes = np.zeros((question.max() + 1, 3))
-        np.add.at(all_votes, question, mine)
-        others = all_votes[question] - mine
-        shared = others.sum(axis=1) > 0
-        share = others[shared] / others[shared].sum(axis=1, keepdims=True)
-        weight = mine[shared].sum(axis=1)
-        with np.errstate(invalid="ignore"):  # 0/0 is not known
-            same = np.bincount(rater[shared], (share * mine[shared]).sum(axis=1), n)
-            out: dict[str, Any] = {"same": same / np.bincount(rater[shared], weight, n)}
-            for name, count, equal in (
-                ("repeats", repeats, repeats_equal),
-                ("reversals", reversals, reversals_equal),
-            ):
-                total = np.bincount(rater, count, n)
-                out[name] = total.astype(np.int64)
-                out[f"{name}_equal"] = np.bincount(rater, equal, n) / total
-        return out
+        count = pl.len().cast(pl.Int64)
+        own, equal = count.over(*_OWN), count.over(*_OWN, "value")
+        side, side_equal = (
+            count.over(*_OWN, "turned"),
+            count.over(*_OWN, "turned", "value"),
+        )
+        others = count.over("question") - own
+        agree = (count.over("question", "value") - equal) / others
+        table = self.frame().select(
+            "rater",
+            same=pl.when(others > 0).then(agree),
+            repeats=side - 1,
+            reversals=own - side,
+            repeats_equal=side_equal - 1,
+            reversals_equal=equal - side_equal,
+        )
+        table = (
+            table.group_by("rater")
+            .agg(pl.col("same").mean(), pl.exclude("rater", "same").sum() // 2)
+            .with_columns(
+                pl.col("repeats_equal") / pl.col("repeats"),
+                pl.col("reversals_equal") / pl.col("reversals"),
+            )
+        )
+        return {column.name: column.to_numpy() for column in table.sort("rater")}
 
     def triads(self) -> dict[str, Ints]:
         """Count, by judge, triads with a majority each, and circular ones."""
         n_items, n = int(self.high.max()) + 1, len(self.names)
-        pair = (self.rater * n_items + self.low) * n_items + self.high
-        keys, cell = np.unique(pair, return_inverse=True)
-        net = np.bincount(cell, self.value)
-        keys, net = keys[net != 0], net[net != 0]
-        owner = keys // n_items**2
-        first, second = keys // n_items % n_items, keys % n_items
-        better = np.where(net < 0, first, second)
-        worse = np.where(net < 0, second, first)
         # A node is an item as a judge sees it, so that all judges are one graph.
-        nodes, ends = np.unique(
-            np.concatenate([owner * n_items + better, owner * n_items + worse]),
-            return_inverse=True,
-        )
+        first, second = (self.rater * n_items + side for side in (self.low, self.high))
+        votes = pl.DataFrame({"first": first, "second": second, "value": self.value})
+        net = votes.group_by("first", "second").agg(pl.sum("value"))
+        first, second, value = net.filter(pl.col("value") != 0).to_numpy().T
+        better, worse = np.where(value < 0, (first, second), (second, first))
+        nodes, ends = np.unique([better, worse], return_inverse=True)
         shape = (len(nodes), len(nodes))
-        beats = sp.csr_array((np.ones(len(keys)), np.split(ends, 2)), shape=shape)
+        beats = sp.csr_array((np.ones(len(value)), tuple(ends)), shape=shape)
         met = beats + beats.T
         judge = nodes // n_items
         out = {}
@@ -357,33 +354,27 @@ class _Votes:
         return out
 
     def confusion(self, human: NDArray[np.bool_]) -> pl.DataFrame:
-        of_people = np.zeros((int(self.question.max()) + 1, 3))
-        by_people = human[self.rater]
-        np.add.at(of_people, (self.question[by_people], self.value[by_people] + 1), 1)
-        rows = ~by_people & (of_people.sum(axis=1) > 0)[self.question]
-        share = of_people[self.question[rows]]
-        share /= share.sum(axis=1, keepdims=True)
-        vote, judge = self.value[rows] + 1, self.rater[rows]
-        every, tie = np.arange(len(vote)), vote == 1
-        same, tied = share[every, vote], share[:, 1]
-        cells = {
-            "same": np.where(tie, 0, same),
-            "both_tie": np.where(tie, tied, 0),
-            "judge_ties": np.where(tie, 1 - tied, 0),
-            "people_tie": np.where(tie, 0, tied),
-            "opposite": np.where(tie, 0, share[every, 2 - vote]),
+        """Compare votes with those of people on the same questions."""
+        people, tie = pl.col("human"), (pl.col("value") == 0).cast(pl.Float64)
+        n, same = people.sum().over("question"), people.sum().over("question", "value")
+        tied, decided = (people * tie).sum().over("question"), 1 - tie
+        shares = {
+            "same": decided * same / n,
+            "both_tie": tie * tied / n,
+            "judge_ties": tie * (n - tied) / n,
+            "people_tie": decided * tied / n,
+            "opposite": decided * (n - same - tied) / n,
         }
-        counts = np.bincount(judge, minlength=len(human))
-        order = np.flatnonzero(counts)
-        table: dict[str, Any] = {"judge": [self.names[k] for k in order]}
-        table["votes"] = counts[order]
-        for name, values in cells.items():
-            table[name] = _mean_by(judge, values, len(human))[order]
-        return pl.DataFrame(table)
-
-
-def _pairs(count: Floats) -> Floats:
-    return count * (count - 1) / 2
+        votes = self.frame().with_columns(human=pl.Series(human[self.rater]))
+        table = (
+            votes.with_columns(**shares, n=n)
+            .filter(~people & (pl.col("n") > 0))
+            .group_by("rater")
+            .agg(pl.len().cast(pl.Int64).alias("votes"), pl.col(*shares).mean())
+            .sort("rater")
+        )
+        judges = pl.Series("judge", [self.names[k] for k in table["rater"]])
+        return table.drop("rater").insert_column(0, judges)
 
 
 def _mean_by(code: Ints, values: NDArray[Any], n: int) -> Floats:
@@ -503,15 +494,6 @@ def _find_copies(votes: _Votes) -> list[list[Any]]:
         if len(mine) >= _ENOUGH:
             seen.setdefault(mine.tobytes(), []).append(name)
     return [judges for judges in seen.values() if len(judges) > 1]
-
-
-def _table(heads: list[str]) -> Table:
-    shown = Table(header_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
-    for head in heads:
-        justify: Any = "left" if head in ("judge", "advice") else "right"
-        wraps = head == "judge"
-        shown.add_column(head, justify=justify, no_wrap=not wraps, overflow="fold")
-    return shown
 
 
 def _percent(share: float | None) -> str:

@@ -6,8 +6,7 @@ polynomials of degree 7 around the multiples of 1/16. Their remainder is below 1
 and rounding depends on no library's exponential.
 """
 
-from __future__ import annotations
-
+from dataclasses import KW_ONLY, dataclass
 from functools import cache
 from typing import ClassVar, Literal
 
@@ -126,6 +125,7 @@ def update_elo(  # type: ignore[no-untyped-def]
                 after[i, 1, 0] = state[sides[i, 1], RATING]
 
 
+@dataclass(eq=False, repr=False)
 class Elo(SequentialRating):
     """Elo ratings, updated after every game or once per period.
 
@@ -189,6 +189,13 @@ class Elo(SequentialRating):
 
     __module__ = "tiebreak"  # where users find it
 
+    k: float | Literal["fide", "fide2014"] = 20.0
+    _: KW_ONLY
+    init: float = 1200.0
+    advantage: float | Literal["auto"] = 0.0
+    scale: float = 400.0
+    unseen: Literal["error", "prior"] = "error"
+
     _columns = COLUMNS
     _fitted_arrays: ClassVar = {"_state": "n 4"}
     _n_traced = 1
@@ -199,18 +206,6 @@ class Elo(SequentialRating):
         "scale": POSITIVE,
         "unseen": one_of("error", "prior"),
     }
-
-    def __init__(
-        self,
-        k: float | Literal["fide", "fide2014"] = 20.0,
-        *,
-        init: float = 1200.0,
-        advantage: float | Literal["auto"] = 0.0,
-        scale: float = 400.0,
-        unseen: Literal["error", "prior"] = "error",
-    ) -> None:
-        self.k, self.init, self.scale = k, init, scale
-        self.advantage, self.unseen = advantage, unseen
 
     @staticmethod
     def _new_item(settings: Settings) -> tuple[float, ...]:

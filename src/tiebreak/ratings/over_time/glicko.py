@@ -9,10 +9,8 @@ Glicko-2 is I. Deviations are in rating points in both.
 last played in, NaN before the first and without periods.
 """
 
-from __future__ import annotations
-
 import math
-from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -23,7 +21,6 @@ from tiebreak.data.parameters import (
     NOT_NEGATIVE,
     NUMBER,
     POSITIVE,
-    Values,
     one_of,
     refuse_parameter,
 )
@@ -159,24 +156,27 @@ def update_glicko(  # type: ignore[no-untyped-def]
                         after[i, side, column] = state[item, column]
 
 
+@dataclass(eq=False, repr=False)
 class DeviatingRating(SequentialRating):
     """What Glicko and Glicko-2 share."""
+
+    _: KW_ONLY
+    init: float = 1500.0
+    deviation: float = 350.0
+    max_deviation: float = 350.0
+    advantage: float | Literal["auto"] = 0.0
+    unseen: Literal["error", "prior"] = "error"
 
     _columns = COLUMNS
     _fitted_arrays: ClassVar = {"_state": "n 8: any"}
     _measures_time = True
-    _parameters: ClassVar[Mapping[str, Values]] = {
+    _parameters: ClassVar = {
         "init": NUMBER,
         "deviation": POSITIVE,
         "max_deviation": POSITIVE,
         "advantage": NUMBER | "auto",
         "unseen": one_of("error", "prior"),
     }
-
-    init: float
-    deviation: float
-    max_deviation: float
-    advantage: float | Literal["auto"]
 
     def _read_settings(self) -> Settings:
         settings = super()._read_settings()
@@ -220,6 +220,7 @@ class DeviatingRating(SequentialRating):
         return discount * SequentialRating._effective_difference(values, advantage)
 
 
+@dataclass(eq=False, repr=False)
 class Glicko(DeviatingRating):
     """Glicko ratings: every rating has a deviation, which games shrink and time grows.
 
@@ -242,12 +243,12 @@ class Glicko(DeviatingRating):
     ----------
     init, deviation : float, default=1500.0 and 350.0
         Before the first game.
-    c : float, default=15.0
-        Growth of the deviation; 0: none.
     max_deviation : float, default=350.0
         Largest deviation.
     advantage, unseen : float or "auto", and {"error", "prior"}
         As in `Elo`.
+    c : float, default=15.0
+        Growth of the deviation; 0: none.
 
     Attributes
     ----------
@@ -285,24 +286,14 @@ class Glicko(DeviatingRating):
 
     __module__ = "tiebreak"  # where users find it
 
-    _n_traced = 2
+    _: KW_ONLY
+    c: float = 15.0
 
+    _n_traced = 2
     _parameters: ClassVar = {**DeviatingRating._parameters, "c": NOT_NEGATIVE}
 
-    def __init__(
-        self,
-        *,
-        init: float = 1500.0,
-        deviation: float = 350.0,
-        c: float = 15.0,
-        max_deviation: float = 350.0,
-        advantage: float | Literal["auto"] = 0.0,
-        unseen: Literal["error", "prior"] = "error",
-    ) -> None:
-        self.init, self.advantage, self.unseen = init, advantage, unseen
-        self.deviation, self.c, self.max_deviation = deviation, c, max_deviation
 
-
+@dataclass(eq=False, repr=False)
 class Glicko2(DeviatingRating):
     """Glicko-2 ratings: deviations grow with the volatility of each item.
 
@@ -325,12 +316,12 @@ class Glicko2(DeviatingRating):
     ----------
     init, deviation : float, default=1500.0 and 350.0
         Before the first game, in rating points.
+    max_deviation, advantage, unseen : default=350.0, 0.0 and "error"
+        As in `Glicko`.
     volatility : float, default=0.06
         σ before the first game.
     tau : float, default=0.5
         How much volatilities may change; Glickman recommends 0.3 to 1.2.
-    max_deviation, advantage, unseen : default=350.0, 0.0 and "error"
-        As in `Glicko`.
 
     Attributes
     ----------
@@ -359,27 +350,15 @@ class Glicko2(DeviatingRating):
 
     __module__ = "tiebreak"  # where users find it
 
-    _n_traced = 3
+    _: KW_ONLY
+    volatility: float = 0.06
+    tau: float = 0.5
 
+    _n_traced = 3
     _parameters: ClassVar = {
         **DeviatingRating._parameters,
         **dict.fromkeys(("volatility", "tau"), POSITIVE),
     }
-
-    def __init__(
-        self,
-        *,
-        init: float = 1500.0,
-        deviation: float = 350.0,
-        volatility: float = 0.06,
-        tau: float = 0.5,
-        max_deviation: float = 350.0,
-        advantage: float | Literal["auto"] = 0.0,
-        unseen: Literal["error", "prior"] = "error",
-    ) -> None:
-        self.init, self.advantage, self.unseen = init, advantage, unseen
-        self.deviation, self.max_deviation = deviation, max_deviation
-        self.volatility, self.tau = volatility, tau
 
     @property
     def volatility_(self) -> Floats:
