@@ -144,7 +144,7 @@ def check_gram(gram: np.ndarray) -> np.ndarray:
             i, j = np.unravel_index(apart.argmax(), apart.shape)
             i += start
             raise ValueError(
-                f"a precomputed kernel must be symmetric, but K[{i}, {j}] = "
+                f"the kernel must be symmetric, but K[{i}, {j}] = "
                 f"{gram[i, j]:g} and K[{j}, {i}] = {gram[j, i]:g}."
             )
     return gram
@@ -524,16 +524,15 @@ class ItemRows:
         return self.kernel.paired(everything, everything)
 
 
-class LinearRows:
+class LinearRows(DifferenceRows):
     """The linear kernel ``X Xᵀ``; products go through X."""
 
     dtype: type = np.float64
     factor: np.ndarray | None = None
 
     def __init__(self, X: Table) -> None:
-        self.X = X
-        self.n_rows = self.capacity = X.shape[0]
-        self._diagonal = DifferenceRows(X).diagonal()
+        super().__init__(X)
+        self.X, self.capacity = X, self.n_rows
         self.full: np.ndarray | None = None
 
     def block(self, row: np.ndarray, sign: np.ndarray, dtype: type) -> np.ndarray:
@@ -550,14 +549,6 @@ class LinearRows:
     def add(self, row: np.ndarray, coef: np.ndarray, f: np.ndarray) -> None:
         """Add ``Σ coef[k] K[row[k]]`` to ``f`` in place."""
         f += self.X @ (self.X[row].T @ coef)
-
-    def product(self, coef: np.ndarray) -> np.ndarray:
-        """``K @ coef`` in double precision."""
-        return self.X @ (self.X.T @ coef)
-
-    def diagonal(self) -> np.ndarray:
-        """The diagonal of K."""
-        return self._diagonal
 
 
 def make_linear_rows(X: Table, max_bytes: float = 2e8) -> MatrixRows:

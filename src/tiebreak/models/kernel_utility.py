@@ -55,18 +55,12 @@ class KernelUtility(UtilityMixin):
         return expand_support(self, values, self.item_coef_)
 
 
-def fitted_kernel(model: Any) -> KernelFunction:
-    """Return the kernel function of a fitted model, with its ``gamma_``."""
-    if callable(model.kernel):
-        return KernelFunction(model.kernel)
-    return KernelFunction(model.kernel, model.gamma_, model.degree, model.coef0)
-
-
 def expand_support(model: Any, values: Any, coef: np.ndarray) -> np.ndarray:
     """Sum kernel functions at the support; precomputed ``values`` are theirs."""
     if not hasattr(model, "support_items_"):
         return np.asarray(values[:, model.support_] @ coef)
-    return expand_kernel(fitted_kernel(model), values, model.support_items_, coef)
+    kernel = KernelFunction(model.kernel, model.gamma_, model.degree, model.coef0)
+    return expand_kernel(kernel, values, model.support_items_, coef)
 
 
 def weigh_features(values: Any, coef: np.ndarray) -> Vector:

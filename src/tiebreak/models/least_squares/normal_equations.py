@@ -16,7 +16,7 @@ squared residual of the system of rows, or at most 1/α times that of the column
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from typing import Any
 
@@ -27,7 +27,8 @@ from scipy.linalg.blas import dsymv
 
 from tiebreak.data import Comparisons, Grades
 from tiebreak.data.messages import FitWarning, warn_user
-from tiebreak.kernels import DifferenceRows, pivoted_cholesky, upper_triangle
+from tiebreak.kernels import DifferenceRows, factor_kernel, upper_triangle
+from tiebreak.kernels.cholesky import refuse_infinite
 from tiebreak.losses import GroupLaplacian, Laplacian, PairLaplacian
 from tiebreak.losses.laplacian import mirror, weigh_squares
 from tiebreak.losses.linear_objective import back_product, forward_product
@@ -38,8 +39,6 @@ from tiebreak.models.problem import (
     dense_array,
     factor_gram,
     is_kernel,
-    refuse_diagonal,
-    refuse_infinite,
     refuse_only_ties,
     rows_of_differences,
 )
@@ -156,10 +155,7 @@ class KernelPoints:
 
     def diagonal(self) -> Floats:
         """Give the diagonal of K."""
-        diagonal = self._kernel.paired(self.code, self.code)
-        if not np.isfinite(diagonal).all():  # a power of large features
-            refuse_infinite()
-        return diagonal
+        return self._kernel.paired(self.code, self.code)
 
     def coef_of_columns(self, x: Floats) -> Floats:
         """Give the coefficients of the items, on the pivots."""
@@ -350,15 +346,13 @@ class RowForm:
     def _thin(self) -> Floats:
         """B F for a thin factor of the kernel, K ≈ F Fᵀ; shape (m, r)."""
         m = self.laplacian.n_roots
-        factor = pivoted_cholesky(
+        factor = factor_kernel(
             self.points.block,
             self.points.diagonal(),
             max_pivots=int(min(_PIVOTS, max(1, _PIVOT_BYTES // (8 * m)))),
             tol=1e-12,
             all_or_nothing=False,
         )
-        if factor.indefinite:
-            refuse_diagonal(len(factor.pivots))
         return self.laplacian.root(np.ascontiguousarray(factor.rows.T))
 
     def finish(self, solution: RidgeSolution, alpha: float) -> LeastSquaresFit:
@@ -462,12 +456,12 @@ def graded_squares(
 def _points_of_rows(model: Any, data: Grades, rows: Codes, active: Codes) -> Points:
     if is_kernel(model, "linear"):
         return LinearPoints(data.items.values)
-    gamma = None
+    items, code = KernelItems.merge(model, data.table, data.places[rows])
     if len(active) < len(rows):
-        # Resolved on the items that count, whatever others there are.
-        items, _ = KernelItems.merge(model, data.table, data.places[active])
-        gamma = None if items.function is None else items.function.gamma
-    return KernelPoints(*KernelItems.merge(model, data.table, data.places[rows], gamma))
+        # The kernel is that of the items that count, whatever others there are.
+        counted, _ = KernelItems.merge(model, data.table, data.places[active])
+        items = replace(items, function=counted.function)
+    return KernelPoints(items, code)
 
 
 def compared_squares(model: Any, data: Comparisons) -> LeastSquaresProblem:

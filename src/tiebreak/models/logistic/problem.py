@@ -24,6 +24,7 @@ from tiebreak.data import Comparisons
 from tiebreak.data.comparison_graph import count_comparisons
 from tiebreak.data.threads import one_blas_thread
 from tiebreak.kernels import ItemPairRows, ItemRows, upper_triangle
+from tiebreak.kernels.cholesky import refuse_infinite
 from tiebreak.losses import (
     ComparisonObjective,
     CovariateDesign,
@@ -43,12 +44,7 @@ from tiebreak.models.logistic.stream import (
     new_tie,
     tie_scale,
 )
-from tiebreak.models.problem import (
-    KernelFactor,
-    KernelItems,
-    incidence,
-    refuse_infinite,
-)
+from tiebreak.models.problem import KernelFactor, KernelItems, incidence
 from tiebreak.solvers import NewtonSolution, minimize_newton
 
 Vector = NDArray[np.float64]

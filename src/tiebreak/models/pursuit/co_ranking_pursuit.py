@@ -53,12 +53,6 @@ class View:
             return values
         return values[:, self.columns]
 
-    def function(self, gamma: Gamma, items: Any) -> KernelFunction:
-        """Give the kernel with a gamma, a number or one that depends on the items."""
-        return make_kernel(
-            self.kernel, gamma=gamma, degree=self.degree, coef0=self.coef0, items=items
-        )
-
 
 def read_views(
     model: Any, n_features: int, feature_names: tuple[str, ...] | None
@@ -156,7 +150,7 @@ class CoPursuitProblem:
         values = table.take(np.concatenate([scored, others]))
         unique = values.unique()[0].values
         cache_bytes = 1e6 * model.cache_size / (len(views) + 1)
-        functions = [view.function(view.gamma, view.see(unique)) for view in views]
+        functions = [make_kernel(view, view.see(unique)) for view in views]
         dictionaries = [
             KernelDictionary(
                 function, view.see(values.values), view.see(centers), cache_bytes
@@ -417,10 +411,10 @@ class CoRankingPursuit(UtilityMixin, BaseEstimator):
         total = np.zeros((table.n_items, len(views)))
         for v, view in enumerate(views):
             if len(own := np.flatnonzero(self.item_coef_[:, v])):
-                values = view.see(table.values)
+                gamma = float(self.gamma_[v])
                 total[:, v] = expand_kernel(
-                    view.function(float(self.gamma_[v]), values),
-                    values,
+                    KernelFunction(view.kernel, gamma, view.degree, view.coef0),
+                    view.see(table.values),
                     view.see(self.support_items_[own]),
                     self.item_coef_[own, v],
                 )
