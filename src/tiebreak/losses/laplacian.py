@@ -47,8 +47,6 @@ class GroupLaplacian:
     def __init__(
         self, group: Codes, weight: Floats | None = None, per_group: str = "sum"
     ) -> None:
-        if per_group not in ("sum", "mean"):
-            raise ValueError(f"per_group must be 'sum' or 'mean', got {per_group!r}.")
         n = len(group)
         self.n = self.n_roots = n
         self.group = group
@@ -89,12 +87,6 @@ class GroupLaplacian:
     def product(self, V: Floats) -> Floats:
         """Give L V in O(n k)."""
         return _scale(self.center(V), self._scale)
-
-    def quadratic(self, V: Any) -> Any:
-        """Give VᵀLV."""
-        if V.ndim == 1:
-            return self.quadratic(V[:, None])[0, 0]
-        return self.form(V, np.zeros(self.n))[0]
 
     def form(self, V: Any, c: Floats) -> tuple[Any, Floats, Floats]:
         """VᵀLV, Vᵀc, and the diagonal before centering."""
@@ -204,20 +196,17 @@ class PairLaplacian:
         """Give L V."""
         return np.asarray(self._L @ V)
 
-    def quadratic(self, V: Any) -> Any:
-        """Give VᵀLV."""
-        if sp.issparse(V):
-            return (V.T @ (self._L @ V)).toarray()
-        if self.n_roots <= self.n:
-            rooted = self.root(V)
-            return rooted.T @ rooted
-        form = V.T @ self.product(V)
-        return 0.5 * (form + form.T)
-
     def form(self, V: Any, c: Floats) -> tuple[Any, Floats, Floats]:
         """Give VᵀLV, Vᵀc, and the diagonal if rows had nothing in common."""
-        size = weigh_squares(V, self.diagonal())
-        return self.quadratic(V), back_product(V, c), size
+        if sp.issparse(V):
+            form = (V.T @ (self._L @ V)).toarray()
+        elif self.n_roots <= self.n:
+            rooted = self.root(V)
+            form = rooted.T @ rooted
+        else:
+            half = V.T @ self.product(V)
+            form = 0.5 * (half + half.T)
+        return form, back_product(V, c), weigh_squares(V, self.diagonal())
 
     def diagonal(self) -> Floats:
         """Give the diagonal of L, shape (n,)."""

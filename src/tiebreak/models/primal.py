@@ -7,7 +7,7 @@ of grades to the bundle method. Both give a relative duality gap.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -66,7 +66,7 @@ def solve_primal(
     return solution
 
 
-def check_solution(model: Any, solution: PrimalSolution, learned: bool) -> None:
+def check_solution(model: Any, solution: Any, learned: bool) -> None:
     """Warn of a gap above the tolerance, or of equal utilities."""
     if not learned:
         warn_flat(
@@ -87,8 +87,8 @@ def minimize_smooth(
     )
     if solution.converged and not solution.x.any():
         # For a small C zero is within the tolerance, but it puts nothing in order.
-        return minimize_truncated(objective, start, tol=0.0, max_iter=1)
-    return solution
+        solution = minimize_truncated(objective, start, tol=0.0, max_iter=1)
+    return replace(solution, converged=solution.gap <= model.tol)
 
 
 def _solve_smooth(
@@ -97,9 +97,9 @@ def _solve_smooth(
     objective = LinearObjective(A, loss, C)
     start = np.zeros(A.shape[1]) if last is None else last.x
     best = minimize_smooth(model, objective, start)
-    row_coef, converged = -C * objective.in_utility, best.gap <= model.tol
+    row_coef = -C * objective.in_utility
     return PrimalSolution(
-        best.x, best.value, best.gap, best.n_iter, converged, row_coef, "newton"
+        best.x, best.value, best.gap, best.n_iter, best.converged, row_coef, "newton"
     )
 
 

@@ -245,9 +245,7 @@ class ColumnForm:
         c = self.laplacian.root_transpose(self.target)
         H, h, size = self.laplacian.form(self.A, c)
         limit = _CONSTANT_SPARSE if sp.issparse(self.A) else CONSTANT
-        # What rounding leaves of features that are constant inside groups is no signal.
-        self.constant = constant = H.diagonal() <= limit**2 * size
-        H[constant], H[:, constant], h[constant] = 0.0, 0.0, 0.0
+        self.constant = drop_constant(H, h, size, limit)
         return RidgeSystem(H, h)
 
     def by_products(self, alpha: float, tol: float, max_iter: int) -> LeastSquaresFit:
@@ -295,6 +293,15 @@ class ColumnForm:
         """Give the coefficients of features or items, times `scale`."""
         assert fit.x is not None
         return self.points.coef_of_columns(scale * fit.x)
+
+
+def drop_constant(
+    H: Floats, h: Floats, size: Floats, limit: float = CONSTANT
+) -> NDArray[np.bool_]:
+    """Remove what rounding leaves of features that are constant inside groups."""
+    constant = H.diagonal() <= limit**2 * size
+    H[constant], H[:, constant], h[constant] = 0.0, 0.0, 0.0
+    return constant
 
 
 class RowForm:

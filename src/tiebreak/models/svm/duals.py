@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tiebreak.data import ItemTable
+from tiebreak.losses import ListedSquaredHinge
 from tiebreak.models.base import certificate, clones_along, warn_flat, warn_gap
 from tiebreak.models.kernel_utility import expand_kernel
 from tiebreak.models.primal import PrimalSolution, solve_primal
@@ -59,6 +60,17 @@ def list_terms(terms: list[Term]) -> tuple[Codes, Codes, Floats, Floats, Floats]
     weight = np.concatenate([w[rows] for w, rows in zip(weights, used, strict=True)])
     cell = np.repeat(kinds, sizes) * len(weights[0]) + row
     return cell, row, weight, np.repeat(signs, sizes), np.repeat(labels, sizes)
+
+
+def list_hinges(
+    problem: CellProblem, ties: str
+) -> tuple[ListedSquaredHinge, Codes, Floats]:
+    """Return the squared hinge of decided pairs, and cell and sign of its terms."""
+    assert problem.ends is not None
+    cell, row, weight, sign, _ = list_terms(order_terms(problem.weight, ties))
+    left, right = (end[row] for end in problem.ends)
+    better, worse = np.where(sign > 0, [right, left], [left, right])
+    return ListedSquaredHinge(better, worse, weight, problem.items.n_items), cell, sign
 
 
 def order_dual(problem: CellProblem, C: float, ties: str = "ignore") -> Dual:

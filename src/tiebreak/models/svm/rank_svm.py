@@ -17,7 +17,7 @@ from sklearn.utils import check_random_state
 from tiebreak.data import Comparisons, Grades, Pairs, read_data
 from tiebreak.data.jit import njit
 from tiebreak.data.parameters import COUNT, POSITIVE, check_parameters, one_of
-from tiebreak.losses import GradeHinge, GradeSquaredHinge, GradeTree, ListedSquaredHinge
+from tiebreak.losses import GradeHinge, GradeSquaredHinge, GradeTree
 from tiebreak.models.kernel_utility import KernelUtility
 from tiebreak.models.primal import solve_primal
 from tiebreak.models.problem import (
@@ -197,16 +197,12 @@ class RankSVM(KernelUtility, BaseEstimator):
 
     def _solve_squared(self, problem: CellProblem, last: Any) -> duals.Fitted:
         """Minimize the squared hinge over decided pairs."""
-        assert problem.ends is not None
-        terms = duals.order_terms(problem.weight, self.ties)
-        cell, row, weight, sign, _ = duals.list_terms(terms)
-        left, right = (end[row] for end in problem.ends)
-        better, worse = np.where(sign > 0, [right, left], [left, right])
-        loss = ListedSquaredHinge(better, worse, weight, problem.items.n_items)
+        loss, cell, sign = duals.list_hinges(problem, self.ties)
         A = problem.items.design
         solution = solve_primal(self, A, loss, self.C, last)
         u = A @ solution.x
-        push = 2.0 * self.C * weight * np.maximum(0.0, 1.0 - (u[better] - u[worse]))
+        short = np.maximum(0.0, 1.0 - (u[loss.better] - u[loss.worse]))
+        push = 2.0 * self.C * loss.weight * short
         of_cells = np.bincount(cell, sign * push, problem.weight.size)
         coef = problem.share @ of_cells
         return duals.keep_primal(solution, problem, problem.rows, coef), solution
