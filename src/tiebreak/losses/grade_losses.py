@@ -21,7 +21,6 @@ sum of w_j u_j over both,
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -151,22 +150,11 @@ class SmoothedHinge:
             self.dual_sum += sign * margin * loss.slack / self.width
         return value, gradient
 
-    def hessian_product(self, v: Floats) -> Floats:
-        """H v at the last expanded point."""
-        return self._curvature(lambda loss: loss.hessian_product(v))
-
-    def hessian_diagonal(self) -> Floats:
-        """Diagonal of H at the last expanded point."""
-        return self._curvature(lambda loss: loss.hessian_diagonal())
-
-    def sketch(self, A: Any, n_rows: int) -> Floats:
+    def sketch(self, A: Any) -> Floats:
         """Give AᵀHA; of some rows it would be indefinite."""
-        return self._curvature(lambda loss: loss.sketch(A, len(A)))
-
-    def _curvature(self, of: Callable[[GradeSquaredHinge], Floats]) -> Floats:
         (wide, *_), (narrow, *_) = self._parts
         scale = self.slope**2 / (2.0 * self.width)
-        return scale * (of(wide) - of(narrow))
+        return scale * (wide.sketch(A, len(A)) - narrow.sketch(A, len(A)))
 
 
 Codes = NDArray[np.int64]

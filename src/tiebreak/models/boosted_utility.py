@@ -111,7 +111,7 @@ def best_tie(
         local = link.expand(d, t, counts)
         step = -local.tie_gradient / max(local.tie_curvature, 1e-300)
         # At most one, and for the cumulative link half the way to the end at zero.
-        low = -0.5 * t if link.name == "cumulative" else -1.0
+        low = -0.5 * t if link.cumulative else -1.0
         t += min(max(step, low), 1.0)
         if abs(step) <= tol:
             break

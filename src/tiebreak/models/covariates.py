@@ -31,9 +31,8 @@ from tiebreak.data.items import within_bounds
 from tiebreak.data.messages import list_rows
 from tiebreak.data.parameters import LARGEST
 from tiebreak.data.validation import as_numbers
-from tiebreak.losses import OutcomeLink
+from tiebreak.losses import ItemDesign, OutcomeLink
 from tiebreak.models.base import UtilityMixin, accuracy, outcome_scores
-from tiebreak.models.problem import incidence
 from tiebreak.solvers.linear_program import LinearProgram
 
 Floats = NDArray[np.float64]
@@ -385,7 +384,7 @@ def _constraints(counts: ComparisonCounts, n_items: int) -> tuple[sp.csr_array, 
     scaled = counts.covariates / np.where(scale > 0, scale, 1.0)
     parts = [sp.csr_array(-scaled)]
     if n_items:
-        parts.insert(0, incidence(counts.left, counts.right, n_items))
+        parts.insert(0, ItemDesign(counts.left, counts.right, n_items).matrix())
     d = sp.csr_array(sp.hstack(parts, format="csr"))
     left, tie, right = (counts.counts > 0).T
     blocks = []

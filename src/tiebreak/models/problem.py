@@ -275,13 +275,6 @@ def dense_array(values: Any) -> Floats:
     return np.asarray(values.toarray() if sp.issparse(values) else values)
 
 
-def incidence(left: Codes, right: Codes, n: int) -> sp.csr_array:
-    """Give the (m, n) matrix from utilities to differences, right minus left."""
-    m = len(left)
-    places = np.tile(np.arange(m), 2), np.concatenate([right, left])
-    return sp.csr_array((np.repeat([1.0, -1.0], m), places), shape=(m, n))
-
-
 def support(rows: Codes, coef: Floats) -> dict[str, Any]:
     """Return the nonzero coefficients, and their places in ``rows``."""
     used = np.flatnonzero(coef)

@@ -32,7 +32,7 @@ from tiebreak.data.outcome import OUTCOMES
 from tiebreak.data.parameters import COUNT, POSITIVE, check_parameters, one_of
 from tiebreak.data.validation import check_features
 from tiebreak.kernels.functions import Gamma, Kernel
-from tiebreak.losses import LINKS, OutcomeLink
+from tiebreak.losses import LINKS, ItemDesign, OutcomeLink
 from tiebreak.losses.comparison_covariance import (
     LARGEST_COVARIANCE,
     posterior_covariance,
@@ -54,7 +54,7 @@ from tiebreak.models.logistic.stream import (
     follow,
     new_tie,
 )
-from tiebreak.models.problem import incidence, is_kernel
+from tiebreak.models.problem import is_kernel
 from tiebreak.solvers import NewtonSolution
 
 Vector = NDArray[np.float64]
@@ -496,7 +496,7 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
         more: Any = 0.0
         if self._by_name:
             place = self._places_of_names(self._names_of(pairs))
-            rows = incidence(place[left], place[right], len(self.items_))
+            rows = ItemDesign(place[left], place[right], len(self.items_)).matrix()
         else:
             table = self._table_of(pairs)
             check_features(self, table)
@@ -508,7 +508,7 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
                 number = {v: i for i, v in enumerate(plain_values(self.effect_names_))}
                 names = plain_values(pairs.names)
                 place = np.array([number.get(v, n_known) for v in names])
-            own = incidence(place[left], place[right], n_known + 1)
+            own = ItemDesign(place[left], place[right], n_known + 1).matrix()
             rows = sp.hstack([sp.csr_array(rows), own[:, :n_known]], format="csr")
             unseen = (place[left] == n_known).astype(float) + (place[right] == n_known)
             prior = 1.0 / (2.0 * float(self.identity or np.inf))

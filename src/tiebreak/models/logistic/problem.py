@@ -44,7 +44,7 @@ from tiebreak.models.logistic.stream import (
     new_tie,
     tie_scale,
 )
-from tiebreak.models.problem import KernelFactor, KernelItems, incidence
+from tiebreak.models.problem import KernelFactor, KernelItems
 from tiebreak.solvers import NewtonSolution, minimize_newton
 
 Vector = NDArray[np.float64]
@@ -89,7 +89,7 @@ class KernelObjective:
         if isinstance(rows, ItemPairRows):
             self._D: Any = sp.eye_array(m, format="csr")
         else:
-            self._D = incidence(left, right, self.n)
+            self._D = ItemDesign(left, right, self.n).matrix()
         self._n_products = 0
         self._inverse: Any = None
 
@@ -337,7 +337,7 @@ class LogisticProblem:
         state[WEIGHT, :-1] = self._touching()
         state[:, -1] = new_tie(self.link, self.totals)
         if self.objective.tie is None:
-            scale = tie_scale(self.link.name == "cumulative", t)
+            scale = tie_scale(self.link.cumulative, t)
             curvature = self.objective.local.tie_curvature * scale
             state[:, -1] = t, t, curvature, self.totals.sum()
         return state

@@ -26,7 +26,7 @@ from tiebreak.models.base import UtilityMixin
 from tiebreak.models.kernel_utility import expand_kernel
 from tiebreak.models.problem import distinct_rows, rows_of_differences, touched
 from tiebreak.models.pursuit.problem import (
-    GroupForm,
+    LaplacianForm,
     centered_targets,
     group_laplacian,
     validation_errors,
@@ -133,13 +133,13 @@ class CoPursuitProblem:
         others = np.flatnonzero(np.isnan(data.y) & (data.weight > 0))
         laplacian = group_laplacian(data, scored, model.per_group)
         unit, s = centered_targets(laplacian, data.y[scored])
-        root, form = laplacian.root(s), GroupForm(laplacian)
+        root, form = laplacian.root(s), LaplacianForm(laplacian)
         agreement, at_others = form, slice(0, len(scored))
         nu = 1.0 if isinstance(model.nu, str) else float(model.nu)
         if len(others):
             at_others = slice(len(scored), None)
             unscored = group_laplacian(data, others, model.per_group)
-            agreement = GroupForm(unscored)
+            agreement = LaplacianForm(unscored)
             if isinstance(model.nu, str):
                 # Traces are twice the summed weights of pairs.
                 pairs = float(unscored.diagonal().sum())

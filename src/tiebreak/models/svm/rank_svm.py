@@ -17,7 +17,7 @@ from sklearn.utils import check_random_state
 from tiebreak.data import Comparisons, Grades, Pairs, read_data
 from tiebreak.data.jit import njit
 from tiebreak.data.parameters import COUNT, POSITIVE, check_parameters, one_of
-from tiebreak.losses import GradeHinge, GradeSquaredHinge, GradeTree
+from tiebreak.losses import GradeHinge, GradeSquaredHinge, GradeTree, ItemDesign
 from tiebreak.models.kernel_utility import KernelUtility
 from tiebreak.models.primal import solve_primal
 from tiebreak.models.problem import (
@@ -25,7 +25,6 @@ from tiebreak.models.problem import (
     GradedProblem,
     build_grade_tree,
     graded_problem,
-    incidence,
     pair_problem,
     refuse_only_ties,
 )
@@ -219,7 +218,7 @@ class RankSVM(KernelUtility, BaseEstimator):
         pairs = Pairs(data.table, data.places[left], data.places[right])
         m, n = len(outcome), len(data)
         problem = pair_problem(self, Comparisons(pairs, outcome, weight, rows=left))
-        share = sp.csr_array(incidence(left, right, n).T @ problem.share)
+        share = sp.csr_array(ItemDesign(left, right, n).matrix().T @ problem.share)
         return replace(problem, data=data, share=share, rows=np.arange(n), n_pairs=m)
 
 
