@@ -136,7 +136,7 @@ class GradePotentials:
     """Potentials of items over all pairs of different grades within groups."""
 
     def __init__(self, tree: GradeTree, item: Codes, n_items: int) -> None:
-        self.n_items = n_items
+        self.n_items, self.n_pairs = n_items, tree.n_pairs
         self._item = item[tree.rows]
         self._weight, self._square = tree.weight, tree.weight**2
         self._log_weight = np.log(tree.weight)
@@ -228,6 +228,7 @@ class ListedPotentials:
         self, better: Codes, worse: Codes, weight: Floats, n_items: int
     ) -> None:
         self.better, self.worse, self.n_items = better, worse, n_items
+        self.n_pairs = len(better)
         self._log_weight = np.log(weight)
 
     def expand(self, u: Floats) -> tuple[float, Floats]:

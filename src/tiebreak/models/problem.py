@@ -72,8 +72,9 @@ class KernelFactor:
 class KernelItems:
     """The N distinct training items, and the kernel between them."""
 
-    table: ItemTable | None  # their features; None: names alone, or kernel values
-    function: KernelFunction | None  # None: names alone, or kernel values
+    # Features and kernel of the items; None: names alone, or kernel values.
+    table: Any
+    function: Any
     gram: Floats | None  # the kernel values, if precomputed
     # (N,) row of each in the table that was read, of equal ones the first
     places: Codes
@@ -135,7 +136,6 @@ class KernelItems:
         """The kernel between the items, which must have features."""
         if self.gram is not None:
             return GramKernel(self.gram)
-        assert self.function is not None and self.table is not None
         return FunctionKernel(self.function, self.table.values)
 
     @cached_property
@@ -155,7 +155,6 @@ class KernelItems:
 
     def thin_factor(self, max_pivots: int, tol: float) -> KernelFactor | None:
         """Factor the kernel from few rows, if these are enough."""
-        assert self.function is not None and self.table is not None
         kernel, diagonal = self.kernel, self.function.diagonal(self.table.values)
         factor = factor_kernel(
             lambda index: kernel.block(index, np.float64),
@@ -208,7 +207,6 @@ class KernelItems:
             of_rows = np.zeros(self.n_rows)
             of_rows[self.places] = a
             return {"item_coef_": of_rows}
-        assert self.table is not None and self.function is not None
         needed = np.flatnonzero(a)
         return {
             "item_coef_": a[needed],

@@ -265,21 +265,6 @@ def test_what_rounding_does_not_allow_ends_without_a_long_search(rng):
     assert solution.gap < 1e-6
 
 
-@pytest.mark.parametrize("order", [[0, 2, 1], [1, 1, 2], [0, 0, 2], [0, 1, 1]])
-def test_blocks_that_are_not_in_order_are_refused(order):
-    one = np.ones(3)
-    with pytest.raises(ValueError, match=r"ascend from 0 to 2, without a gap"):
-        DualQP.blocks(one, -one, one, np.arange(3), np.array(order), np.ones((3, 1)))
-
-
-def test_bounds_that_exclude_zero_are_refused():
-    one, place = np.ones(2), np.zeros(2, dtype=int)
-    with pytest.raises(ValueError, match="lower <= 0 <= upper"):
-        DualQP.blocks(one, 0.5 * one, one, place, place, np.ones((1, 1)))
-    with pytest.raises(ValueError, match="lower <= 0 <= upper"):
-        DualQP.blocks(one, -one, -0.5 * one, place, place, np.ones((1, 1)))
-
-
 @given(st.data())
 def test_levels_are_the_middle_of_what_is_best(data):
     """Every kink is tried; the loss is convex, so the best ones bound an interval."""

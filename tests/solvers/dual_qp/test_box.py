@@ -255,12 +255,6 @@ def test_tolerance_follows_tiny_bounds(rng):
     assert np.abs(found[0]).max() > 0.1
 
 
-def test_bounds_must_contain_zero():
-    one = np.ones(1)
-    with pytest.raises(ValueError, match="lower <= 0 <= upper"):
-        DualQP.box(one, one, 2 * one, np.zeros(1, dtype=int), one, balanced=False)
-
-
 def test_factor_rows_are_used_by_the_interior_point(rng):
     Z, q = random_problem(rng, 600, p=3, C=1e4, balanced=True)
     rows = make_rows(DifferenceRows(Z))

@@ -248,7 +248,6 @@ class LogisticProblem:
         items = self.items
         if items.is_linear or items.gram is not None or items.n_items <= _FEW_ITEMS:
             return False
-        assert items.function is not None
         smaller = min(items.n_items, len(self.left))
         # Without a theorem only a factor says that the kernel has a norm.
         if not items.function.is_definite or smaller > _LARGEST_KERNEL:

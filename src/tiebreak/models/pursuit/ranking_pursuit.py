@@ -81,7 +81,6 @@ class KernelPursuit(UtilityMixin):
         if items.gram is not None:
             columns = MatrixDictionary(items.gram)
         else:
-            assert items.function is not None and items.table is not None
             values, memory = items.table.values, 1e6 * self.cache_size
             columns = KernelDictionary(items.function, values, values, memory)
         path = pursue(

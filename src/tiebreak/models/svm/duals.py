@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tiebreak.data import ItemTable
+from tiebreak.data.parameters import COUNT, POSITIVE
 from tiebreak.losses import ListedSquaredHinge
 from tiebreak.models.base import certificate, clones_along, warn_flat, warn_gap
 from tiebreak.models.kernel_utility import expand_kernel
@@ -25,6 +26,11 @@ from tiebreak.solvers import DualQP, DualSolution, solve_dual_qp
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
+# Ranges of the parameters of machines that are solved in the dual.
+DUAL_PARAMETERS = {
+    **dict.fromkeys(("C", "tol", "cache_size"), POSITIVE),
+    "max_iter": COUNT,
+}
 Fitted = tuple[dict[str, Any], Any]  # attributes, and a warm start for another C
 Model = TypeVar("Model")
 # Kind of comparisons, weights of all rows, sign, and label of the linear term.

@@ -296,7 +296,6 @@ def solve_soft_lp(
     q, balanced = dual.qp, dual.qp.balanced
     gram = items.gram
     if gram is None:
-        assert items.function is not None and items.table is not None
         gram = items.function.block(items.table.values, items.table.values)
     D = gram[problem.ends[1]] - gram[problem.ends[0]]
     # The solver takes entries of 1e-9 for zero: rows of size 1 have the same solution.

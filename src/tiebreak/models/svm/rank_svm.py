@@ -16,7 +16,7 @@ from sklearn.utils import check_random_state
 
 from tiebreak.data import Comparisons, Grades, Pairs, read_data
 from tiebreak.data.jit import njit
-from tiebreak.data.parameters import COUNT, POSITIVE, check_parameters, one_of
+from tiebreak.data.parameters import COUNT, check_parameters, one_of
 from tiebreak.losses import GradeHinge, GradeSquaredHinge, GradeTree, ItemDesign
 from tiebreak.models.kernel_utility import KernelUtility
 from tiebreak.models.primal import solve_primal
@@ -126,8 +126,7 @@ class RankSVM(KernelUtility, BaseEstimator):
     cache_size: float = 200
 
     _parameters: ClassVar = {
-        **dict.fromkeys(("C", "tol", "cache_size"), POSITIVE),
-        "max_iter": COUNT,
+        **duals.DUAL_PARAMETERS,
         "loss": one_of("hinge", "squared_hinge"),
         "ties": one_of("ignore", "both"),
         "per_group": one_of("sum", "mean"),
