@@ -396,9 +396,10 @@ class CachedRows:
 
         def fill_part(rows: slice) -> None:
             for start in range(rows.start, self.n_rows, _PART):
-                columns = every[start : start + _PART]
-                block = source.between(every[rows], columns)
-                write_both_sides(self._table, rows.start, start, block)
+                columns = slice(start, start + _PART)
+                block = source.between(every[rows], every[columns])
+                self._table[rows, columns] = block
+                self._table[columns, rows] = block.T
 
         in_threads(fill_part, chunks(self.n_rows, _PART_ROWS))
         self._slot_of[:] = self._row_in[:] = every
@@ -473,19 +474,6 @@ def add_rows_and_sizes(table, slots, coef, f, size):  # type: ignore[no-untyped-
             term = c * row[t]
             f[t] += term
             size[t] += abs(term)
-
-
-@njit(cache=True, nogil=True)
-def write_both_sides(table, first, start, block):  # type: ignore[no-untyped-def]
-    """Write a block at row ``first`` and column ``start``, and mirrored."""
-    n, m = block.shape
-    for i in range(n):
-        for j in range(m):
-            table[first + i, start + j] = block[i, j]
-    for j in range(m):
-        out = table[start + j, first : first + n]
-        for i in range(n):
-            out[i] = block[i, j]
 
 
 class ItemRows:

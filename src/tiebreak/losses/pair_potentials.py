@@ -32,17 +32,6 @@ NEW_RUN, NEW_GROUP = 1, 2
 
 
 @njit(cache=True, nogil=True)
-def fill_utilities(s: Floats, u: Floats, item: Codes) -> tuple[float, float]:
-    """Write the utilities of all slots; return the smallest and the largest."""
-    low, high = np.inf, -np.inf
-    for i in range(len(item)):
-        s[i] = u[item[i]]
-        low = min(low, s[i])
-        high = max(high, s[i])
-    return low, high
-
-
-@njit(cache=True, nogil=True)
 def add_shares(
     as_better: Floats,
     as_worse: Floats,
@@ -147,7 +136,6 @@ class GradePotentials:
         self._step = np.zeros(len(self._item) + 1, dtype=np.int8)
         self._step[self._runs] = NEW_RUN
         self._step[tree.starts] = NEW_GROUP
-        self._s = np.empty(len(self._item))
         self._powers: tuple[Floats, Floats] | None = None
 
     def expand(self, u: Floats) -> tuple[float, Floats]:
@@ -157,7 +145,8 @@ class GradePotentials:
 
     def shares(self, u: Floats) -> tuple[float, Floats, Floats]:
         """Give ln of the loss, and the share of each item on each side."""
-        low, high = fill_utilities(self._s, u, self._item)
+        self._s = u[self._item]
+        low, high = float(self._s.min()), float(self._s.max())
         if 0.5 * (high - low) + self._largest_log > SAFE_POWER:
             return self._relative_shares()
         up = self._weight * np.exp(self._s - 0.5 * (low + high))

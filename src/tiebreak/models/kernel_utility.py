@@ -19,7 +19,6 @@ from tiebreak.models.base import UtilityMixin
 Vector = NDArray[np.float64]
 
 _CHUNK = 2048
-_ALL = [slice(None)]
 
 
 @dataclass(eq=False, repr=False)
@@ -75,7 +74,7 @@ def weigh_features(values: Any, coef: np.ndarray) -> Vector:
     def fill(rows: slice) -> None:
         weigh_rows(values[rows], coef, out[rows])
 
-    in_threads(fill, chunks(len(values), 100_000) if len(values) > _CHUNK else _ALL)
+    in_threads(fill, chunks(len(values), 100_000, len(coef)))
     return out
 
 

@@ -297,9 +297,8 @@ def _solve_squares(model: RankRLS, summary: Summary) -> dict[str, Any]:
         solution = RidgeSystem(H, h).solve(alpha)
         x = solution.x
         value = max(square - float(x @ (2.0 * h - H @ x)), 0.0) + alpha * float(x @ x)
-    gap, n_iter = solution.residual / (alpha * value), solution.n_iter
-    how = solution.method, solution.n_dropped, not x.any()
-    fit = LeastSquaresFit(x, np.zeros(0), value, gap, n_iter, *how)
+    gap = solution.residual / (alpha * value)
+    fit = LeastSquaresFit(solution, np.zeros(0), value, gap, not x.any())
     n_pairs = summary.sum("n_pairs")
     return {**fit.fitted(model), "coef_": x, "objective_": value, "n_pairs_": n_pairs}
 

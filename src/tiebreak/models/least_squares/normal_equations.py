@@ -191,36 +191,34 @@ _CONSTANT_SPARSE = 1e-7
 class LeastSquaresFit:
     """A solution of the problem; `n_dropped` directions are hidden by rounding."""
 
-    x: Floats | None  # weights of the columns of the design, if these were solved for
+    solution: RidgeSolution  # of the linear system
     b: Floats  # (m,), coefficients of the rows of the root
     value: float  # value of the objective
     gap: float  # duality gap, relative to it
-    n_iter: int  # number of iterations
-    method: str  # name of the solver
-    n_dropped: int
     idle: bool  # whether all compared points have the same utility
 
     def fitted(self, model: Any) -> dict[str, Any]:
         """Return the certificate attributes, and warn."""
-        converged = self.method != "cg" or self.gap <= model.tol
+        solution = self.solution
+        converged = solution.method != "cg" or self.gap <= model.tol
         if self.idle:
             warn_flat(
                 model,
                 "no feature has to do with the differences of grades in a group, or "
                 "features are too small for floating-point numbers",
             )
-        elif self.n_dropped:
+        elif solution.n_dropped:
             warn_user(
                 f"alpha={model.alpha:g} is lost in rounding, which leaves "
-                f"{self.n_dropped} direction(s) open. Try a larger alpha.",
+                f"{solution.n_dropped} direction(s) open. Try a larger alpha.",
                 FitWarning,
             )
         if not converged:
-            warn_gap(model, self.n_iter, self.gap)
+            warn_gap(model, solution.n_iter, self.gap)
         return {
             "gap_": self.gap,
-            "n_iter_": self.n_iter,
-            "solver_": self.method,
+            "n_iter_": solution.n_iter,
+            "solver_": solution.method,
             "converged_": converged,
         }
 
@@ -278,21 +276,12 @@ class ColumnForm:
         x = solution.x
         rest = self.target - self.laplacian.root(forward_product(self.A, x))
         value = float(rest @ rest) + alpha * float(x @ x)
-        return LeastSquaresFit(
-            x,
-            rest / alpha,
-            value,
-            solution.residual / (alpha * value),
-            solution.n_iter,
-            solution.method,
-            solution.n_dropped,
-            not x.any(),
-        )
+        gap = solution.residual / (alpha * value)
+        return LeastSquaresFit(solution, rest / alpha, value, gap, not x.any())
 
     def coefficients(self, fit: LeastSquaresFit, scale: float) -> Floats:
         """Give the coefficients of features or items, times `scale`."""
-        assert fit.x is not None
-        return self.points.coef_of_columns(scale * fit.x)
+        return self.points.coef_of_columns(scale * fit.solution.x)
 
 
 def drop_constant(
@@ -373,16 +362,8 @@ class RowForm:
         # Kernel values are centered after they were computed, and lose digits to it.
         limit = 0.0 if isinstance(self.points, LinearPoints) else CONSTANT
         idle = bool(trace <= limit * self._size)
-        return LeastSquaresFit(
-            None,
-            0.0 * b if idle else b,
-            value,
-            solution.residual / value,
-            solution.n_iter,
-            solution.method,
-            solution.n_dropped,
-            idle,
-        )
+        gap = solution.residual / value
+        return LeastSquaresFit(solution, 0.0 * b if idle else b, value, gap, idle)
 
     def coefficients(self, fit: LeastSquaresFit, scale: float) -> Floats:
         """Give the coefficients of features or items, times `scale`."""

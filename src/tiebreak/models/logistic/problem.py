@@ -269,7 +269,7 @@ class LogisticProblem:
         values = values if code is None else values[code]
         if len(self.left) < values.shape[0]:
             # Fewer comparisons than items: their differences are the smaller table.
-            return CovariateDesign(_differences(values, self.left, self.right))
+            return CovariateDesign(values[self.left] - values[self.right])
         return FeatureDesign(values, self.left, self.right)
 
     @property
@@ -353,32 +353,6 @@ class LogisticProblem:
             return met
         has_deviations = self.objective.n_coef > self.n_features
         per_item: Any = np.bincount(self.code, met) if has_deviations else met
-        of_features = np.minimum(
-            _weigh_present(table.values, per_item), self.totals.sum()
-        )
+        present = np.asarray((table.values != 0).T @ per_item)
+        of_features = np.minimum(present, self.totals.sum())
         return np.append(of_features, met if has_deviations else [])
-
-
-_ROWS = 64  # at a time: large tables that live for a moment cost more than sums
-
-
-def _differences(values: Any, left: Codes, right: Codes) -> Any:
-    """Give left minus right, shape (m, p)."""
-    if sp.issparse(values):
-        return values[left] - values[right]
-    out = np.empty((len(left), values.shape[1]))
-    for start in range(0, len(left), _ROWS):
-        some = slice(start, start + _ROWS)
-        np.subtract(values[left[some]], values[right[some]], out=out[some])
-    return out
-
-
-def _weigh_present(values: Any, weight: Vector) -> Vector:
-    """Sum the weights of the rows in which each column is nonzero."""
-    if sp.issparse(values):
-        return np.asarray((values != 0).T @ weight)
-    out = np.zeros(values.shape[1])
-    for start in range(0, len(weight), _ROWS):
-        some = slice(start, start + _ROWS)
-        out += weight[some] @ (values[some] != 0)
-    return out
