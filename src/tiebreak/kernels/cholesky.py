@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
-Floats = NDArray[np.float64]
+from tiebreak.data.arrays import Floats
 
 _BLOCK = 32
 # Rounding leaves traces of this size, relative to the largest entry of the diagonal; a

@@ -5,7 +5,6 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 from sklearn.base import (
     BaseEstimator,
@@ -15,6 +14,7 @@ from sklearn.base import (
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from tiebreak.data.arrays import Codes, Floats
 from tiebreak.data.items import ItemTable, as_items
 from tiebreak.data.orders import Orders
 from tiebreak.data.parameters import COUNT, Values, check_parameters
@@ -28,8 +28,6 @@ from tiebreak.kernels.cholesky import (
 )
 from tiebreak.kernels.functions import Gamma, Kernel, KernelFunction, Table, make_kernel
 from tiebreak.kernels.rows import FunctionKernel
-
-Floats = NDArray[np.float64]
 
 # Landmarks are chosen among so many rows, or some for each landmark, and the result is
 # tried on as many others.
@@ -207,9 +205,7 @@ class NystroemMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         tags.input_tags.sparse = True
         return tags
 
-    def _sample(
-        self, n: int, rng: np.random.Generator
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _sample(self, n: int, rng: np.random.Generator) -> tuple[Codes, Codes]:
         """Choose rows for the landmarks, and as many others to try them on."""
         size = max(_CANDIDATES, _CANDIDATES_PER_LANDMARK * int(self.n_landmarks))
         if n <= size:

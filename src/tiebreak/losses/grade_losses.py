@@ -25,12 +25,10 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from tiebreak.data.arrays import Codes, Floats
 from tiebreak.losses.grade_tree import GradeTree
 from tiebreak.losses.linear_objective import inner_products
-
-Floats = NDArray[np.float64]
 
 
 class GradeHinge:
@@ -61,7 +59,7 @@ class GradeSquaredHinge:
 
     def __init__(self, tree: GradeTree) -> None:
         self.tree = tree
-        self._sample: tuple[NDArray[np.int64], GradeTree] | None = None
+        self._sample: tuple[Codes, GradeTree] | None = None
 
     def value(self, u: Floats) -> float:
         """Give the loss; the Hessian moves to u too."""
@@ -155,9 +153,6 @@ class SmoothedHinge:
         (wide, *_), (narrow, *_) = self._parts
         scale = self.slope**2 / (2.0 * self.width)
         return scale * (wide.sketch(A, len(A)) - narrow.sketch(A, len(A)))
-
-
-Codes = NDArray[np.int64]
 
 
 class ListedSquaredHinge:

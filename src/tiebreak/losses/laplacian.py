@@ -22,16 +22,13 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from scipy.linalg.blas import dsymv
 
+from tiebreak.data.arrays import Codes, Floats
 from tiebreak.data.jit import njit
 from tiebreak.data.threads import chunks, in_threads
 from tiebreak.losses.comparison_likelihood import ItemDesign
 from tiebreak.losses.linear_objective import back_product
-
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
 
 # Rows that are centered at a time where only their products are wanted, and the side of
 # a block of a matrix that stays in the cache.

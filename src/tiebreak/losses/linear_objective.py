@@ -15,11 +15,9 @@ from typing import Any, Protocol
 import numpy as np
 import scipy.linalg as la
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from tiebreak.data.arrays import Floats
 from tiebreak.data.threads import chunks, in_threads
-
-Floats = NDArray[np.float64]
 
 # Up to this many columns the Hessian is sketched from a sample of the rows, of this
 # share but not fewer and not more than these. A better sketch saves products with all.

@@ -21,11 +21,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from tiebreak.data.arrays import Codes, Floats
 from tiebreak.data.jit import njit
 from tiebreak.losses.grade_tree import GradeTree
-
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
 
 # What begins with a slot.
 NEW_RUN, NEW_GROUP = 1, 2

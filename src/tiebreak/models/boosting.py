@@ -18,6 +18,7 @@ from sklearn.utils.sparsefuncs import min_max_axis
 from sklearn.utils.validation import check_is_fitted
 
 from tiebreak.data import Comparisons, Grades, ItemTable, as_items, read_data
+from tiebreak.data.arrays import Codes, Flags, Floats
 from tiebreak.data.jit import njit
 from tiebreak.data.parameters import COUNT, Values, check_parameters, one_of
 from tiebreak.data.threads import one_blas_thread
@@ -31,9 +32,6 @@ from tiebreak.models.problem import (
     refuse_only_ties,
     touched,
 )
-
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
 
 EQUAL = 1e-10
 # Below this no weak ranker has an edge that is more than rounding.
@@ -133,7 +131,7 @@ def column_of(table: Any, feature: int) -> Floats:
 
 @njit(cache=True, nogil=True)
 def best_step(
-    order: NDArray[np.int32], step: NDArray[np.bool_], potential: Floats, equal: float
+    order: NDArray[np.int32], step: Flags, potential: Floats, equal: float
 ) -> tuple[int, int, float]:
     """Find the feature, and the place in its order, above which potentials sum to most.
 

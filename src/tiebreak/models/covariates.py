@@ -25,6 +25,7 @@ from scipy.special import ndtr
 from sklearn.utils.validation import check_is_fitted
 
 from tiebreak.data import as_items, as_pairs, is_pairs
+from tiebreak.data.arrays import Floats
 from tiebreak.data.columns import as_column_of, refuse_missing
 from tiebreak.data.comparison_graph import ComparisonCounts
 from tiebreak.data.items import within_bounds
@@ -34,8 +35,6 @@ from tiebreak.data.validation import as_numbers
 from tiebreak.losses import ItemDesign, OutcomeLink
 from tiebreak.models.base import UtilityMixin, accuracy, outcome_scores
 from tiebreak.solvers.linear_program import LinearProgram
-
-Floats = NDArray[np.float64]
 
 
 def check_row_column(

@@ -6,17 +6,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from tiebreak.data import ItemTable
+from tiebreak.data.arrays import Floats
 from tiebreak.data.jit import njit
 from tiebreak.data.threads import chunks, in_threads
 from tiebreak.data.validation import check_features
 from tiebreak.kernels import KernelFunction
 from tiebreak.kernels.functions import Gamma, Kernel
 from tiebreak.models.base import UtilityMixin
-
-Vector = NDArray[np.float64]
 
 _CHUNK = 2048
 
@@ -38,7 +36,7 @@ class KernelUtility(UtilityMixin):
         "dual_coef_": "d",
     }
 
-    def _utility_of_table(self, table: ItemTable) -> Vector:
+    def _utility_of_table(self, table: ItemTable) -> Floats:
         if not hasattr(self, "coef_"):
             return super()._utility_of_table(table)
         # Row by row, identical items get the identical utility without being merged.
@@ -62,7 +60,7 @@ def expand_support(model: Any, values: Any, coef: np.ndarray) -> np.ndarray:
     return expand_kernel(kernel, values, model.support_items_, coef)
 
 
-def weigh_features(values: Any, coef: np.ndarray) -> Vector:
+def weigh_features(values: Any, coef: np.ndarray) -> Floats:
     """``values @ coef``; equal rows give equal results to the last bit."""
     if sp.issparse(values):
         return np.asarray(values @ coef).ravel()
@@ -79,7 +77,7 @@ def weigh_features(values: Any, coef: np.ndarray) -> Vector:
 
 
 @njit(cache=True, nogil=True)
-def weigh_rows(values: Vector, coef: Vector, out: Vector) -> None:
+def weigh_rows(values: Floats, coef: Floats, out: Floats) -> None:
     """Write the weighted sum of every row to ``out``."""
     for i in range(len(values)):
         total = 0.0

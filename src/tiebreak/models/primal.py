@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tiebreak.data.arrays import Floats
 from tiebreak.data.threads import one_blas_thread
 from tiebreak.losses import GradeHinge, LinearObjective, UtilityLoss
 from tiebreak.losses.linear_objective import back_product, forward_product
@@ -24,8 +24,6 @@ from tiebreak.solvers import (
     minimize_bundle,
     minimize_truncated,
 )
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

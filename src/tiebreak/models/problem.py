@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dpstrf
 
 from tiebreak.data import Comparisons, Grades, ItemTable, Pairs
+from tiebreak.data.arrays import Codes, Floats
 from tiebreak.data.messages import DataWarning, warn_user
 from tiebreak.data.threads import one_blas_thread
 from tiebreak.kernels import (
@@ -41,9 +42,6 @@ from tiebreak.kernels import (
 )
 from tiebreak.kernels.cholesky import refuse_indefinite, refuse_infinite
 from tiebreak.losses import GradeTree
-
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
 
 # Largest entry of K - G Gᵀ, relative to the largest entry of K.
 FACTOR_TOL = 1e-10

@@ -10,9 +10,9 @@ from operator import attrgetter, methodcaller
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tiebreak.data import check_weights
+from tiebreak.data.arrays import Floats
 from tiebreak.data.columns import factorize
 from tiebreak.data.items import feature_attributes
 from tiebreak.data.messages import DataWarning, warn_user
@@ -49,8 +49,6 @@ from tiebreak.outofcore.partitions import Partitions, open_partitions
 from tiebreak.outofcore.sources import PartitionedPairs, PartitionedTable
 from tiebreak.solvers import NewtonSolution, minimize_newton
 from tiebreak.solvers.ridge import RidgeSystem
-
-Floats = NDArray[np.float64]
 
 # Rows that are brought here for the preconditioner: so many, or some per variable.
 _SAMPLE, _PER_VARIABLE = 8000, 8

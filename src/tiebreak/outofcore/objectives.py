@@ -29,6 +29,7 @@ from tiebreak.data import (
     check_outcomes,
     check_weights,
 )
+from tiebreak.data.arrays import Floats
 from tiebreak.data.columns import as_column
 from tiebreak.data.comparison_graph import count_comparisons
 from tiebreak.data.threads import one_blas_thread
@@ -48,9 +49,6 @@ from tiebreak.models import RankSVM
 from tiebreak.models.problem import pair_problem
 from tiebreak.models.svm.duals import list_hinges
 from tiebreak.outofcore.partitions import Partitions
-
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
 
 # A sample has at most so many rows.
 LARGEST_SAMPLE = 16_000

@@ -29,12 +29,11 @@ import scipy.linalg as la
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from tiebreak.data.arrays import Codes, Floats
 from tiebreak.data.jit import njit
 from tiebreak.data.threads import one_blas_thread
 from tiebreak.losses.linear_objective import back_product, forward_product
 from tiebreak.solvers.certificate import relative_gap
-
-Floats = NDArray[np.float64]
 
 # A smaller gap, relative to f, cannot be told from rounding.
 _ROUNDING = 1e-13
@@ -509,7 +508,7 @@ class SimplexQP:
             self._n_free -= 1
 
 
-def _move(mu: Floats, which: NDArray[np.int64], step: Floats, longest: float) -> int:
+def _move(mu: Floats, which: Codes, step: Floats, longest: float) -> int:
     """Move some weights as far as all stay positive."""
     here = mu[which]
     falling = np.flatnonzero(step < 0.0)

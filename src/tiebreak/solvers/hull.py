@@ -11,11 +11,9 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.spatial
-from numpy.typing import NDArray
 
+from tiebreak.data.arrays import Codes, Floats
 from tiebreak.solvers.linear_program import LinearProgram
-
-Floats = NDArray[np.float64]
 
 # Beyond this dimension facets cost more than one linear program per point.
 _QHULL_DIMENSIONS = 6
@@ -23,7 +21,7 @@ _QHULL_DIMENSIONS = 6
 _TOLERANCE = 1e-9
 
 
-def hull_vertices(points: Floats, method: str = "choose") -> NDArray[np.int64]:
+def hull_vertices(points: Floats, method: str = "choose") -> Codes:
     """Find the points, all different, that are not in the convex hull of the others.
 
     Gives ascending row numbers; ``"choose"`` uses Qhull up to six dimensions.
@@ -59,7 +57,7 @@ def _span(points: Floats) -> Floats:
     return flat / np.abs(flat).max(axis=0)
 
 
-def _by_programs(points: Floats) -> NDArray[np.int64]:
+def _by_programs(points: Floats) -> Codes:
     """Decide by linear programs over directions, which share one basis."""
     # maximize z·(point - z₀)  subject to  z·vertex ≤ z₀ for known vertices, |z| ≤ 1.
     n, d = points.shape

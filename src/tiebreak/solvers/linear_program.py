@@ -22,11 +22,10 @@ from typing import Any
 import highspy
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from tiebreak.data.arrays import Floats
 from tiebreak.solvers.certificate import relative_gap
-
-Floats = NDArray[np.float64]
 
 # The smallest that HiGHS takes; its default of 1e-7 would be seen in objectives.
 _FEASIBILITY = 1e-10

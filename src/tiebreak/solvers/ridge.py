@@ -18,14 +18,13 @@ from functools import cached_property
 
 import numpy as np
 import scipy.linalg as la
-from numpy.typing import NDArray
 from scipy.linalg import lapack
 from scipy.linalg.blas import dsymv
 
+from tiebreak.data.arrays import Floats
 from tiebreak.losses.laplacian import mirror
 from tiebreak.solvers.newton import conjugate_gradients
 
-Floats = NDArray[np.float64]
 Operator = Callable[[Floats], Floats]
 
 # Rounding errors of H, relative to its norm.

@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from tiebreak.data import Comparisons, Grades
+from tiebreak.data.arrays import Codes, Floats
 from tiebreak.data.messages import DataWarning, warn_user
 from tiebreak.losses import GradeTree
 from tiebreak.models.l1.risks import (
@@ -34,9 +34,6 @@ from tiebreak.models.l1.risks import (
 from tiebreak.models.problem import add_up, build_grade_tree, merge_sides
 from tiebreak.solvers import LPBundle, SlackRows
 from tiebreak.solvers.linear_program import LinearProgram
-
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
 
 # Features whose sizes differ by more than this are worth a warning.
 _WILD = 1e3

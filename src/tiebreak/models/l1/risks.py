@@ -26,15 +26,13 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from tiebreak.data import Grades, ItemTable
+from tiebreak.data.arrays import Codes, Flags, Floats
 from tiebreak.data.messages import FitWarning, warn_user
 from tiebreak.losses import GradeHinge, GradeTree, ItemDesign, SmoothedHinge
 from tiebreak.losses.linear_objective import back_product, forward_product
 from tiebreak.models.problem import dense_array
 from tiebreak.solvers import Plane, SlackRows
 from tiebreak.solvers.hull import hull_vertices
-
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
 
 # A linear program for each of more points than this takes too long to be a reduction.
 _MOST_POINTS, _EASY_DIMENSIONS = 20_000, 6
@@ -397,9 +395,7 @@ class ItemRisk:
         over = np.where(self.above >= 0, f - theta[self.above] + 0.5, -np.inf)
         return under, over
 
-    def _plane(
-        self, under: Floats, over: Floats, chosen: NDArray[np.bool_] | bool
-    ) -> Plane:
+    def _plane(self, under: Floats, over: Floats, chosen: Flags | bool) -> Plane:
         """Give the plane of the chosen items where their slacks are as these."""
         k = self.n_thresholds
         is_under = (under > 0.0) & (under >= over) & chosen

@@ -22,10 +22,10 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from scipy.linalg.blas import dsymv
 
 from tiebreak.data import Comparisons, Grades
+from tiebreak.data.arrays import Codes, Flags, Floats
 from tiebreak.data.messages import FitWarning, warn_user
 from tiebreak.kernels import DifferenceRows, factor_kernel, upper_triangle
 from tiebreak.kernels.cholesky import refuse_infinite
@@ -48,9 +48,6 @@ from tiebreak.solvers.ridge import (
     solve_by_products,
     thin_inverse,
 )
-
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
 
 # A feature that varies by less, inside groups and relative to its size, is constant.
 CONSTANT = 1e-12
@@ -226,7 +223,7 @@ class LeastSquaresFit:
 class ColumnForm:
     """(AᵀLA + α I) x = AᵀBᵀt, of q columns."""
 
-    constant: NDArray[np.bool_]  # columns without a difference; set by `system`
+    constant: Flags  # columns without a difference; set by `system`
 
     def __init__(self, points: Points, laplacian: Laplacian, target: Floats) -> None:
         self.points, self.laplacian, self.target = points, laplacian, target
@@ -284,9 +281,7 @@ class ColumnForm:
         return self.points.coef_of_columns(scale * fit.solution.x)
 
 
-def drop_constant(
-    H: Floats, h: Floats, size: Floats, limit: float = CONSTANT
-) -> NDArray[np.bool_]:
+def drop_constant(H: Floats, h: Floats, size: Floats, limit: float = CONSTANT) -> Flags:
     """Remove what rounding leaves of features that are constant inside groups."""
     constant = H.diagonal() <= limit**2 * size
     H[constant], H[:, constant], h[constant] = 0.0, 0.0, 0.0

@@ -26,6 +26,7 @@ from tiebreak.data import (
     is_pairs,
     read_comparisons,
 )
+from tiebreak.data.arrays import Codes, Floats
 from tiebreak.data.columns import as_column_of, as_names, plain_values
 from tiebreak.data.items import feature_attributes
 from tiebreak.data.outcome import OUTCOMES
@@ -56,9 +57,6 @@ from tiebreak.models.logistic.stream import (
 )
 from tiebreak.models.problem import is_kernel
 from tiebreak.solvers import NewtonSolution
-
-Vector = NDArray[np.float64]
-Codes = NDArray[np.int64]
 
 # Most coefficients whose covariance a model file keeps.
 LARGEST_SAVED = 500
@@ -298,7 +296,7 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
             {**learned, **tie, "classes_": OUTCOMES.copy(), "_stream": state}
         )
 
-    def utility(self, X: Any, names: Any = None) -> NDArray[np.float64]:
+    def utility(self, X: Any, names: Any = None) -> Floats:
         """Utility r(x) of items; higher is better.
 
         Parameters
@@ -348,7 +346,7 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
 
     def standard_errors(
         self, X: Any = None, *, advantage: ArrayLike | None = None, context: Any = None
-    ) -> NDArray[np.float64]:
+    ) -> Floats:
         """Standard errors of weights, utilities or differences, for the linear kernel.
 
         Parameters
@@ -387,7 +385,7 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
         advantage: ArrayLike | None = None,
         context: Any = None,
         level: float = 0.95,
-    ) -> NDArray[np.float64]:
+    ) -> Floats:
         """Confidence intervals of the probabilities of left, tie and right.
 
         They follow from the interval of the difference, with the tie parameter taken as
@@ -466,7 +464,7 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
                 state["_covariance"] = self._joint_covariance()
         return state
 
-    def _joint_covariance(self) -> NDArray[np.float64]:
+    def _joint_covariance(self) -> Floats:
         """Covariance of weights, deviations, effects and the tie parameter, if free."""
         check_is_fitted(self)
         if np.isposinf(self.tie_):
@@ -489,9 +487,7 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
             self._covariance = posterior_covariance(objective, x)
         return self._covariance
 
-    def _errors_of_pairs(
-        self, covariance: NDArray[np.float64], pairs: Pairs, z: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def _errors_of_pairs(self, covariance: Floats, pairs: Pairs, z: Floats) -> Floats:
         left, right = pairs.left, pairs.right
         more: Any = 0.0
         if self._by_name:
@@ -521,7 +517,7 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
 
     def _check_rows(
         self, X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None
-    ) -> tuple[Pairs, NDArray[np.int8], NDArray[np.float64]]:
+    ) -> tuple[Pairs, NDArray[np.int8], Floats]:
         check_parameters(self)
         if not is_kernel(self, "linear"):
             raise ValueError(
@@ -558,9 +554,7 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
                 "change it, fit again."
             )
 
-    def _grow(
-        self, pairs: Pairs
-    ) -> tuple[NDArray[np.float64], list[Any], NDArray[np.int64] | None]:
+    def _grow(self, pairs: Pairs) -> tuple[Floats, list[Any], Codes | None]:
         """Return a state with all coefficients, and the names and numbers of items."""
         if hasattr(self, "tie_"):
             state = self._stream.copy()
@@ -582,13 +576,13 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
         state = add_coefficients(state, new)
         return state, list(number), np.array(units, dtype=np.int64)
 
-    def _effects(self, names: NDArray[Any]) -> NDArray[np.float64]:
+    def _effects(self, names: NDArray[Any]) -> Floats:
         """Deviations of items by name; 0 where the name is new."""
         known = plain_values(self.effect_names_)
         effect = dict(zip(known, self.item_effect_.tolist(), strict=True))
         return np.array([effect.get(name, 0.0) for name in plain_values(names)])
 
-    def _utility_of_items(self, pairs: Pairs) -> NDArray[np.float64]:
+    def _utility_of_items(self, pairs: Pairs) -> Floats:
         utility = super()._utility_of_items(pairs)
         if pairs.names is None or not hasattr(self, "item_effect_"):
             return utility
@@ -617,7 +611,7 @@ def _n_coordinates(objective: Any) -> int:
     return int(objective.n_coef) + (objective.tie is None)
 
 
-def _errors(rows: Any, covariance: Vector, more: Any = 0.0) -> Vector:
+def _errors(rows: Any, covariance: Floats, more: Any = 0.0) -> Floats:
     """Roots of the variances of rows of multipliers, plus some more variance."""
     half = rows @ covariance
     if sp.issparse(rows):

@@ -16,11 +16,11 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from scipy.linalg import lu_factor, lu_solve
 from scipy.linalg.blas import dsymv
 
 from tiebreak.data import Comparisons
+from tiebreak.data.arrays import Codes, Floats
 from tiebreak.data.comparison_graph import count_comparisons
 from tiebreak.data.threads import one_blas_thread
 from tiebreak.kernels import ItemPairRows, ItemRows, upper_triangle
@@ -47,10 +47,6 @@ from tiebreak.models.logistic.stream import (
 from tiebreak.models.problem import KernelFactor, KernelItems
 from tiebreak.solvers import NewtonSolution, minimize_newton
 
-Vector = NDArray[np.float64]
-Codes = NDArray[np.int64]
-
-
 # Below this many distinct items their factor is cheap, and above this many items and
 # comparisons their kernel is not formed.
 _FEW_ITEMS, _LARGEST_KERNEL = 256, 10_000
@@ -73,9 +69,9 @@ class KernelObjective:
         rows: ItemRows | ItemPairRows,
         left: Codes,
         right: Codes,
-        covariates: Vector,
+        covariates: Floats,
         link: OutcomeLink,
-        counts: Vector,
+        counts: Floats,
         alpha: float,
         tie: float | None,
     ) -> None:
@@ -108,34 +104,34 @@ class KernelObjective:
         del self.K
         self._inverse = None
 
-    def _times(self, a: Vector) -> Vector:
+    def _times(self, a: Floats) -> Floats:
         return np.asarray(dsymv(1.0, self.K.T, a, lower=1))
 
-    def split(self, x: Vector) -> tuple[Vector, float]:
+    def split(self, x: Floats) -> tuple[Floats, float]:
         """Give (a, effects) and t."""
         end = self.n + self.n_coef
         return x[self.n : end], float(x[-1]) if self.tie is None else self.tie
 
-    def _differences(self, x: Vector) -> Vector:
+    def _differences(self, x: Floats) -> Floats:
         end = self.n + self.n_coef
         return self._D @ x[: self.n] + self.others.apply(x[2 * self.n : end])
 
-    def _penalty(self, x: Vector) -> float:
+    def _penalty(self, x: Floats) -> float:
         return self.alpha * float(x[: self.n] @ x[self.n : 2 * self.n])
 
-    def value(self, x: Vector) -> float:
+    def value(self, x: Floats) -> float:
         """Give f(x); infinite outside its domain."""
         t = self.split(x)[1]
         return self.link.value(self._differences(x), t, self.counts) + self._penalty(x)
 
-    def expand(self, x: Vector) -> tuple[float, Vector]:
+    def expand(self, x: Floats) -> tuple[float, Floats]:
         """Give f and its gradient at x, and keep x for the Hessian."""
         t = self.split(x)[1]
         self.local = self.link.expand(self._differences(x), t, self.counts)
         slope = self._back(x, self.local.gradient, self.local.tie_gradient)
         return self.local.value + self._penalty(x), slope
 
-    def hessian_product(self, v: Vector) -> Vector:
+    def hessian_product(self, v: Floats) -> Floats:
         """Give the Hessian at the last expanded point times v."""
         self._n_products += 1
         local, change = self.local, self._differences(v)
@@ -143,7 +139,7 @@ class KernelObjective:
         in_t = float(local.cross @ change) + local.tie_curvature * t
         return self._back(v, local.curvature * change + t * local.cross, in_t)
 
-    def _back(self, x: Vector, in_d: Vector, in_t: float) -> Vector:
+    def _back(self, x: Floats, in_d: Floats, in_t: float) -> Floats:
         """Add the penalty's part at x to slopes in d and t; none is in a."""
         n, out = self.n, np.zeros(self.n_variables)
         out[:n] = self._D.T @ in_d + 2.0 * self.alpha * x[n : 2 * n]
@@ -163,7 +159,7 @@ class KernelObjective:
             others = np.append(others, local.tie_curvature)
         scale = 1.0 / np.maximum(others, np.finfo(np.float64).tiny)
 
-        def solve(r: Vector) -> Vector:
+        def solve(r: Floats) -> Floats:
             if self._inverse is None:
                 a = r[:n] / (2.0 * self.alpha)
             else:
@@ -190,7 +186,7 @@ class LogisticProblem:
     """
 
     def __init__(
-        self, model: Any, data: Comparisons, covariates: Vector, effects: list[str]
+        self, model: Any, data: Comparisons, covariates: Floats, effects: list[str]
     ) -> None:
         alpha, identity, link = float(model.alpha), model.identity, model._link
         self.data, self.alpha, self.effects, self.link = data, alpha, effects, link
@@ -277,7 +273,7 @@ class LogisticProblem:
         """Whether no comparison was decided."""
         return bool(self.totals[1] == self.totals.sum())
 
-    def solve(self, tol: float, max_iter: int) -> tuple[NewtonSolution, Vector, float]:
+    def solve(self, tol: float, max_iter: int) -> tuple[NewtonSolution, Floats, float]:
         """Return the solution, its coefficients and its tie parameter t."""
         start = np.zeros(self.objective.n_variables)
         if self.only_ties:
@@ -314,7 +310,7 @@ class LogisticProblem:
         gain = float(c @ c) * rest / (4.0 * self.alpha)
         return replace(solution, gap=solution.gap + gain / solution.value)
 
-    def item_coef(self, coef: Vector) -> tuple[Vector, Codes]:
+    def item_coef(self, coef: Floats) -> tuple[Floats, Codes]:
         """Give the coefficients of distinct items in a kernel utility, and which."""
         if self.factor is not None:
             return self.factor.item_coef(coef), self.factor.pivots
@@ -322,7 +318,7 @@ class LogisticProblem:
         on_items = self.objective.rows.item_coef(coef)
         return on_items, np.arange(len(on_items))
 
-    def stream(self, coef: Vector, t: float) -> Vector:
+    def stream(self, coef: Floats, t: float) -> Floats:
         """State from which a stream of comparisons goes on, shape (4, n_coef + 1)."""
         assert isinstance(self.objective, ComparisonObjective)
         state = np.empty((4, len(coef) + 1))
@@ -341,12 +337,12 @@ class LogisticProblem:
             state[:, -1] = t, t, curvature, self.totals.sum()
         return state
 
-    def _touching(self) -> Vector:
+    def _touching(self) -> Floats:
         """Weight of the comparisons that involve each coefficient."""
         # Comparisons of two items that both have a feature are counted for it, even
         # where it cancels, but never more than there are.
         n, amount = int(self.right.max()) + 1, self.counts.sum(axis=1)
-        met: Vector = np.bincount(self.left, amount, n).astype(np.float64)
+        met: Floats = np.bincount(self.left, amount, n).astype(np.float64)
         met += np.bincount(self.right, amount, n)
         table = self.items.table
         if table is None:

@@ -29,6 +29,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from tiebreak.data.arrays import Codes, Floats
 from tiebreak.data.jit import njit
 from tiebreak.losses import ItemDesign, OutcomeLink
 from tiebreak.losses.comparison_likelihood import (
@@ -37,9 +38,6 @@ from tiebreak.losses.comparison_likelihood import (
     width_loss,
 )
 
-Vector = NDArray[np.float64]
-Codes = NDArray[np.int64]
-
 # The rows of a state, an array of shape (4, q + 1) whose last column is t.
 VALUE, AVERAGE, CURVATURE, WEIGHT = range(4)
 
@@ -47,7 +45,7 @@ _CHUNK = 4096
 _MAX_STEPS = 60
 
 
-def new_tie(link: OutcomeLink, totals: Vector) -> Vector:
+def new_tie(link: OutcomeLink, totals: Floats) -> Floats:
     """Return the tie column of a state, shape (4,), for totals of three outcomes."""
     # As if each outcome had been seen once more, between equal items: a stream never
     # says that what has not happened yet is impossible.
@@ -57,7 +55,7 @@ def new_tie(link: OutcomeLink, totals: Vector) -> Vector:
     return np.array([t, t, curvature * tie_scale(link.cumulative, t), seen.sum()])
 
 
-def add_coefficients(state: Vector, penalty: Vector) -> Vector:
+def add_coefficients(state: Floats, penalty: Floats) -> Floats:
     """Copy a state with new zero coefficients, of curvature 2 α_j."""
     new = np.zeros((4, len(penalty)))
     new[CURVATURE] = 2.0 * penalty
@@ -82,10 +80,10 @@ def difference_rows(
 
 
 def follow(
-    state: Vector,
+    state: Floats,
     rows: Callable[[slice], sp.csr_array],
     outcome: NDArray[np.int8],
-    weight: Vector,
+    weight: Floats,
     *,
     learning_rate: float,
     link: OutcomeLink,

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from tiebreak.data import Grades, ItemTable, as_items, read_grades
+from tiebreak.data.arrays import Codes, Floats
 from tiebreak.data.parameters import (
     COUNT,
     NOT_NEGATIVE,
@@ -102,10 +103,6 @@ def _read_columns(
             "each once."
         )
     return places
-
-
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from tiebreak.data import Comparisons, Grades, ItemTable, read_data
+from tiebreak.data.arrays import Codes, Floats
 from tiebreak.data.messages import FitWarning, warn_user
 from tiebreak.data.validation import check_features
 from tiebreak.losses import GroupLaplacian, Laplacian, PairLaplacian
@@ -26,9 +26,6 @@ from tiebreak.losses.laplacian import weigh_squares
 from tiebreak.metrics import comparison_error, swapped_pairs
 from tiebreak.models.base import warn_flat
 from tiebreak.models.problem import KernelItems, refuse_only_ties, rows_of_differences
-
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
 
 
 class WeightForm:

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from tiebreak.data import ItemTable
+from tiebreak.data.arrays import Codes, Floats
 from tiebreak.data.parameters import COUNT, POSITIVE
 from tiebreak.losses import ListedSquaredHinge
 from tiebreak.models.base import certificate, clones_along, warn_flat, warn_gap
@@ -24,8 +25,6 @@ from tiebreak.models.primal import PrimalSolution, solve_primal
 from tiebreak.models.problem import CellProblem, GradedProblem, KernelItems, support
 from tiebreak.solvers import DualQP, DualSolution, solve_dual_qp
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
 # Ranges of the parameters of machines that are solved in the dual.
 DUAL_PARAMETERS = {
     **dict.fromkeys(("C", "tol", "cache_size"), POSITIVE),

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
 from tiebreak.data import read_grades
+from tiebreak.data.arrays import Codes, Floats
 from tiebreak.data.messages import DataWarning, warn_user
 from tiebreak.data.parameters import POSITIVE, check_parameters
 from tiebreak.models.kernel_utility import KernelUtility
@@ -33,10 +34,8 @@ from tiebreak.models.svm import duals
 # Every cut is a machine of its own for all items.
 MAX_CUTS = 50
 
-Codes = NDArray[np.int64]
 
-
-def list_places(y: NDArray[np.float64], group: Codes) -> tuple[Codes, Codes, Codes]:
+def list_places(y: Floats, group: Codes) -> tuple[Codes, Codes, Codes]:
     """Give the places of each row in its list, higher grades first, and its length.
 
     Those of its tied block are ``begin`` to ``end - 1``.

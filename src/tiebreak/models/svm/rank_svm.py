@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from tiebreak.data import Comparisons, Grades, Pairs, read_data
+from tiebreak.data.arrays import Codes, Floats
 from tiebreak.data.jit import njit
 from tiebreak.data.parameters import COUNT, check_parameters, one_of
 from tiebreak.losses import GradeHinge, GradeSquaredHinge, GradeTree, ItemDesign
@@ -29,9 +30,6 @@ from tiebreak.models.problem import (
     refuse_only_ties,
 )
 from tiebreak.models.svm import duals
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.int64]
 
 
 @dataclass(eq=False, repr=False)
@@ -223,7 +221,7 @@ class RankSVM(KernelUtility, BaseEstimator):
 
 def draw_pairs(
     tree: GradeTree, per_item: int, random_state: Any
-) -> tuple[Rows, Rows, NDArray[np.int8], Floats]:
+) -> tuple[Codes, Codes, NDArray[np.int8], Floats]:
     """Pair every item with k random items of other grades of its group, or with all.
 
     Returns rows of items and partners, outcomes and weights; pairs may come twice.
@@ -255,7 +253,7 @@ def draw_pairs(
 
 
 @njit(cache=True, nogil=True)
-def draw_without_replacement(out: Rows, uniform: Floats, n_choices: Rows) -> None:
+def draw_without_replacement(out: Codes, uniform: Floats, n_choices: Codes) -> None:
     """Write distinct random numbers below ``n_choices[i]`` to each row, from the left.
 
     Floyd's method: draw j of k is among the first n - k + j + 1 numbers; a repeated one
