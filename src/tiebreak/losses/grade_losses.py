@@ -27,6 +27,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from tiebreak.data.arrays import Codes, Floats
+from tiebreak.losses.comparison_likelihood import ItemDesign
 from tiebreak.losses.grade_tree import GradeTree
 from tiebreak.losses.linear_objective import inner_products
 
@@ -161,40 +162,34 @@ class ListedSquaredHinge:
     def __init__(
         self, better: Codes, worse: Codes, weight: Floats, n_items: int
     ) -> None:
-        self.better, self.worse, self.weight = better, worse, weight
-        self.n_items = n_items
+        self.pairs, self.weight = ItemDesign(worse, better, n_items), weight
         self._shuffled = np.random.default_rng(0).permutation(len(better))
 
     def expand(self, u: Floats) -> tuple[float, Floats]:
         """Loss and gradient; H then speaks of u."""
-        short = np.maximum(0.0, 1.0 - (u[self.better] - u[self.worse]))
+        short = self.short(u)
         self._curvature = 2.0 * self.weight * (short > 0.0)
         push = self.weight * short
-        return float(push @ short), self._gather(-2.0 * push)
+        return float(push @ short), self.pairs.back(-2.0 * push)
+
+    def short(self, u: Floats) -> Floats:
+        """Give what the difference of each pair lacks of its margin."""
+        return np.maximum(0.0, 1.0 - self.pairs.apply(u))
 
     def hessian_product(self, v: Floats) -> Floats:
         """H v at the last expanded point."""
-        return self._gather(self._curvature * (v[self.better] - v[self.worse]))
+        return self.pairs.back(self._curvature * self.pairs.apply(v))
 
     def hessian_diagonal(self) -> Floats:
         """Diagonal of H at the last expanded point."""
-        worse = self._sum(self.worse, self._curvature)
-        return self._sum(self.better, self._curvature) + worse
+        return self.pairs.diagonal(self._curvature)
 
     def sketch(self, A: Any, n_rows: int) -> Floats:
         """Estimate AᵀHA from some of the pairs."""
         chosen = self._shuffled[:n_rows]
-        difference = A[self.better[chosen]] - A[self.worse[chosen]]
+        difference = A[self.pairs.right[chosen]] - A[self.pairs.left[chosen]]
         if sp.issparse(difference):
             difference = difference.toarray()
         share = len(self._shuffled) / len(chosen)
         curved = difference * (share * self._curvature[chosen])[:, None]
         return inner_products(difference, curved)
-
-    def _gather(self, in_difference: Floats) -> Floats:
-        worse = self._sum(self.worse, in_difference)
-        return self._sum(self.better, in_difference) - worse
-
-    def _sum(self, item: Codes, x: Floats) -> Floats:
-        total: Floats = np.bincount(item, x, self.n_items).astype(np.float64)
-        return total

@@ -312,11 +312,6 @@ class GradeTree:
         kept = paired[group]
         self.rows, y, sizes = rows[kept], y[kept], sizes[paired]
         self.starts = np.concatenate([[0], np.cumsum(sizes)])
-        if len(self.rows) > np.iinfo(np.int32).max:
-            raise ValueError(
-                f"{len(self.rows)} graded rows are more than one machine word can "
-                "number here; expected fewer than 2^31. Try parts of the data."
-            )
         self.weight = weight[self.rows]
         self._build(y)
         self.per_group = per_group

@@ -281,9 +281,7 @@ class UtilityMixin:
         if qid is None:
             return best_first
         group = check_grades(np.zeros((len(utility), 1)), utility, qid).group
-        ordered = best_first[np.argsort(group[best_first], kind="stable")]
-        ends = np.cumsum(np.bincount(group))[:-1]
-        return np.split(ordered, ends)
+        return [best_first[rows] for rows in split_groups(group[best_first])]
 
     def score(
         self,
@@ -357,6 +355,12 @@ class UtilityMixin:
         for name in [k for k in vars(self) if k.endswith("_") and k[0] != "_"]:
             delattr(self, name)
         return self
+
+
+def split_groups(group: Codes) -> list[Codes]:
+    """Return the rows of each group."""
+    order = np.argsort(group, kind="stable")
+    return np.split(order, np.cumsum(np.bincount(group))[:-1])
 
 
 def some_pairs(X: Any) -> Pairs:

@@ -31,7 +31,7 @@ from tiebreak.data.parameters import COUNT, POSITIVE, Values, check_parameters, 
 from tiebreak.data.validation import check_features
 from tiebreak.losses import GradePotentials, GradeTree
 from tiebreak.metrics.pair_counts import pair_counts
-from tiebreak.models.base import UtilityMixin, some_pairs
+from tiebreak.models.base import UtilityMixin, some_pairs, split_groups
 from tiebreak.models.problem import build_grade_tree
 
 
@@ -310,8 +310,7 @@ class HedgeOrder(UtilityMixin, BaseEstimator):
         check_features(self, table)
         group = check_grades(table, np.zeros(table.n_items), qid).group
         utility = np.empty(table.n_items)
-        by_group = np.argsort(group, kind="stable")
-        for rows in np.split(by_group, np.cumsum(np.bincount(group))[:-1]):
+        for rows in split_groups(group):
             utility[rows[self._order_together(table.take(rows))]] = -np.arange(
                 float(len(rows))
             )

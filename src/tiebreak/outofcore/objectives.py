@@ -313,7 +313,7 @@ class ListedPartition(ComparedPartition, PartitionObjective):
         data = Comparisons(pairs, outcome, weight, rows=np.arange(len(pairs)))
         problem = pair_problem(RankSVM(kernel="linear"), data)
         self.A, self.loss = problem.items.design, list_hinges(problem, ties)[0]
-        self.is_empty = not len(self.loss.better)
+        self.is_empty = not len(self.loss.weight)
 
 
 class LikelihoodPartition(ComparedPartition, PartitionObjective):

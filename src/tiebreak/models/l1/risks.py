@@ -180,7 +180,8 @@ class ListedPairRisk:
     """Hinges of listed pairs."""
 
     def __init__(self, A: Any, better: Codes, worse: Codes, weight: Floats) -> None:
-        self.A, self.better, self.worse, self.weight = A, better, worse, weight
+        self.A, self.weight = A, weight
+        self.pairs = ItemDesign(worse, better, A.shape[0])
         self.n_variables, self.n_rows = A.shape[1], len(better)
 
     def expand(self, x: Floats) -> tuple[float, Floats]:
@@ -200,8 +201,8 @@ class ListedPairRisk:
             far[near] = False
             slope = self.slope_of(far)
             rest = Plane(back_product(self.A, slope), float(self.weight @ far))
-        pairs = self.better[near], self.worse[near], self.weight[near]
-        return pair_rows(self.A, *pairs, rest)
+        worse, better = self.pairs.left[near], self.pairs.right[near]
+        return pair_rows(self.A, better, worse, self.weight[near], rest)
 
     def smoothed(self, width: float) -> SmoothRisk:
         """Smooth the hinges over `width`."""
@@ -209,14 +210,11 @@ class ListedPairRisk:
 
     def short_of(self, u: Floats) -> Floats:
         """How far the utilities of pairs are from their margin."""
-        return 1.0 - (u[self.better] - u[self.worse])
+        return 1.0 - self.pairs.apply(u)
 
     def slope_of(self, share: Any) -> Floats:
         """Give the slope in the utilities of shares of the pairs' lines."""
-        n, pushed = self.A.shape[0], self.weight * share
-        slope: Floats = np.bincount(self.worse, pushed, n).astype(np.float64)
-        slope -= np.bincount(self.better, pushed, n)
-        return slope
+        return self.pairs.back(-self.weight * share)
 
 
 class _ListedSmoothedHinge:
@@ -239,9 +237,8 @@ class _ListedSmoothedHinge:
     def sketch(self, A: Any) -> Floats:
         """Give AᵀHA at the last expanded point."""
         risk, bent = self.risk, self._bent
-        D = np.asarray(
-            dense_array(A[risk.better[bent]]) - dense_array(A[risk.worse[bent]])
-        )
+        better, worse = risk.pairs.right[bent], risk.pairs.left[bent]
+        D = dense_array(A[better]) - dense_array(A[worse])
         return D.T @ (risk.weight[bent, None] * D) / self.width
 
 

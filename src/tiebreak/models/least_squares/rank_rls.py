@@ -15,7 +15,7 @@ from tiebreak.data.arrays import Codes, Floats
 from tiebreak.data.parameters import COUNT, POSITIVE, check_parameters, one_of
 from tiebreak.data.threads import one_blas_thread
 from tiebreak.losses import GroupLaplacian
-from tiebreak.models.base import clones_along
+from tiebreak.models.base import clones_along, split_groups
 from tiebreak.models.kernel_utility import KernelUtility
 from tiebreak.models.least_squares.normal_equations import (
     LARGEST,
@@ -270,8 +270,7 @@ def _leave_group_out(problem: LeastSquaresProblem, alpha: float) -> Floats:
             f"alpha={alpha:g} is lost in the rounding of features or kernel, and a "
             "group left out then has no closed form. Try a larger alpha."
         ) from None
-    order = np.argsort(laplacian.group, kind="stable")
-    groups = np.split(order, np.cumsum(np.bincount(laplacian.group))[:-1])
+    groups = split_groups(laplacian.group)
     utility = np.empty(problem.points.n)
     if isinstance(form, RowForm):
         cross, b = form.cross, inverse @ form.target

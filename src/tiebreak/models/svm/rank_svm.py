@@ -197,8 +197,7 @@ class RankSVM(KernelUtility, BaseEstimator):
         A = problem.items.design
         solution = solve_primal(self, A, loss, self.C, last)
         u = A @ solution.x
-        short = np.maximum(0.0, 1.0 - (u[loss.better] - u[loss.worse]))
-        push = 2.0 * self.C * loss.weight * short
+        push = 2.0 * self.C * loss.weight * loss.short(u)
         of_cells = np.bincount(cell, sign * push, problem.weight.size)
         coef = problem.share @ of_cells
         return duals.keep_primal(solution, problem, problem.rows, coef), solution
