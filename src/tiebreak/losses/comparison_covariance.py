@@ -107,7 +107,7 @@ def coefficient_covariance(
     """Covariance matrix of all coefficients, the tie parameter (if free) last."""
     objective.expand(x)
     with one_blas_thread():  # see data.threads: more only wait
-        inverse = _inverse(cholesky(objective.hessian()))
+        inverse = invert_factor(cholesky(objective.hessian()))
     if kind == "model":
         return inverse
     meat = score_covariance(objective, x, by_rater if kind == "cluster" else None)
@@ -137,7 +137,7 @@ def excess_covariance(hessian: Floats, penalty: Floats, meat: Floats) -> Floats:
         surplus[np.diag_indices_from(surplus)] += penalty
         if len(hessian) > _LARGEST_EIGEN:
             # One factor for all directions instead: the mean excess, if there is one.
-            inverse = _inverse(factor)
+            inverse = invert_factor(factor)
             information = meat - surplus
             ratio = np.vdot(inverse, surplus) / np.vdot(inverse, information)
             return max(float(ratio), 0.0) * _symmetric(inverse, information @ inverse)
@@ -157,7 +157,7 @@ def posterior_covariance(objective: ComparisonObjective, x: Floats) -> Floats:
     return inverse + excess_covariance(objective.hessian(), objective.penalty, meat)
 
 
-def _inverse(factor: Floats) -> Floats:
+def invert_factor(factor: Floats) -> Floats:
     """Invert a matrix from its Cholesky factor, zero above the diagonal."""
     half, _ = la.lapack.dpotri(factor, lower=1, overwrite_c=1)
     half += np.tril(half, -1).T

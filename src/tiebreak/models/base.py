@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
-from typing import Any, ClassVar, Self, overload
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -254,12 +254,6 @@ class UtilityMixin:
         outcome = to_outcomes(difference, getattr(self, "threshold_", self._tie_width))
         first = getattr(self, "classes_", OUTCOMES)[0]
         return outcome + np.int8(first + 1)
-
-    @overload
-    def order(self, X: Any, qid: None = None) -> Codes: ...
-
-    @overload
-    def order(self, X: Any, qid: ArrayLike) -> list[Codes]: ...
 
     def order(self, X: Any, qid: ArrayLike | None = None) -> Codes | list[Codes]:
         """Row numbers of items, best first; equal utilities keep their order.

@@ -21,10 +21,10 @@ _QHULL_DIMENSIONS = 6
 _TOLERANCE = 1e-9
 
 
-def hull_vertices(points: Floats, method: str = "choose") -> Codes:
+def hull_vertices(points: Floats) -> Codes:
     """Find the points, all different, that are not in the convex hull of the others.
 
-    Gives ascending row numbers; ``"choose"`` uses Qhull up to six dimensions.
+    Gives ascending row numbers, by Qhull up to six dimensions.
     """
     n = len(points)
     flat = _span(points)
@@ -35,7 +35,7 @@ def hull_vertices(points: Floats, method: str = "choose") -> Codes:
         return np.unique([flat[:, 0].argmin(), flat[:, 0].argmax()])
     if n <= d + 1:
         return np.arange(n)  # points that span the space are a simplex
-    if method == "qhull" or (method == "choose" and d <= _QHULL_DIMENSIONS):
+    if d <= _QHULL_DIMENSIONS:
         try:
             return np.sort(scipy.spatial.ConvexHull(flat).vertices.astype(np.int64))
         except scipy.spatial.QhullError:

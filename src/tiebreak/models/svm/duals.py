@@ -102,12 +102,14 @@ def compare_dual(problem: CellProblem, C: float, tie_weight: float = 1.0) -> Dua
 def _pair_dual(C: float, terms: list[Term], shift: float, *, balanced: bool) -> Dual:
     cell, row, weight, sign, label = list_terms(terms)
     bound = C * weight
-    qp = DualQP.box(
+    qp = DualQP(
         linear=label - shift,
         lower=np.where(label > 0, 0.0, -bound),
         upper=np.where(label > 0, bound, 0.0),
         row=row,
         sign=sign,
+        block=np.zeros_like(row),
+        loading=np.ones((1, 1)),
         balanced=balanced,
     )
     return Dual(qp, cell, shift)
@@ -121,13 +123,15 @@ def threshold_dual(problem: CellProblem, C: float, loading: Floats) -> Dual:
     above, below = problem.weight.sum(axis=1).reshape(-1, 2).T
     shift = np.where(above >= below, 1.0, -1.0)
     bound = C * problem.weight[kind, row]
-    qp = DualQP.blocks(
+    qp = DualQP(
         linear=np.where(is_below, -1.0, 1.0) - shift[block],
         lower=np.where(is_below, -bound, 0.0),
         upper=np.where(is_below, 0.0, bound),
         row=row,
+        sign=np.ones(len(row)),
         block=block,
         loading=loading,
+        balanced=True,
     )
     return Dual(qp, kind * problem.items.n_items + row, shift)
 

@@ -49,34 +49,6 @@ class DualQP:
     loading: np.ndarray  # (B, q) how much blocks take of each of the q directions
     balanced: bool  # whether the variables of every block must sum to zero
 
-    @classmethod
-    def box(
-        cls,
-        linear: np.ndarray,
-        lower: np.ndarray,
-        upper: np.ndarray,
-        row: np.ndarray,
-        sign: np.ndarray,
-        balanced: bool,
-    ) -> DualQP:
-        """Make a problem of one block and one direction, balanced or not."""
-        block, loading = np.zeros(len(linear), dtype=np.int64), np.ones((1, 1))
-        return cls(linear, lower, upper, row, sign, block, loading, balanced)
-
-    @classmethod
-    def blocks(
-        cls,
-        linear: np.ndarray,
-        lower: np.ndarray,
-        upper: np.ndarray,
-        row: np.ndarray,
-        block: np.ndarray,
-        loading: np.ndarray,
-    ) -> DualQP:
-        """Make a problem of several balanced blocks without signs."""
-        sign = np.ones(len(linear))
-        return cls(linear, lower, upper, row, sign, block, loading, True)
-
     @property
     def size(self) -> int:
         """Number of variables m."""
