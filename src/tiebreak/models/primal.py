@@ -7,7 +7,7 @@ of grades to the bundle method. Both give a relative duality gap.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from tiebreak.data.arrays import Floats
 from tiebreak.data.threads import one_blas_thread
 from tiebreak.losses import GradeHinge, LinearObjective, UtilityLoss
 from tiebreak.losses.linear_objective import back_product, forward_product
-from tiebreak.models.base import certificate, warn_flat, warn_gap
+from tiebreak.models.base import warn_flat, warn_gap
 from tiebreak.solvers import (
     BundleSolution,
     NewtonSolution,
@@ -25,23 +25,7 @@ from tiebreak.solvers import (
     minimize_truncated,
 )
 
-
-@dataclass(frozen=True, eq=False)
-class PrimalSolution:
-    """A solution x, shape (q,), with its objective and relative duality gap."""
-
-    x: Floats
-    value: float
-    gap: float
-    n_iter: int
-    converged: bool
-    row_coef: Floats  # (n,): x = Aᵀ row_coef within the tolerance
-    method: str
-    bundle: BundleSolution | None = None  # what the bundle method goes on from
-
-    def fitted(self) -> dict[str, Any]:
-        """Return the attributes that every convex model has."""
-        return {**certificate(self.value, self), "solver_": self.method}
+PrimalSolution = NewtonSolution | BundleSolution
 
 
 def solve_primal(
@@ -50,21 +34,27 @@ def solve_primal(
     loss: UtilityLoss | GradeHinge,
     C: float,
     last: PrimalSolution | None = None,
-) -> PrimalSolution:
-    """Solve from ``last``, for another C; warn when ``model.tol`` was not reached."""
+) -> tuple[PrimalSolution, Floats]:
+    """Solve from ``last``, for another C; warn when ``model.tol`` was not reached.
+
+    Also gives a, shape (n,), with x = Aᵀa within the tolerance.
+    """
     # Overflows end in a gap that is not finite, which is refused. Large products are
     # divided among our own threads; in small ones those of BLAS would only wait.
     with np.errstate(over="ignore", invalid="ignore"), one_blas_thread():
         if isinstance(loss, GradeHinge):
-            solution = _solve_nonsmooth(model, A, loss, C, last)
+            solution, coef = _solve_nonsmooth(model, A, loss, C, last)
         else:
-            solution = _solve_smooth(model, A, loss, C, last)
+            objective = LinearObjective(A, loss, C)
+            start = np.zeros(A.shape[1]) if last is None else last.x
+            solution = minimize_smooth(model, objective, start)
+            coef = -C * objective.in_utility
     learned = bool(forward_product(A, solution.x).any())
     check_solution(model, solution, learned)
-    return solution
+    return solution, coef
 
 
-def check_solution(model: Any, solution: Any, learned: bool) -> None:
+def check_solution(model: Any, solution: PrimalSolution, learned: bool) -> None:
     """Warn of a gap above the tolerance, or of equal utilities."""
     if not learned:
         warn_flat(
@@ -89,33 +79,18 @@ def minimize_smooth(
     return replace(solution, converged=solution.gap <= model.tol)
 
 
-def _solve_smooth(
-    model: Any, A: Any, loss: UtilityLoss, C: float, last: PrimalSolution | None
-) -> PrimalSolution:
-    objective = LinearObjective(A, loss, C)
-    start = np.zeros(A.shape[1]) if last is None else last.x
-    best = minimize_smooth(model, objective, start)
-    row_coef = -C * objective.in_utility
-    return PrimalSolution(
-        best.x, best.value, best.gap, best.n_iter, best.converged, row_coef, "newton"
-    )
-
-
 def _solve_nonsmooth(
     model: Any, A: Any, loss: GradeHinge, C: float, last: PrimalSolution | None
-) -> PrimalSolution:
+) -> tuple[PrimalSolution, Floats]:
     value, slope = loss.expand(np.zeros(A.shape[0]))
     x = -C * back_product(A, slope)
     utility = forward_product(A, x)
     if 2.0 * loss.slope * np.abs(utility).max(initial=0.0) < 1.0:
         # No pair reaches its margin, so that the slope is the same here: solved.
         value = 0.5 * float(x @ x) + C * loss.expand(utility)[0]
-        return PrimalSolution(x, value, 0.0, 1, True, -C * slope, "bundle")
-    warm = None if last is None else last.bundle
+        return NewtonSolution(x, value, 0.0, 1, True), -C * slope
+    warm = last if isinstance(last, BundleSolution) else None
     best = minimize_bundle(
         A, loss, C, tol=model.tol, max_iter=model.max_iter, last=warm
     )
-    gap, n_iter, converged = best.gap, best.n_iter, best.converged
-    return PrimalSolution(
-        best.x, best.value, gap, n_iter, converged, -best.weights, "bundle", best
-    )
+    return best, -best.weights

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.utils.sparsefuncs import min_max_axis
 
 from tiebreak.data import Comparisons, Grades
 from tiebreak.data.arrays import Codes, Floats
@@ -53,14 +54,9 @@ class ScaledDesign:
         """Scale features; warn if their sizes are far apart."""
         p = values.shape[1]
         if sp.issparse(values):
-            # max - min of the columns, zeros included
-            high, low = (
-                np.asarray(end.toarray()).ravel()
-                for end in (values.max(axis=0), values.min(axis=0))
-            )
+            low, high = min_max_axis(values, axis=0)
             spread = high - low
-            size = np.asarray(abs(values).max(axis=0).toarray()).ravel()
-            size[spread == 0.0] = 0.0
+            size = np.where(spread > 0.0, np.maximum(-low, high), 0.0)
             columns = np.flatnonzero(size)
             scale = sp.diags_array(1.0 / size[columns])
             A = sp.csr_array(values[:, columns] @ scale)

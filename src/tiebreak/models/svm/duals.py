@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from tiebreak.data import ItemTable
 from tiebreak.data.arrays import Codes, Floats
 from tiebreak.data.parameters import COUNT, POSITIVE
-from tiebreak.losses import ListedSquaredHinge
+from tiebreak.losses import GradeHinge, ListedSquaredHinge
 from tiebreak.models.base import certificate, clones_along, warn_flat, warn_gap
 from tiebreak.models.kernel_utility import expand_kernel
 from tiebreak.models.primal import PrimalSolution, solve_primal
@@ -192,23 +192,25 @@ def fit_thresholds(
 
 def fit_graded(model: Any, problem: GradedProblem, loss: Any, last: Any) -> Fitted:
     """Minimize ½‖x‖² + C loss(A x) in the primal."""
-    solution = solve_primal(model, problem.A, loss, model.C, last)
-    fitted = keep_primal(solution, problem, problem.rows, solution.row_coef)
+    solution, coef = solve_primal(model, problem.A, loss, model.C, last)
+    method = "bundle" if isinstance(loss, GradeHinge) else "newton"
+    fitted = keep_primal(solution, problem, coef, method)
     return {**fitted, "n_pairs_": problem.tree.n_pairs}, solution
 
 
 def keep_primal(
     solution: PrimalSolution,
     problem: CellProblem | GradedProblem,
-    rows: Codes,
     coef: Floats,
+    method: str,
 ) -> dict[str, Any]:
     """Return the utility of a primal solution, and the coefficients of rows."""
     return {
         **problem.data.attributes,
-        **support(rows, coef),
+        **support(problem.rows, coef),
         **problem.items.keep_design(solution.x),
-        **solution.fitted(),
+        **certificate(solution.value, solution),
+        "solver_": method,
     }
 
 

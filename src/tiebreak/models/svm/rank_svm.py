@@ -195,12 +195,12 @@ class RankSVM(KernelUtility, BaseEstimator):
         """Minimize the squared hinge over decided pairs."""
         loss, cell, sign = duals.list_hinges(problem, self.ties)
         A = problem.items.design
-        solution = solve_primal(self, A, loss, self.C, last)
+        solution, _ = solve_primal(self, A, loss, self.C, last)
         u = A @ solution.x
         push = 2.0 * self.C * loss.weight * loss.short(u)
         of_cells = np.bincount(cell, sign * push, problem.weight.size)
         coef = problem.share @ of_cells
-        return duals.keep_primal(solution, problem, problem.rows, coef), solution
+        return duals.keep_primal(solution, problem, coef, "newton"), solution
 
     def _draw(self, data: Grades) -> CellProblem:
         """Compare items with random others, and report coefficients per graded row."""
