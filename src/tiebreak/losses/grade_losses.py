@@ -38,10 +38,6 @@ class GradeHinge:
     def __init__(self, tree: GradeTree, slope: float = 1.0) -> None:
         self.tree, self.slope = tree, slope
 
-    def value(self, u: Floats) -> float:
-        """Give the loss."""
-        return self.expand(u)[0]
-
     def expand(self, u: Floats) -> tuple[float, Floats]:
         """Give the loss and a subgradient."""
         tree = self.tree
@@ -61,10 +57,6 @@ class GradeSquaredHinge:
     def __init__(self, tree: GradeTree) -> None:
         self.tree = tree
         self._sample: tuple[Codes, GradeTree] | None = None
-
-    def value(self, u: Floats) -> float:
-        """Give the loss; the Hessian moves to u too."""
-        return self.expand(u)[0]
 
     def expand(self, u: Floats) -> tuple[float, Floats]:
         """Loss and gradient; H then speaks of u."""

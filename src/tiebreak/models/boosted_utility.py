@@ -130,7 +130,7 @@ class GradedLoss:
 
     def value(self, u: Floats) -> float:
         """Give the loss."""
-        return self._hinge.value(u[self.item])
+        return self._hinge.expand(u[self.item])[0]
 
     def expand(self, u: Floats) -> tuple[Floats, Floats]:
         """Give the gradient and the curvature of every item, summed over its rows."""

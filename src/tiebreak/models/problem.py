@@ -41,7 +41,7 @@ from tiebreak.kernels import (
     make_rows,
 )
 from tiebreak.kernels.cholesky import refuse_indefinite, refuse_infinite
-from tiebreak.losses import GradeTree, ItemDesign
+from tiebreak.losses import GradeTree
 
 # Largest entry of K - G Gᵀ, relative to the largest entry of K.
 FACTOR_TOL = 1e-10
@@ -299,7 +299,9 @@ class CellProblem:
         """Coefficients on items for coefficients of rows of the kernel."""
         if self.ends is None:
             return coef
-        return ItemDesign(*self.ends, self.items.n_items).back(coef)
+        # Sides are summed apart, so that equal items have exactly equal coefficients.
+        n, (left, right) = self.items.n_items, self.ends
+        return np.asarray(np.bincount(right, coef, n) - np.bincount(left, coef, n))
 
 
 def pair_problem(model: Any, data: Comparisons) -> CellProblem:

@@ -20,14 +20,14 @@ from tiebreak.data.outcome import OUTCOMES, warn_both_bad, warn_no_left
 from tiebreak.data.parameters import check_parameters
 from tiebreak.data.threads import one_blas_thread
 from tiebreak.losses import LINKS
-from tiebreak.models import LogisticCompare, RankRLS, RankSVM
 from tiebreak.models.base import certificate, warn_gap, warn_one_kind
 from tiebreak.models.least_squares.normal_equations import (
     LARGEST,
     LeastSquaresFit,
     drop_constant,
 )
-from tiebreak.models.logistic.logistic_compare import tie_attributes
+from tiebreak.models.least_squares.rank_rls import RankRLS
+from tiebreak.models.logistic.logistic_compare import LogisticCompare, tie_attributes
 from tiebreak.models.primal import check_solution, minimize_smooth
 from tiebreak.models.problem import (
     EQUAL_GRADES,
@@ -35,6 +35,7 @@ from tiebreak.models.problem import (
     refuse_only_ties,
     warn_idle_groups,
 )
+from tiebreak.models.svm.rank_svm import RankSVM
 from tiebreak.outofcore.objectives import (
     LARGEST_SAMPLE,
     ComparedSquares,

@@ -45,9 +45,9 @@ from tiebreak.losses import (
     UtilityLoss,
 )
 from tiebreak.losses.linear_objective import back_product, forward_product, solve_near
-from tiebreak.models import RankSVM
 from tiebreak.models.problem import pair_problem
 from tiebreak.models.svm.duals import list_hinges
+from tiebreak.models.svm.rank_svm import RankSVM
 from tiebreak.outofcore.partitions import Partitions
 
 # A sample has at most so many rows.

@@ -53,8 +53,6 @@ from tiebreak.solvers.ridge import (
 CONSTANT = 1e-12
 # Columns that are made dense at a time.
 _CHUNK = 1024
-# Smallest eigenvalue of a kernel matrix that rounding explains, relative to its size.
-_ROUNDING = 1e-8
 
 
 class LinearPoints:
@@ -230,11 +228,6 @@ class ColumnForm:
         self.A = points.design
 
     @cached_property
-    def _size(self) -> Floats:
-        """What the diagonal of AᵀLA would be if points had nothing in common."""
-        return weigh_squares(self.A, self.laplacian.diagonal())
-
-    @cached_property
     def system(self) -> RidgeSystem:
         """The system that direct solvers factor."""
         c = self.laplacian.root_transpose(self.target)
@@ -247,7 +240,9 @@ class ColumnForm:
         """Solve by conjugate gradients with a diagonal preconditioner."""
         A, L = self.A, self.laplacian
         h = back_product(A, L.root_transpose(self.target))
-        size, start = self._size, float(self.target @ self.target)
+        # What the diagonal of AᵀLA would be if points had nothing in common.
+        size = weigh_squares(A, L.diagonal())
+        start = float(self.target @ self.target)
         diagonal = size + alpha
         h[np.abs(h) <= CONSTANT * np.sqrt(size * start)] = 0.0
         least = np.finfo(np.float64).eps * start
