@@ -153,8 +153,8 @@ class KernelFunction:
             inner += self.coef0
             return inner**self.degree
         inner *= 2.0
-        inner -= (self.gamma * _squared_norms(A))[:, None]
-        inner -= (self.gamma * _squared_norms(B))[None, :]
+        inner -= (self.gamma * squared_norms(A))[:, None]
+        inner -= (self.gamma * squared_norms(B))[None, :]
         # Rounding can leave a distance of a hair below zero.
         np.minimum(inner, 0.0, out=inner)
         return exp_in_place(np.ascontiguousarray(inner))
@@ -175,7 +175,7 @@ class KernelFunction:
             )
         if self.name == "rbf":
             return np.ones(A.shape[0])
-        norms = _squared_norms(A)
+        norms = squared_norms(A)
         if self.name == "linear":
             return norms
         return (self.gamma * norms + self.coef0) ** self.degree
@@ -184,7 +184,7 @@ class KernelFunction:
         """Prepare fast repeated blocks between rows of one table."""
         if self.name == "rbf" and isinstance(A, np.ndarray):
             centered = A - A.mean(axis=0)
-            norms = self.gamma * _squared_norms(centered)
+            norms = self.gamma * squared_norms(centered)
             if dtype is np.float64 or norms.max() <= _SINGLE_PRECISION_LIMIT:
                 return _augmented_rbf(centered, norms, self.gamma, dtype)
 
@@ -227,7 +227,8 @@ def _augmented_rbf(
     return block
 
 
-def _squared_norms(A: Table) -> np.ndarray:
+def squared_norms(A: Table) -> np.ndarray:
+    """Squared length of every row."""
     if sp.issparse(A):
         return np.asarray(A.multiply(A).sum(axis=1)).ravel()
     return np.einsum("ij,ij->i", A, A)

@@ -29,7 +29,7 @@ import scipy.sparse as sp
 from tiebreak.data.jit import njit
 from tiebreak.data.threads import chunks, in_threads, one_blas_thread, scratch
 from tiebreak.kernels.cholesky import pivoted_cholesky
-from tiebreak.kernels.functions import KernelFunction, Table
+from tiebreak.kernels.functions import KernelFunction, Table, squared_norms
 
 _TILE = 256
 _TRIANGLE_ROWS = 64
@@ -218,9 +218,7 @@ class DifferenceRows:
 
     def diagonal(self) -> np.ndarray:
         """The diagonal of ``K``."""
-        if sp.issparse(self.Z):
-            return np.asarray(self.Z.multiply(self.Z).sum(axis=1)).ravel()
-        return np.einsum("ij,ij->i", self.Z, self.Z)
+        return squared_norms(self.Z)
 
 
 def upper_triangle(

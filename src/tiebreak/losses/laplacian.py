@@ -27,7 +27,7 @@ from tiebreak.data.arrays import Codes, Floats
 from tiebreak.data.columns import row_slices
 from tiebreak.data.threads import chunks, in_threads
 from tiebreak.losses.comparison_likelihood import ItemDesign
-from tiebreak.losses.linear_objective import back_product
+from tiebreak.losses.linear_objective import back_product, weigh_squares
 
 # Rows that are centered at a time where only their products are wanted; the side of a
 # block of a matrix that stays in the cache; and rows whose means are copied at a time,
@@ -232,13 +232,6 @@ def mirror(K: Floats) -> None:
         tile = np.triu(K[rows, rows])
         K[rows, rows] = tile + np.triu(tile, 1).T
         K[rows.stop :, rows] = K[rows, rows.stop :].T
-
-
-def weigh_squares(A: Any, weight: Floats) -> Floats:
-    """Weighted sum of squares of every column, shape (q,)."""
-    if sp.issparse(A):
-        return np.asarray(A.multiply(A).T @ weight)
-    return np.einsum("ij,ij,i->j", A, A, weight)
 
 
 def _scale(V: Floats, factor: Floats) -> Floats:

@@ -44,7 +44,12 @@ from tiebreak.losses import (
     PairLaplacian,
     UtilityLoss,
 )
-from tiebreak.losses.linear_objective import back_product, forward_product, solve_near
+from tiebreak.losses.linear_objective import (
+    back_product,
+    forward_product,
+    solve_near,
+    weigh_squares,
+)
 from tiebreak.models.problem import pair_problem
 from tiebreak.models.svm.duals import list_hinges
 from tiebreak.models.svm.rank_svm import RankSVM
@@ -183,8 +188,7 @@ class UtilityObjective:
 
     def hessian_diagonal(self) -> Floats:
         """Return the diagonal of the Hessian, or an approximation."""
-        squares = self.A**2 if isinstance(self.A, np.ndarray) else self.A.power(2)
-        return np.asarray(squares.T @ self.loss.hessian_diagonal()).ravel()
+        return weigh_squares(self.A, self.loss.hessian_diagonal())
 
     def hessian(self) -> Floats:
         """Return the Hessian at the last point."""

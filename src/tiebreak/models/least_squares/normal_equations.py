@@ -27,11 +27,16 @@ from scipy.linalg.blas import dsymv
 from tiebreak.data import Comparisons, Grades
 from tiebreak.data.arrays import Codes, Flags, Floats
 from tiebreak.data.messages import FitWarning, warn_user
-from tiebreak.kernels import DifferenceRows, factor_kernel, upper_triangle
+from tiebreak.kernels import factor_kernel, upper_triangle
 from tiebreak.kernels.cholesky import refuse_infinite
+from tiebreak.kernels.functions import squared_norms
 from tiebreak.losses import GroupLaplacian, Laplacian, PairLaplacian
-from tiebreak.losses.laplacian import mirror, weigh_squares
-from tiebreak.losses.linear_objective import back_product, forward_product
+from tiebreak.losses.laplacian import mirror
+from tiebreak.losses.linear_objective import (
+    back_product,
+    forward_product,
+    weigh_squares,
+)
 from tiebreak.models.base import warn_flat, warn_gap
 from tiebreak.models.problem import (
     MAX_PIVOTS,
@@ -97,7 +102,7 @@ class LinearPoints:
 
     def diagonal(self) -> Floats:
         """Give the diagonal of K."""
-        return DifferenceRows(self.design).diagonal()
+        return squared_norms(self.design)
 
     def coef_of_columns(self, x: Floats) -> Floats:
         """Give the weights of the features."""

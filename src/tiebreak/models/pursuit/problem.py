@@ -22,7 +22,7 @@ from tiebreak.data.arrays import Codes, Floats
 from tiebreak.data.messages import FitWarning, warn_user
 from tiebreak.data.validation import check_features
 from tiebreak.losses import GroupLaplacian, Laplacian, PairLaplacian
-from tiebreak.losses.laplacian import weigh_squares
+from tiebreak.losses.linear_objective import weigh_squares
 from tiebreak.metrics import comparison_error, swapped_pairs
 from tiebreak.models.base import warn_flat
 from tiebreak.models.problem import KernelItems, refuse_only_ties, rows_of_differences
