@@ -247,6 +247,12 @@ def make_kernel(model: Any, items: Table) -> KernelFunction:
             variance = items.multiply(items).mean() - items.mean() ** 2
         else:
             variance = items.var()
-        gamma = 1.0 / (p * variance) if variance > 0 else 1.0
+        if variance > 0 or items.max() > items.min():
+            with np.errstate(over="ignore", divide="ignore"):
+                gamma = 1.0 / (p * variance)
+        else:
+            gamma = 1.0
+        if not np.isfinite(gamma):
+            raise ValueError(f"gamma='scale' is {gamma}: scale the features first.")
     degree, coef0 = int(model.degree), float(model.coef0)
     return KernelFunction(model.kernel, float(gamma), degree, coef0)
