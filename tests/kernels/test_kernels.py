@@ -13,6 +13,7 @@ from tiebreak.kernels import (
     GramKernel,
     ItemPairRows,
     KernelFunction,
+    NystroemMap,
     check_gram,
     make_kernel,
     make_rows,
@@ -135,36 +136,27 @@ def test_wide_sparse_differences_keep_their_rows():
 
 def test_gamma_as_in_scikit_learn(rng):
     X = rng.normal(size=(30, 4)) * 3
-    options = {"degree": 3, "coef0": 0.0, "items": X}
-    assert make_kernel("rbf", gamma="auto", **options).gamma == 0.25
-    scale = make_kernel("rbf", gamma="scale", **options).gamma
+    assert make_kernel(NystroemMap(gamma="auto"), X).gamma == 0.25
+    scale = make_kernel(NystroemMap(), X).gamma
     assert scale == pytest.approx(1 / (4 * X.var()))
-    sparse = make_kernel(
-        "rbf", gamma="scale", degree=3, coef0=0.0, items=sp.csr_array(X)
-    )
-    assert sparse.gamma == pytest.approx(scale)
-    constant = make_kernel(
-        "rbf", gamma="scale", degree=3, coef0=0.0, items=np.ones((5, 2))
-    )
-    assert constant.gamma == 1.0
+    assert make_kernel(NystroemMap(), sp.csr_array(X)).gamma == pytest.approx(scale)
+    assert make_kernel(NystroemMap(), np.ones((5, 2))).gamma == 1.0
 
 
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"kernel": "sigmoid"}, r"kernel='sigmoid' is not known.*'rbf'"),
-        ({"gamma": -1.0}, r"gamma=-1.0 must be a positive"),
-        ({"gamma": "wide"}, r"gamma='wide' must be"),
-        ({"gamma": np.nan}, r"gamma=nan must be"),
-        ({"degree": 0}, r"degree=0 must be an integer"),
-        ({"coef0": np.inf}, r"coef0=inf must be"),
+        ({"kernel": "sigmoid"}, r"kernel='sigmoid'; expected a callable.*'rbf'"),
+        ({"gamma": -1.0}, r"gamma=-1.0; expected a positive"),
+        ({"gamma": "wide"}, r"gamma='wide'; expected"),
+        ({"gamma": np.nan}, r"gamma=nan; expected"),
+        ({"degree": 0}, r"degree=0; expected a whole"),
+        ({"coef0": np.inf}, r"coef0=inf; expected a finite"),
     ],
 )
 def test_wrong_kernel_parameters(change, words, table):
-    options = {"kernel": "poly", "gamma": 1.0, "degree": 2, "coef0": 0.0} | change
-    name = options.pop("kernel")
     with pytest.raises(ValueError, match=words):
-        make_kernel(name, items=table, **options)
+        make_kernel(NystroemMap(**{"kernel": "poly", **change}), table)
 
 
 def test_callable_kernels_are_checked(table):

@@ -260,9 +260,9 @@ def test_check_estimator(estimator, check):
     ("options", "words"),
     [
         ({"kernel": "precomputed"}, r"kernel='precomputed'; expected 'linear'"),
-        ({"kernel": "sigmoid"}, r"kernel='sigmoid' is not known"),
-        ({"gamma": 0.0}, r"gamma=0.0 must be a positive"),
-        ({"kernel": "poly", "degree": 1.5}, r"degree=1.5 must be an integer"),
+        ({"kernel": "sigmoid"}, r"kernel='sigmoid'; expected a callable"),
+        ({"gamma": 0.0}, r"gamma=0.0; expected a positive"),
+        ({"kernel": "poly", "degree": 1.5}, r"degree=1.5; expected a whole"),
         ({"n_landmarks": 0}, r"n_landmarks=0; expected a whole number of at least 1"),
         ({"n_landmarks": 2.5}, r"n_landmarks=2.5; expected a whole"),
         ({"n_landmarks": True}, r"n_landmarks=True; expected a whole"),
@@ -277,7 +277,7 @@ def test_wrong_parameters(options, words, X):
 
 
 def test_functions_that_are_no_kernels(X, monkeypatch):
-    message = "not symmetric and positive semidefinite"
+    message = "not positive semidefinite"
     for function in (
         lambda A, B: A @ B.T - 5.0,  # k(x, x) < 0
         lambda A, B: -rbf_kernel(A, B) + 2.0 * (A[:, None] == B[None]).all(axis=2),
@@ -297,7 +297,7 @@ def test_functions_that_are_no_kernels(X, monkeypatch):
 def test_tables_without_features_to_learn_from():
     with pytest.raises(ValueError, match=r"itself is zero.*Try kernel='rbf'"):
         NystroemMap("linear").fit(np.zeros((5, 2)))
-    message = r"1 items with themselves.*Scale the features"
+    message = r"not finite.*Scale the features"
     with np.errstate(over="ignore"), pytest.raises(ValueError, match=message):
         NystroemMap("poly", gamma=1.0, degree=9).fit([[1e29], [1.0]])
     with pytest.raises(ValueError, match=r"must be finite.*NaN at row 1, column 0"):

@@ -29,11 +29,11 @@ from tiebreak import (
         ({"tol": np.nan}, ["tol=nan", "positive"]),
         ({"max_iter": 1.5}, ["max_iter=1.5", "whole"]),
         ({"cache_size": "1"}, ["cache_size='1'", "positive"]),
-        ({"gamma": -1}, ["gamma=-1", "positive number, 'scale' or 'auto'"]),
-        ({"kernel": "poly", "degree": 1.5}, ["degree=1.5", "integer"]),
+        ({"gamma": -1}, ["gamma=-1", "positive number", "'scale' or 'auto'"]),
+        ({"kernel": "poly", "degree": 1.5}, ["degree=1.5", "whole number"]),
         ({"kernel": "poly", "coef0": np.inf}, ["coef0=inf", "finite"]),
         ({"kernel": "gauss"}, ["kernel='gauss'", "'linear', 'poly', 'rbf'"]),
-        ({"kernel": None}, ["kernel=None", "expected one of"]),
+        ({"kernel": None}, ["kernel=None", "callable"]),
     ],
     ids=lambda value: str(value) if isinstance(value, dict) else None,
 )
@@ -78,7 +78,7 @@ def test_a_precomputed_kernel_that_is_none(model):
         (lambda A, B: 1 / (A @ B.T), ["returned inf for rows", "finite"]),
         (
             lambda A, B: A[:, :1] * B[:, 1],
-            ["not symmetric", "items", "other way round"],
+            ["must be symmetric, but K"],
         ),
     ],
     ids=["narrow", "number", "vector", "nan", "inf", "asymmetric"],

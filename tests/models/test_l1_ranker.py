@@ -85,10 +85,11 @@ def test_a_rounded_risk_has_its_derivatives_and_a_plane_below(listed, width):
     X, y, rng = make(40, 3)
     better, worse = np.array(plain.list_pairs(y)).T
     if listed:
-        risk = ListedPairRisk(X, better, worse, np.ones(len(better)), 7.0)
+        risk = ListedPairRisk(X, better, worse, np.ones(len(better)) / 7)
     else:
         tree = GradeTree(y, np.zeros(len(y), dtype=int), np.ones(len(y)))
-        risk = GradedPairRisk(X, tree, 7.0)
+        tree.total = 7.0
+        risk = GradedPairRisk(X, tree)
     smooth, x = risk.smoothed(width), rng.normal(size=3)
     short = 1 - (X[better] - X[worse]) @ x
     assert_allclose(risk.expand(x)[0], np.maximum(short, 0).sum() / 7)

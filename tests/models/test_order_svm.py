@@ -14,7 +14,12 @@ from sklearn.svm import SVC
 from tests.oracles import order_svm
 from tests.oracles import order_svm as oracle
 from tiebreak import Orders, OrderSVM, OrdinalSVM
-from tiebreak.models.svm.order_svm import Places, choose_cuts
+from tiebreak.models.svm.order_svm import (
+    choose_cuts,
+    cut_sides,
+    list_places,
+    usable_cuts,
+)
 
 KERNELS = {
     "linear": lambda A, B: A @ B.T,
@@ -208,14 +213,14 @@ def test_lists_that_say_nothing_are_refused(lists):
         OrderSVM().fit(Orders(np.eye(3), lists))
 
 
-def places_of(lists):
-    """Places of lists of tied blocks; rows in the order in which they are listed."""
+def cuts_of(lists):
+    """Usable cuts of lists of tied blocks."""
     y, group = [], []
     for number, blocks in enumerate(lists):
         for grade, block in enumerate(blocks):
             y += [-float(grade)] * len(block)
             group += [number] * len(block)
-    return Places.of_grades(np.array(y), np.array(group))
+    return usable_cuts(*list_places(np.array(y), np.array(group)))
 
 
 lists_of_blocks = st.lists(
@@ -239,23 +244,21 @@ def test_sides_equal_a_loop(sizes, random):
     y, group = np.array(y)[rows], np.array(group)[rows]
     # Groups are numbered by first appearance.
     group = np.unique(group, return_inverse=True)[1]
-    places = Places.of_grades(y, group)
+    places = list_places(y, group)
     drawn = order_svm.samples(lists)
     cuts = sorted({t for _, t, _, _ in drawn})
-    assert_array_equal(places.usable_cuts(), cuts)
+    assert_array_equal(usable_cuts(*places), cuts)
     expected = np.zeros((len(cuts), n))
     place = {row: number for number, row in enumerate(rows)}
     for row, t, sign, _ in drawn:
         expected[cuts.index(t), place[row]] = sign
-    assert_array_equal(places.sides(np.array(cuts, dtype=int)), expected)
-    assert places.n_lists == len(lists)
-    assert places.n_idle == sum(len(of_list) == 1 for of_list in sizes)
+    assert_array_equal(cut_sides(np.array(cuts, dtype=int), *places), expected)
 
 
 def test_all_cuts_up_to_fifty_and_then_even_ones():
-    fifty_one = places_of([[[row] for row in range(51)]])
+    fifty_one = cuts_of([[[row] for row in range(51)]])
     assert_array_equal(choose_cuts(None, fifty_one), np.arange(1, 51))
-    longer = places_of([[[row] for row in range(150)]])
+    longer = cuts_of([[[row] for row in range(150)]])
     with pytest.warns(UserWarning, match=r"149 cuts; 50"):
         cuts = choose_cuts(None, longer)
     assert len(cuts) == 50
@@ -265,7 +268,7 @@ def test_all_cuts_up_to_fifty_and_then_even_ones():
 
 def test_cuts_that_ties_cross_are_not_counted():
     # 120 items in two blocks have one cut; a short list adds the first one.
-    places = places_of([[list(range(60)), list(range(60, 120))], [[120], [121]]])
+    places = cuts_of([[list(range(60)), list(range(60, 120))], [[120], [121]]])
     assert_array_equal(choose_cuts(None, places), [1, 60])
     assert_array_equal(choose_cuts([60, 1, 1], places), [1, 60])
     for cuts in ([], [3], [1.5], [0], ["all"]):

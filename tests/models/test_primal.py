@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 
 from tiebreak.losses import GradeHinge, GradeSquaredHinge, GradeTree
 from tiebreak.models.primal import solve_primal
-from tiebreak.solvers import minimize_bundle
+from tiebreak.solvers import BundleSolution, NewtonSolution, minimize_bundle
 
 RANKER = SimpleNamespace(tol=1e-9, max_iter=1000)
 
@@ -27,21 +27,21 @@ def program():
 def test_a_small_c_is_solved_by_one_step_and_only_then(program, slope, C):
     A, tree = program
     loss = GradeHinge(tree, slope=slope)
-    found = solve_primal(RANKER, A, loss, C)
+    found, _ = solve_primal(RANKER, A, loss, C)
     expected = minimize_bundle(A, loss, C, tol=1e-9, max_iter=1000)
     assert found.value == pytest.approx(expected.value, rel=3e-9)
     assert_allclose(found.x, expected.x, atol=2e-4 * np.abs(expected.x).max())
     utility = A @ found.x
     value, subgradient = loss.expand(utility)
     assert found.value == pytest.approx(0.5 * found.x @ found.x + C * value)
-    if found.bundle is None:
+    if not isinstance(found, BundleSolution):
         assert_allclose(-C * A.T @ subgradient, found.x, rtol=1e-12)
 
 
 def test_the_step_is_taken_where_it_can_be(program):
     A, tree = program
     at_once = [
-        solve_primal(RANKER, A, GradeHinge(tree), C).bundle is None
+        isinstance(solve_primal(RANKER, A, GradeHinge(tree), C)[0], NewtonSolution)
         for C in np.logspace(-5, -1, 17)
     ]
     assert at_once == sorted(at_once, reverse=True)
@@ -52,8 +52,8 @@ def test_zero_is_no_answer_though_it_is_within_the_tolerance(program):
     A, tree = program
     loss = GradeSquaredHinge(tree)
     loose = SimpleNamespace(tol=0.5, max_iter=1000)
-    found = solve_primal(loose, A, loss, 1e-9)
-    exact = solve_primal(RANKER, A, loss, 1e-9)
+    found, _ = solve_primal(loose, A, loss, 1e-9)
+    exact, _ = solve_primal(RANKER, A, loss, 1e-9)
     assert found.converged
     assert_allclose(found.x, exact.x, rtol=0.2)
     assert np.abs(found.x).min() > 0

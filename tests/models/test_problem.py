@@ -4,8 +4,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics.pairwise import rbf_kernel
 
+from tiebreak import RankSVM
 from tiebreak.data import as_items
-from tiebreak.models import RankSVM
 from tiebreak.models import problem as kernel_factor
 
 

@@ -8,40 +8,45 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from tests.oracles.l1_ranking import is_corner
-from tiebreak.solvers import hull_vertices
+from tiebreak.solvers import hull, hull_vertices
 
-METHODS = ["choose", "qhull", "programs"]
+# Most dimensions for Qhull: as they are, all, and none.
+LIMITS = [hull._QHULL_DIMENSIONS, 99, 0]
 
 
 def corners(points):
     return np.flatnonzero([is_corner(points, i) for i in range(len(points))])
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("limit", LIMITS)
 @pytest.mark.parametrize("d", [1, 2, 3, 4])
-def test_equals_a_program_for_every_point(method, d, rng):
+def test_equals_a_program_for_every_point(limit, d, rng, monkeypatch):
+    monkeypatch.setattr(hull, "_QHULL_DIMENSIONS", limit)
     points = rng.normal(size=(25, d))
-    assert_array_equal(hull_vertices(points, method), corners(points))
+    assert_array_equal(hull_vertices(points), corners(points))
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_flat_sets_are_seen_in_the_space_they_span(method, rng):
+@pytest.mark.parametrize("limit", LIMITS)
+def test_flat_sets_are_seen_in_the_space_they_span(limit, rng, monkeypatch):
+    monkeypatch.setattr(hull, "_QHULL_DIMENSIONS", limit)
     flat = rng.normal(size=(30, 2))
     points = flat @ rng.normal(size=(2, 6)) + 1e3
-    assert_array_equal(hull_vertices(points, method), hull_vertices(flat))
+    assert_array_equal(hull_vertices(points), hull_vertices(flat))
     line = np.outer(rng.permutation(10) - 3.0, [1.0, -2.0, 0.5])
     ends = np.sort([line[:, 0].argmin(), line[:, 0].argmax()])
-    assert_array_equal(hull_vertices(line, method), ends)
-    assert_array_equal(hull_vertices(np.ones((1, 4)), method), [0])
-    assert_array_equal(hull_vertices(np.eye(5), method), np.arange(5))
+    assert_array_equal(hull_vertices(line), ends)
+    assert_array_equal(hull_vertices(np.ones((1, 4))), [0])
+    assert_array_equal(hull_vertices(np.eye(5)), np.arange(5))
 
 
 @given(st.sets(st.tuples(*[st.integers(0, 3)] * 3), min_size=1, max_size=20))
 def test_points_of_a_grid_lie_on_faces_and_are_no_corners(cells):
     points = np.array(sorted(cells), dtype=float)
     expected = corners(points) if len(points) > 1 else np.array([0])
-    for method in METHODS:
-        assert_array_equal(hull_vertices(points, method), expected)
+    for limit in LIMITS:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(hull, "_QHULL_DIMENSIONS", limit)
+            assert_array_equal(hull_vertices(points), expected)
 
 
 def test_many_dimensions(rng):

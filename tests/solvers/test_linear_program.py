@@ -28,13 +28,11 @@ def test_solutions_and_their_certificates(rng):
         solution = LinearProgram(cost, convert(A), lower).solve()
         assert solution.status == "optimal"
         assert_allclose(solution.objective, by_scipy(cost, A, lower), rtol=1e-9)
-        assert_allclose(solution.dual_objective, solution.objective, rtol=1e-9)
         assert solution.gap <= 1e-9
         # The multipliers by themselves: y ≥ 0, Aᵀy ≤ cost, b·y the optimum.
         assert (solution.row_dual >= -1e-10).all()
         assert (A.T @ solution.row_dual <= cost + 1e-9).all()
         assert_allclose(lower @ solution.row_dual, solution.objective, rtol=1e-8)
-        assert_allclose(solution.col_dual, cost - A.T @ solution.row_dual, atol=1e-8)
 
 
 def test_changes_are_the_changed_program(rng):
@@ -59,7 +57,7 @@ def test_changes_are_the_changed_program(rng):
     bounds = [(0.5, 2.0)] + [(0, None)] * 5
     solution = program.solve("dual")
     assert_allclose(solution.objective, by_scipy(other, taller, sides, bounds))
-    assert_allclose(solution.dual_objective, solution.objective, rtol=1e-9)
+    assert solution.gap <= 1e-9
 
 
 def test_warm_starts_need_fewer_iterations(rng):
@@ -86,7 +84,7 @@ def test_variables_that_do_not_pay_are_exactly_zero(rng):
 def test_programs_without_a_solution_say_so(A, lower, upper, status):
     solution = LinearProgram([-1.0], A, lower, upper).solve()
     assert status in solution.status
-    assert solution.dual_objective == -np.inf
+    assert solution.gap == np.inf
 
 
 def test_a_time_limit_is_counted_from_each_call(rng):

@@ -454,7 +454,7 @@ def _canonical_csr(X: Any, name: str) -> sp.csr_array:
     return csr
 
 
-def feature_attributes(table: Table) -> dict[str, Any]:
+def feature_attributes(table: Any) -> dict[str, Any]:
     """Return ``n_features_in_`` and, if features have names, ``feature_names_in_``."""
     attributes: dict[str, Any] = {"n_features_in_": table.n_features}
     if table.feature_names is not None:

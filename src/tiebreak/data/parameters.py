@@ -10,6 +10,7 @@ Numbers are bounded here and where data are read, so that sums and products stay
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any, NoReturn
@@ -70,8 +71,8 @@ def refuse_parameter(model: Any, name: str, expected: Any) -> NoReturn:
     raise ValueError(f"{setting}; expected {expected}.")
 
 
-def check_parameters(model: Any) -> None:
-    """Refuse parameters that the model's table does not allow."""
-    for name, values in model._parameters.items():
+def check_parameters(model: Any, table: Mapping[str, Values] | None = None) -> None:
+    """Refuse parameters that a table, by default the model's own, does not allow."""
+    for name, values in (table or model._parameters).items():
         if getattr(model, name) not in values:
             refuse_parameter(model, name, values)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Kernel functions, rows of pair kernels and thin factors."""
 
-from tiebreak.kernels.cholesky import PivotedFactor, pivoted_cholesky
+from tiebreak.kernels.cholesky import factor_kernel, pivoted_cholesky
 from tiebreak.kernels.dictionary import KernelDictionary, MatrixDictionary
-from tiebreak.kernels.functions import KERNEL_NAMES, KernelFunction, make_kernel
+from tiebreak.kernels.functions import KernelFunction, make_kernel
 from tiebreak.kernels.nystroem import NystroemMap
 from tiebreak.kernels.rows import (
     CachedRows,
@@ -16,7 +16,6 @@ from tiebreak.kernels.rows import (
     ItemRows,
     LinearRows,
     MatrixRows,
-    RowSource,
     check_gram,
     make_linear_rows,
     make_rows,

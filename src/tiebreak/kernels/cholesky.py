@@ -14,12 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
-Floats = NDArray[np.float64]
+from tiebreak.data.arrays import Floats
 
 _BLOCK = 32
 # Rounding leaves traces of this size, relative to the largest entry of the diagonal; a
@@ -84,6 +85,34 @@ def pivoted_cholesky(
     F = F[:r].copy() if r < 0.8 * len(F) else F[:r]
     complete = bool(left.max(initial=0.0) <= target) and not indefinite
     return PivotedFactor(F, pivots[:r], left, complete, indefinite)
+
+
+def factor_kernel(
+    rows: Callable[[np.ndarray], np.ndarray], diagonal: np.ndarray, **options: Any
+) -> PivotedFactor:
+    """Factor the kernel between training items; refuse one that is none."""
+    if not np.isfinite(diagonal).all():
+        refuse_infinite()
+    factor = pivoted_cholesky(rows, diagonal, **options)
+    if factor.indefinite:
+        refuse_indefinite(f"{len(factor.pivots)} pivots leave a negative diagonal")
+    return factor
+
+
+def refuse_indefinite(why: str) -> NoReturn:
+    """Raise an error: the kernel is not positive semidefinite."""
+    raise ValueError(
+        f"the kernel between the training items is not positive semidefinite: {why}. "
+        "Try another kernel, or for a polynomial one coef0 ≥ 0."
+    ) from None
+
+
+def refuse_infinite() -> NoReturn:
+    """Raise an error: the kernel has values that are not finite."""
+    raise ValueError(
+        "the kernel between the training items is not finite. Scale the features "
+        "first, for example with StandardScaler, or try another kernel."
+    )
 
 
 def _draw(

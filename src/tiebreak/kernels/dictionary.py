@@ -13,10 +13,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from tiebreak.data.arrays import Floats
 from tiebreak.data.threads import chunks, in_threads, n_threads
 from tiebreak.kernels.functions import Evaluator, KernelFunction, Table
 
-Floats = NDArray[np.float64]
 # Turns a block of columns, given as rows, into one number per column.
 Measure = Callable[[Floats], Floats]
 

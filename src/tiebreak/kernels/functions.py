@@ -21,13 +21,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from numbers import Integral, Real
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 
 from tiebreak.data.jit import njit
+from tiebreak.data.parameters import COUNT, NUMBER, POSITIVE, Values, check_parameters
 
 # What the parameters `kernel` and `gamma` of models may be.
 Kernel: TypeAlias = (
@@ -106,7 +106,14 @@ def exp_double(x):  # type: ignore[no-untyped-def]
             part[i] = series[i] * shifted[i]
 
 
-KERNEL_NAMES = ("linear", "poly", "rbf", "precomputed")
+# What `make_kernel` checks where they have a meaning.
+_NAMES = ("linear", "poly", "rbf", "precomputed")
+KERNEL_PARAMETERS = {
+    "kernel": Values("a callable kernel(X, Z)", others=_NAMES),
+    "gamma": POSITIVE | "scale" | "auto",
+    "degree": COUNT,
+    "coef0": NUMBER,
+}
 
 # A dense array or a CSR array; SciPy has no types to say it with.
 Table: TypeAlias = Any
@@ -146,8 +153,8 @@ class KernelFunction:
             inner += self.coef0
             return inner**self.degree
         inner *= 2.0
-        inner -= (self.gamma * _squared_norms(A))[:, None]
-        inner -= (self.gamma * _squared_norms(B))[None, :]
+        inner -= (self.gamma * squared_norms(A))[:, None]
+        inner -= (self.gamma * squared_norms(B))[None, :]
         # Rounding can leave a distance of a hair below zero.
         np.minimum(inner, 0.0, out=inner)
         return exp_in_place(np.ascontiguousarray(inner))
@@ -168,7 +175,7 @@ class KernelFunction:
             )
         if self.name == "rbf":
             return np.ones(A.shape[0])
-        norms = _squared_norms(A)
+        norms = squared_norms(A)
         if self.name == "linear":
             return norms
         return (self.gamma * norms + self.coef0) ** self.degree
@@ -177,7 +184,7 @@ class KernelFunction:
         """Prepare fast repeated blocks between rows of one table."""
         if self.name == "rbf" and isinstance(A, np.ndarray):
             centered = A - A.mean(axis=0)
-            norms = self.gamma * _squared_norms(centered)
+            norms = self.gamma * squared_norms(centered)
             if dtype is np.float64 or norms.max() <= _SINGLE_PRECISION_LIMIT:
                 return _augmented_rbf(centered, norms, self.gamma, dtype)
 
@@ -220,63 +227,32 @@ def _augmented_rbf(
     return block
 
 
-def _squared_norms(A: Table) -> np.ndarray:
+def squared_norms(A: Table) -> np.ndarray:
+    """Squared length of every row."""
     if sp.issparse(A):
         return np.asarray(A.multiply(A).sum(axis=1)).ravel()
     return np.einsum("ij,ij->i", A, A)
 
 
-def make_kernel(
-    kernel: str | Callable[..., np.ndarray],
-    *,
-    gamma: float | str,
-    degree: int,
-    coef0: float,
-    items: Table,
-) -> KernelFunction:
-    """Resolve the kernel parameters of an estimator against its training items."""
-    if callable(kernel):
-        return KernelFunction(kernel)
-    if kernel not in KERNEL_NAMES:
-        raise ValueError(
-            f"kernel={kernel!r} is not known; expected one of "
-            f"{', '.join(map(repr, KERNEL_NAMES))} or a callable kernel(X, Z)."
-        )
-    if kernel == "linear":
-        return KernelFunction("linear")
-    if isinstance(degree, bool) or not isinstance(degree, Integral) or degree < 1:
-        raise ValueError(f"degree={degree!r} must be an integer of at least 1.")
-    if isinstance(coef0, bool) or not isinstance(coef0, Real) or not np.isfinite(coef0):
-        raise ValueError(f"coef0={coef0!r} must be a finite number.")
-    scale = resolve_gamma(gamma, items)
-    return KernelFunction(kernel, scale, int(degree), float(coef0))
-
-
-def resolve_gamma(gamma: float | str, items: Table) -> float:
-    """``gamma`` as a positive number; ``"scale"`` and ``"auto"`` as scikit-learn."""
-    p = items.shape[1]
-    if isinstance(gamma, str):
-        if gamma == "auto":
-            return 1.0 / p
-        if gamma == "scale":
-            return _scale_gamma(items, p)
-    elif isinstance(gamma, Real) and not isinstance(gamma, bool) and 0 < gamma < np.inf:
-        return float(gamma)
-    raise ValueError(f"gamma={gamma!r} must be a positive number, 'scale' or 'auto'.")
-
-
-def _scale_gamma(items: Table, p: int) -> float:
-    with np.errstate(over="ignore", under="ignore", divide="ignore"):
+def make_kernel(model: Any, items: Table) -> KernelFunction:
+    """Resolve the kernel of an estimator, or of a view, against its training items."""
+    if callable(model.kernel) or model.kernel == "linear":
+        return KernelFunction(model.kernel)
+    check_parameters(model, KERNEL_PARAMETERS)
+    gamma, p = model.gamma, items.shape[1]
+    if gamma == "auto":
+        gamma = 1.0 / p
+    elif gamma == "scale":
         if sp.issparse(items):
-            mean = items.mean()
-            variance = items.multiply(items).mean() - mean * mean
+            variance = items.multiply(items).mean() - items.mean() ** 2
         else:
             variance = items.var()
-        gamma = 1.0 / (p * variance) if variance > 0 else 1.0
-    vanished = variance == 0 and items.max() > items.min()
-    if vanished or not np.isfinite(gamma):
-        raise ValueError(
-            f"gamma='scale' is 1 / ({p} features times their variance {variance:.3g}), "
-            "which is not finite. Scale the features first."
-        )
-    return float(gamma)
+        if variance > 0 or items.max() > items.min():
+            with np.errstate(over="ignore", divide="ignore"):
+                gamma = 1.0 / (p * variance)
+        else:
+            gamma = 1.0
+        if not np.isfinite(gamma):
+            raise ValueError(f"gamma='scale' is {gamma}: scale the features first.")
+    degree, coef0 = int(model.degree), float(model.coef0)
+    return KernelFunction(model.kernel, float(gamma), degree, coef0)

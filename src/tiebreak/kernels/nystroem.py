@@ -5,7 +5,6 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 from sklearn.base import (
     BaseEstimator,
@@ -15,16 +14,20 @@ from sklearn.base import (
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from tiebreak.data.arrays import Codes, Floats
 from tiebreak.data.items import ItemTable, as_items
 from tiebreak.data.orders import Orders
 from tiebreak.data.parameters import COUNT, Values, check_parameters
 from tiebreak.data.threads import in_threads, one_blas_thread
 from tiebreak.data.validation import check_features, is_pairs, remember_features
-from tiebreak.kernels.cholesky import PivotedFactor, pivoted_cholesky
+from tiebreak.kernels.cholesky import (
+    PivotedFactor,
+    factor_kernel,
+    refuse_indefinite,
+    refuse_infinite,
+)
 from tiebreak.kernels.functions import Gamma, Kernel, KernelFunction, Table, make_kernel
 from tiebreak.kernels.rows import FunctionKernel
-
-Floats = NDArray[np.float64]
 
 # Landmarks are chosen among so many rows, or some for each landmark, and the result is
 # tried on as many others.
@@ -149,13 +152,7 @@ class NystroemMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         items = _read_items(X)
         remember_features(self, items)
         table, inverse = items.unique()
-        function = make_kernel(
-            self.kernel,
-            gamma=self.gamma,
-            degree=self.degree,
-            coef0=self.coef0,
-            items=table.values,
-        )
+        function = make_kernel(self, table.values)
         self.gamma_ = function.gamma
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         rng = np.random.default_rng(seed)
@@ -170,7 +167,7 @@ class NystroemMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         triangle = factor.triangle
         block = function.block(self.landmarks_, self.landmarks_)
         if np.abs(block - triangle @ triangle.T).max() > 1e-6 * np.abs(block).max():
-            _refuse_kernel()  # it is not the product of its features
+            refuse_indefinite("it is not the product of its features")
         unit = np.eye(len(triangle))
         self.projection_ = solve_triangular(triangle, unit, lower=True, trans="T")
         n_unseen = table.n_items - len(chosen)
@@ -208,9 +205,7 @@ class NystroemMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         tags.input_tags.sparse = True
         return tags
 
-    def _sample(
-        self, n: int, rng: np.random.Generator
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _sample(self, n: int, rng: np.random.Generator) -> tuple[Codes, Codes]:
         """Choose rows for the landmarks, and as many others to try them on."""
         size = max(_CANDIDATES, _CANDIDATES_PER_LANDMARK * int(self.n_landmarks))
         if n <= size:
@@ -223,7 +218,7 @@ class NystroemMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
     ) -> PivotedFactor:
         kernel = FunctionKernel(function, values)
         with one_blas_thread():
-            factor = pivoted_cholesky(
+            return factor_kernel(
                 lambda index: kernel.block(index, np.float64),
                 diagonal,
                 tol=self.tol,
@@ -231,9 +226,6 @@ class NystroemMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
                 all_or_nothing=False,
                 rng=rng,
             )
-        if factor.indefinite:
-            _refuse_kernel()
-        return factor
 
     def _map(self, function: KernelFunction, values: Table) -> Floats:
         out = np.empty((values.shape[0], len(self.projection_)))
@@ -262,7 +254,7 @@ class NystroemMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
             left = diagonal - np.einsum("ij,ij->i", features, features)
             largest = max(largest, diagonal.max())
             if left.min() < -1e-6 * largest:
-                _refuse_kernel()
+                refuse_indefinite("it is smaller than the product of its features")
             left = np.maximum(left, 0.0)
             worst = max(worst, left.max())
             missing += n_unseen * left.mean()
@@ -282,22 +274,11 @@ def _read_items(X: Any) -> ItemTable:
 
 def _check_diagonal(diagonal: Floats) -> Floats:
     """Refuse k(x, x) that are infinite, or zero throughout."""
-    bad = np.flatnonzero(~np.isfinite(diagonal))
-    if len(bad):
-        raise ValueError(
-            f"the kernel of {len(bad)} items with themselves is not a finite number. "
-            "Scale the features first, for example with StandardScaler."
-        )
+    if not np.isfinite(diagonal).all():
+        refuse_infinite()
     if diagonal.max() == 0 == diagonal.min():
         raise ValueError(
             "the kernel of every item with itself is zero, so there is no feature. "
             "Are all features zero? Try kernel='rbf', or 'poly' with coef0 > 0."
         )
     return diagonal
-
-
-def _refuse_kernel() -> None:
-    raise ValueError(
-        "the kernel between the training rows is not symmetric and positive "
-        "semidefinite. Try another kernel, or for a polynomial one coef0 ≥ 0."
-    )

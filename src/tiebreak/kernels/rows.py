@@ -29,7 +29,7 @@ import scipy.sparse as sp
 from tiebreak.data.jit import njit
 from tiebreak.data.threads import chunks, in_threads, one_blas_thread, scratch
 from tiebreak.kernels.cholesky import pivoted_cholesky
-from tiebreak.kernels.functions import KernelFunction, Table
+from tiebreak.kernels.functions import KernelFunction, Table, squared_norms
 
 _TILE = 256
 _TRIANGLE_ROWS = 64
@@ -144,7 +144,7 @@ def check_gram(gram: np.ndarray) -> np.ndarray:
             i, j = np.unravel_index(apart.argmax(), apart.shape)
             i += start
             raise ValueError(
-                f"a precomputed kernel must be symmetric, but K[{i}, {j}] = "
+                f"the kernel must be symmetric, but K[{i}, {j}] = "
                 f"{gram[i, j]:g} and K[{j}, {i}] = {gram[j, i]:g}."
             )
     return gram
@@ -218,9 +218,7 @@ class DifferenceRows:
 
     def diagonal(self) -> np.ndarray:
         """The diagonal of ``K``."""
-        if sp.issparse(self.Z):
-            return np.asarray(self.Z.multiply(self.Z).sum(axis=1)).ravel()
-        return np.einsum("ij,ij->i", self.Z, self.Z)
+        return squared_norms(self.Z)
 
 
 def upper_triangle(
@@ -396,9 +394,10 @@ class CachedRows:
 
         def fill_part(rows: slice) -> None:
             for start in range(rows.start, self.n_rows, _PART):
-                columns = every[start : start + _PART]
-                block = source.between(every[rows], columns)
-                write_both_sides(self._table, rows.start, start, block)
+                columns = slice(start, start + _PART)
+                block = source.between(every[rows], every[columns])
+                self._table[rows, columns] = block
+                self._table[columns, rows] = block.T
 
         in_threads(fill_part, chunks(self.n_rows, _PART_ROWS))
         self._slot_of[:] = self._row_in[:] = every
@@ -475,19 +474,6 @@ def add_rows_and_sizes(table, slots, coef, f, size):  # type: ignore[no-untyped-
             size[t] += abs(term)
 
 
-@njit(cache=True, nogil=True)
-def write_both_sides(table, first, start, block):  # type: ignore[no-untyped-def]
-    """Write a block at row ``first`` and column ``start``, and mirrored."""
-    n, m = block.shape
-    for i in range(n):
-        for j in range(m):
-            table[first + i, start + j] = block[i, j]
-    for j in range(m):
-        out = table[start + j, first : first + n]
-        for i in range(n):
-            out[i] = block[i, j]
-
-
 class ItemRows:
     """Rows of the kernel between items, computed on demand."""
 
@@ -524,16 +510,15 @@ class ItemRows:
         return self.kernel.paired(everything, everything)
 
 
-class LinearRows:
+class LinearRows(DifferenceRows):
     """The linear kernel ``X Xᵀ``; products go through X."""
 
     dtype: type = np.float64
     factor: np.ndarray | None = None
 
     def __init__(self, X: Table) -> None:
-        self.X = X
-        self.n_rows = self.capacity = X.shape[0]
-        self._diagonal = DifferenceRows(X).diagonal()
+        super().__init__(X)
+        self.X, self.capacity = X, self.n_rows
         self.full: np.ndarray | None = None
 
     def block(self, row: np.ndarray, sign: np.ndarray, dtype: type) -> np.ndarray:
@@ -550,14 +535,6 @@ class LinearRows:
     def add(self, row: np.ndarray, coef: np.ndarray, f: np.ndarray) -> None:
         """Add ``Σ coef[k] K[row[k]]`` to ``f`` in place."""
         f += self.X @ (self.X[row].T @ coef)
-
-    def product(self, coef: np.ndarray) -> np.ndarray:
-        """``K @ coef`` in double precision."""
-        return self.X @ (self.X.T @ coef)
-
-    def diagonal(self) -> np.ndarray:
-        """The diagonal of K."""
-        return self._diagonal
 
 
 def make_linear_rows(X: Table, max_bytes: float = 2e8) -> MatrixRows:

@@ -27,12 +27,10 @@ import numpy as np
 import scipy.linalg as la
 import scipy.sparse as sp
 import scipy.sparse.linalg as sla
-from numpy.typing import NDArray
 
+from tiebreak.data.arrays import Floats
 from tiebreak.data.threads import in_threads, one_blas_thread
 from tiebreak.losses.comparison_likelihood import ComparisonObjective, Design
-
-Array = NDArray[np.float64]
 
 LARGEST_COVARIANCE = 10_000  # coefficients; the matrix then takes 800 MB
 _LARGEST_EIGEN = 1000
@@ -43,7 +41,7 @@ _RATERS = 4096  # at a time
 _LARGEST_FULL, _FEW_MET = 1500, 16
 
 
-def cholesky(hessian: Array) -> Array:
+def cholesky(hessian: Floats) -> Floats:
     """Give the lower factor, or refuse a matrix that rounding left none."""
     try:
         if np.isfinite(hessian).all():
@@ -79,7 +77,7 @@ class HessianFactor:
             options={"SymmetricMode": True},
         )
 
-    def solve(self, right_side: Array) -> Array:
+    def solve(self, right_side: Floats) -> Floats:
         """Solve with the Hessian."""
         if self.sparse:
             return self._parts.solve(right_side)
@@ -104,12 +102,12 @@ def factor_fits(objective: Any) -> bool:
 
 
 def coefficient_covariance(
-    objective: Any, x: Array, kind: str, by_rater: sp.csr_array | None = None
-) -> Array:
+    objective: Any, x: Floats, kind: str, by_rater: sp.csr_array | None = None
+) -> Floats:
     """Covariance matrix of all coefficients, the tie parameter (if free) last."""
     objective.expand(x)
     with one_blas_thread():  # see data.threads: more only wait
-        inverse = _inverse(cholesky(objective.hessian()))
+        inverse = invert_factor(cholesky(objective.hessian()))
     if kind == "model":
         return inverse
     meat = score_covariance(objective, x, by_rater if kind == "cluster" else None)
@@ -120,8 +118,8 @@ def coefficient_covariance(
 
 
 def score_covariance(
-    objective: ComparisonObjective, x: Array, by_rater: sp.csr_array | None
-) -> Array:
+    objective: ComparisonObjective, x: Floats, by_rater: sp.csr_array | None
+) -> Floats:
     """M: the summed squares of the scores of comparisons, or of raters."""
     beta, t = objective.split(x)
     scores = objective.link.scores(objective.design.apply(beta), t)
@@ -131,7 +129,7 @@ def score_covariance(
     return _clustered(objective.design, by_rater, *scores, free_tie)
 
 
-def excess_covariance(hessian: Array, penalty: Array, meat: Array) -> Array:
+def excess_covariance(hessian: Floats, penalty: Floats, meat: Floats) -> Floats:
     """H⁻¹ (M - I)₊ H⁻¹, with I = H - diag(penalty)."""
     with one_blas_thread():
         factor = cholesky(hessian)
@@ -139,7 +137,7 @@ def excess_covariance(hessian: Array, penalty: Array, meat: Array) -> Array:
         surplus[np.diag_indices_from(surplus)] += penalty
         if len(hessian) > _LARGEST_EIGEN:
             # One factor for all directions instead: the mean excess, if there is one.
-            inverse = _inverse(factor)
+            inverse = invert_factor(factor)
             information = meat - surplus
             ratio = np.vdot(inverse, surplus) / np.vdot(inverse, information)
             return max(float(ratio), 0.0) * _symmetric(inverse, information @ inverse)
@@ -152,21 +150,21 @@ def excess_covariance(hessian: Array, penalty: Array, meat: Array) -> Array:
         return root @ root.T
 
 
-def posterior_covariance(objective: ComparisonObjective, x: Array) -> Array:
+def posterior_covariance(objective: ComparisonObjective, x: Floats) -> Floats:
     """H⁻¹ + H⁻¹ (M - I)₊ H⁻¹ at the minimum x."""
     inverse = coefficient_covariance(objective, x, "model")
     meat = score_covariance(objective, x, None)
     return inverse + excess_covariance(objective.hessian(), objective.penalty, meat)
 
 
-def _inverse(factor: Array) -> Array:
+def invert_factor(factor: Floats) -> Floats:
     """Invert a matrix from its Cholesky factor, zero above the diagonal."""
     half, _ = la.lapack.dpotri(factor, lower=1, overwrite_c=1)
     half += np.tril(half, -1).T
     return half
 
 
-def _symmetric(a: Array, b: Array) -> Array:
+def _symmetric(a: Floats, b: Floats) -> Floats:
     """Multiply two matrices whose product is symmetric."""
     n = len(a)
     out = np.empty((n, n))
@@ -181,8 +179,8 @@ def _symmetric(a: Array, b: Array) -> Array:
 
 
 def _independent(
-    design: Design, counts: Array, in_d: Array, in_t: Array, free_tie: bool
-) -> Array:
+    design: Design, counts: Floats, in_d: Floats, in_t: Floats, free_tie: bool
+) -> Floats:
     """Σ n s sᵀ over cells and outcomes, of the structure of the Hessian."""
     in_beta = design.gram((counts * in_d**2).sum(axis=1))
     if not free_tie:
@@ -193,8 +191,8 @@ def _independent(
 
 
 def _clustered(
-    design: Design, by_rater: sp.csr_array, in_d: Array, in_t: Array, free_tie: bool
-) -> Array:
+    design: Design, by_rater: sp.csr_array, in_d: Floats, in_t: Floats, free_tie: bool
+) -> Floats:
     """R/(R-1) Σ s_r s_rᵀ over raters."""
     n_raters = by_rater.shape[0]
     n = design.n_coef + free_tie
@@ -214,7 +212,7 @@ def _clustered(
 
 
 def vote_scores(
-    rows: sp.csr_array, scores: tuple[Array, Array], outcome: Any, has_tie: bool
+    rows: sp.csr_array, scores: tuple[Floats, Floats], outcome: Any, has_tie: bool
 ) -> sp.csr_array:
     """Gradients of -ln p of single votes in (β, t); `rows` (n, q) are their design."""
     at = np.arange(rows.shape[0]), np.asarray(outcome, dtype=np.int64) + 1
@@ -224,7 +222,7 @@ def vote_scores(
     return sp.hstack([out, sp.csr_array(scores[1][at][:, None])], format="csr")
 
 
-def _by_outcome(in_d: Array) -> sp.csr_array:
+def _by_outcome(in_d: Floats) -> sp.csr_array:
     """Matrix of shape (3 m, m) that sums the outcomes of a cell."""
     m = len(in_d)
     places = np.repeat(np.arange(m), 3), np.arange(3 * m + 1)

@@ -21,17 +21,15 @@ sum of w_j u_j over both,
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from tiebreak.data.arrays import Codes, Floats
+from tiebreak.losses.comparison_likelihood import ItemDesign
 from tiebreak.losses.grade_tree import GradeTree
 from tiebreak.losses.linear_objective import inner_products
-
-Floats = NDArray[np.float64]
 
 
 class GradeHinge:
@@ -39,10 +37,6 @@ class GradeHinge:
 
     def __init__(self, tree: GradeTree, slope: float = 1.0) -> None:
         self.tree, self.slope = tree, slope
-
-    def value(self, u: Floats) -> float:
-        """Give the loss."""
-        return self.expand(u)[0]
 
     def expand(self, u: Floats) -> tuple[float, Floats]:
         """Give the loss and a subgradient."""
@@ -62,11 +56,7 @@ class GradeSquaredHinge:
 
     def __init__(self, tree: GradeTree) -> None:
         self.tree = tree
-        self._sample: tuple[NDArray[np.int64], GradeTree] | None = None
-
-    def value(self, u: Floats) -> float:
-        """Give the loss; the Hessian moves to u too."""
-        return self.expand(u)[0]
+        self._sample: tuple[Codes, GradeTree] | None = None
 
     def expand(self, u: Floats) -> tuple[float, Floats]:
         """Loss and gradient; H then speaks of u."""
@@ -151,25 +141,11 @@ class SmoothedHinge:
             self.dual_sum += sign * margin * loss.slack / self.width
         return value, gradient
 
-    def hessian_product(self, v: Floats) -> Floats:
-        """H v at the last expanded point."""
-        return self._curvature(lambda loss: loss.hessian_product(v))
-
-    def hessian_diagonal(self) -> Floats:
-        """Diagonal of H at the last expanded point."""
-        return self._curvature(lambda loss: loss.hessian_diagonal())
-
-    def sketch(self, A: Any, n_rows: int) -> Floats:
+    def sketch(self, A: Any) -> Floats:
         """Give AᵀHA; of some rows it would be indefinite."""
-        return self._curvature(lambda loss: loss.sketch(A, len(A)))
-
-    def _curvature(self, of: Callable[[GradeSquaredHinge], Floats]) -> Floats:
         (wide, *_), (narrow, *_) = self._parts
         scale = self.slope**2 / (2.0 * self.width)
-        return scale * (of(wide) - of(narrow))
-
-
-Codes = NDArray[np.int64]
+        return scale * (wide.sketch(A, len(A)) - narrow.sketch(A, len(A)))
 
 
 class ListedSquaredHinge:
@@ -178,40 +154,34 @@ class ListedSquaredHinge:
     def __init__(
         self, better: Codes, worse: Codes, weight: Floats, n_items: int
     ) -> None:
-        self.better, self.worse, self.weight = better, worse, weight
-        self.n_items = n_items
+        self.pairs, self.weight = ItemDesign(worse, better, n_items), weight
         self._shuffled = np.random.default_rng(0).permutation(len(better))
 
     def expand(self, u: Floats) -> tuple[float, Floats]:
         """Loss and gradient; H then speaks of u."""
-        short = np.maximum(0.0, 1.0 - (u[self.better] - u[self.worse]))
+        short = self.short(u)
         self._curvature = 2.0 * self.weight * (short > 0.0)
         push = self.weight * short
-        return float(push @ short), self._gather(-2.0 * push)
+        return float(push @ short), self.pairs.back(-2.0 * push)
+
+    def short(self, u: Floats) -> Floats:
+        """Give what the difference of each pair lacks of its margin."""
+        return np.maximum(0.0, 1.0 - self.pairs.apply(u))
 
     def hessian_product(self, v: Floats) -> Floats:
         """H v at the last expanded point."""
-        return self._gather(self._curvature * (v[self.better] - v[self.worse]))
+        return self.pairs.back(self._curvature * self.pairs.apply(v))
 
     def hessian_diagonal(self) -> Floats:
         """Diagonal of H at the last expanded point."""
-        worse = self._sum(self.worse, self._curvature)
-        return self._sum(self.better, self._curvature) + worse
+        return self.pairs.diagonal(self._curvature)
 
     def sketch(self, A: Any, n_rows: int) -> Floats:
         """Estimate AᵀHA from some of the pairs."""
         chosen = self._shuffled[:n_rows]
-        difference = A[self.better[chosen]] - A[self.worse[chosen]]
+        difference = A[self.pairs.right[chosen]] - A[self.pairs.left[chosen]]
         if sp.issparse(difference):
             difference = difference.toarray()
         share = len(self._shuffled) / len(chosen)
         curved = difference * (share * self._curvature[chosen])[:, None]
         return inner_products(difference, curved)
-
-    def _gather(self, in_difference: Floats) -> Floats:
-        worse = self._sum(self.worse, in_difference)
-        return self._sum(self.better, in_difference) - worse
-
-    def _sum(self, item: Codes, x: Floats) -> Floats:
-        total: Floats = np.bincount(item, x, self.n_items).astype(np.float64)
-        return total

@@ -24,15 +24,15 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from tiebreak.data.arrays import Codes, Floats
 from tiebreak.data.jit import njit
 from tiebreak.data.threads import in_threads, n_threads
 
 Ints = NDArray[np.int32]
-Floats = NDArray[np.float64]
 
 
 @njit(cache=True, nogil=True)
-def _nearest_cut(cuts: NDArray[np.int64], lo: int, hi: int) -> int:
+def _nearest_cut(cuts: Codes, lo: int, hi: int) -> int:
     """Give the cut strictly between lo and hi nearest to their middle, or -1."""
     middle = (lo + hi) / 2
     below, above = 0, len(cuts)
@@ -57,9 +57,9 @@ def _nearest_cut(cuts: NDArray[np.int64], lo: int, hi: int) -> int:
 def build_nodes(
     nodes: Ints,
     stack: Ints,
-    cuts: NDArray[np.int64],
-    first: NDArray[np.int64],
-    starts: NDArray[np.int64],
+    cuts: Codes,
+    first: Codes,
+    starts: Codes,
 ) -> None:
     """Write the nodes of every group, a node before those within it."""
     # A range of slots is cut at the change of grade nearest to its middle.
@@ -85,7 +85,7 @@ def build_nodes(
 def sort_groups(
     order: Ints,
     u: Floats,
-    starts: NDArray[np.int64],
+    starts: Codes,
     first: int,
     last: int,
     spare: Ints,
@@ -234,9 +234,7 @@ def run_tasks(
         in_threads(work, tasks)
 
 
-def _even_parts(
-    starts: NDArray[np.int64], first: int, last: int
-) -> list[tuple[int, int]]:
+def _even_parts(starts: Codes, first: int, last: int) -> list[tuple[int, int]]:
     """Divide groups so that every thread gets as many slots."""
     if first >= last:
         return []
@@ -248,9 +246,7 @@ def _even_parts(
     return [(int(a), int(b)) for a, b in pairwise(edges)]
 
 
-def parts_around(
-    large: NDArray[np.int64], starts: NDArray[np.int64]
-) -> list[tuple[int, int]]:
+def parts_around(large: Codes, starts: Codes) -> list[tuple[int, int]]:
     """Divide all groups but the large ones."""
     edges = [-1, *large.tolist(), len(starts) - 1]
     return [
@@ -261,7 +257,7 @@ def parts_around(
 
 
 def plan_stages(
-    nodes: NDArray[np.int32], roots: NDArray[np.int64], starts: NDArray[np.int64]
+    nodes: NDArray[np.int32], roots: Codes, starts: Codes
 ) -> list[list[tuple[int, int]]]:
     """Divide the work in even parts, a node before those within it."""
     share = max(_LEAST_TASK, -(-int(starts[-1]) // n_threads()))
@@ -295,7 +291,7 @@ class GradeTree:
     def __init__(
         self,
         y: Floats,
-        group: NDArray[np.int64],
+        group: Codes,
         weight: Floats,
         per_group: str = "sum",
         group_weight: Floats | None = None,
@@ -316,11 +312,6 @@ class GradeTree:
         kept = paired[group]
         self.rows, y, sizes = rows[kept], y[kept], sizes[paired]
         self.starts = np.concatenate([[0], np.cumsum(sizes)])
-        if len(self.rows) > np.iinfo(np.int32).max:
-            raise ValueError(
-                f"{len(self.rows)} graded rows are more than one machine word can "
-                "number here; expected fewer than 2^31. Try parts of the data."
-            )
         self.weight = weight[self.rows]
         self._build(y)
         self.per_group = per_group
@@ -353,7 +344,7 @@ class GradeTree:
         build_nodes(self.nodes, stack, cuts, first, self.starts)
         self.n_levels = int(self.nodes[:, 3].max(initial=-1)) + 1
 
-    def sample(self, n_rows: int) -> tuple[NDArray[np.int64], GradeTree]:
+    def sample(self, n_rows: int) -> tuple[Codes, GradeTree]:
         """Choose rows at random, of few groups rather than few of each."""
         rng = np.random.default_rng(0)
         n_groups = len(self.starts) - 1
@@ -452,7 +443,7 @@ class GradeTree:
             order[lo:hi] = lo + np.argsort(s[lo:hi])
 
 
-def _by_group_and_grade(group: NDArray[np.int64], y: Floats) -> NDArray[np.int64]:
+def _by_group_and_grade(group: Codes, y: Floats) -> Codes:
     """Sort rows by group, then ascending grade."""
     if len(y) == 0:
         return np.empty(0, dtype=np.int64)

@@ -22,20 +22,17 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
-from scipy.linalg.blas import dsymv
 
-from tiebreak.data.jit import njit
+from tiebreak.data.arrays import Codes, Floats
+from tiebreak.data.columns import row_slices
 from tiebreak.data.threads import chunks, in_threads
 from tiebreak.losses.comparison_likelihood import ItemDesign
-from tiebreak.losses.linear_objective import back_product
+from tiebreak.losses.linear_objective import back_product, weigh_squares
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
-
-# Rows that are centered at a time where only their products are wanted, and the side of
-# a block of a matrix that stays in the cache.
-_CHUNK, _TILE = 4096, 64
+# Rows that are centered at a time where only their products are wanted; the side of a
+# block of a matrix that stays in the cache; and rows whose means are copied at a time,
+# few enough for memory that is used again.
+_CHUNK, _TILE, _FEW = 4096, 64, 16
 # Rows that show how large means are beside deviations, whose squares may be this many
 # times smaller where means are taken off at last.
 _SAMPLE, _LOSS = 1000, 100.0
@@ -47,8 +44,6 @@ class GroupLaplacian:
     def __init__(
         self, group: Codes, weight: Floats | None = None, per_group: str = "sum"
     ) -> None:
-        if per_group not in ("sum", "mean"):
-            raise ValueError(f"per_group must be 'sum' or 'mean', got {per_group!r}.")
         n = len(group)
         self.n = self.n_roots = n
         self.group = group
@@ -89,12 +84,6 @@ class GroupLaplacian:
     def product(self, V: Floats) -> Floats:
         """Give L V in O(n k)."""
         return _scale(self.center(V), self._scale)
-
-    def quadratic(self, V: Any) -> Any:
-        """Give VᵀLV."""
-        if V.ndim == 1:
-            return self.quadratic(V[:, None])[0, 0]
-        return self.form(V, np.zeros(self.n))[0]
 
     def form(self, V: Any, c: Floats) -> tuple[Any, Floats, Floats]:
         """VᵀLV, Vᵀc, and the diagonal before centering."""
@@ -165,13 +154,13 @@ class GroupLaplacian:
 
     def sandwich(self, K: Floats) -> Floats:
         """Give B K Bᵀ of a symmetric K, in its memory, from its upper half."""
-        if len(self.size) == 1:
-            means = dsymv(1.0, K.T, self._share, lower=1)[:, None]
-        else:
-            mirror(K)
-            means = np.ascontiguousarray((self._mean @ K).T)
-        center = np.ascontiguousarray(self._means(means))
-        _center_both_sides(K, self.group, means, center, self._root_scale)
+        mirror(K)
+        means = self._mean @ K
+        center = self._mean @ means.T
+        for rows in row_slices(self.n, _FEW):
+            group, scale = self.group[rows], self._root_scale[rows, None]
+            K[rows] += (center[group] - means[:, rows].T)[:, self.group] - means[group]
+            K[rows] *= scale * self._root_scale
         return K
 
     def root_of(self, V: Floats, rows: Codes) -> Floats:
@@ -204,20 +193,17 @@ class PairLaplacian:
         """Give L V."""
         return np.asarray(self._L @ V)
 
-    def quadratic(self, V: Any) -> Any:
-        """Give VᵀLV."""
-        if sp.issparse(V):
-            return (V.T @ (self._L @ V)).toarray()
-        if self.n_roots <= self.n:
-            rooted = self.root(V)
-            return rooted.T @ rooted
-        form = V.T @ self.product(V)
-        return 0.5 * (form + form.T)
-
     def form(self, V: Any, c: Floats) -> tuple[Any, Floats, Floats]:
         """Give VᵀLV, Vᵀc, and the diagonal if rows had nothing in common."""
-        size = weigh_squares(V, self.diagonal())
-        return self.quadratic(V), back_product(V, c), size
+        if sp.issparse(V):
+            form = (V.T @ (self._L @ V)).toarray()
+        elif self.n_roots <= self.n:
+            rooted = self.root(V)
+            form = rooted.T @ rooted
+        else:
+            half = V.T @ self.product(V)
+            form = 0.5 * (half + half.T)
+        return form, back_product(V, c), weigh_squares(V, self.diagonal())
 
     def diagonal(self) -> Floats:
         """Give the diagonal of L, shape (n,)."""
@@ -240,41 +226,12 @@ class PairLaplacian:
 Laplacian = GroupLaplacian | PairLaplacian
 
 
-@njit(cache=True, nogil=True)
-def _center_both_sides(K, group, means, center, scale):  # type: ignore[no-untyped-def]
-    """Write scaled K - 1 mᵀ - m 1ᵀ + center into K, m the ``means``."""
-    n = len(K)
-    for first in range(0, n, _TILE):
-        for start in range(first, n, _TILE):
-            for i in range(first, min(first + _TILE, n)):
-                a, row, mine = group[i], K[i], means[i]
-                for j in range(max(i, start), min(start + _TILE, n)):
-                    b = group[j]
-                    value = row[j] - means[j, a] - mine[b] + center[a, b]
-                    row[j] = value * scale[i] * scale[j]
-            _mirror_tile(K, first, start)
-
-
-@njit(cache=True, nogil=True)
-def _mirror_tile(K, first, start):  # type: ignore[no-untyped-def]
-    for i in range(first, min(first + _TILE, len(K))):
-        for j in range(max(i, start), min(start + _TILE, len(K))):
-            K[j, i] = K[i, j]
-
-
-@njit(cache=True, nogil=True)
-def mirror(K):  # type: ignore[no-untyped-def]
+def mirror(K: Floats) -> None:
     """Copy the upper triangle of a matrix into the lower one."""
-    for first in range(0, len(K), _TILE):
-        for start in range(first, len(K), _TILE):
-            _mirror_tile(K, first, start)
-
-
-def weigh_squares(A: Any, weight: Floats) -> Floats:
-    """Weighted sum of squares of every column, shape (q,)."""
-    if sp.issparse(A):
-        return np.asarray(A.multiply(A).T @ weight)
-    return np.einsum("ij,ij,i->j", A, A, weight)
+    for rows in row_slices(len(K), _TILE):
+        tile = np.triu(K[rows, rows])
+        K[rows, rows] = tile + np.triu(tile, 1).T
+        K[rows.stop :, rows] = K[rows, rows.stop :].T
 
 
 def _scale(V: Floats, factor: Floats) -> Floats:

@@ -15,11 +15,9 @@ from typing import Any, Protocol
 import numpy as np
 import scipy.linalg as la
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from tiebreak.data.arrays import Floats
 from tiebreak.data.threads import chunks, in_threads
-
-Floats = NDArray[np.float64]
 
 # Up to this many columns the Hessian is sketched from a sample of the rows, of this
 # share but not fewer and not more than these. A better sketch saves products with all.
@@ -84,8 +82,8 @@ class LinearObjective:
             self.max_products = 2 * _PATIENCE
         if self._kept is not None:
             return self._kept
-        squares = self.A.multiply(self.A) if sp.issparse(self.A) else self.A**2
-        diagonal = 1.0 + self.C * (squares.T @ self.loss.hessian_diagonal())
+        squares = weigh_squares(self.A, self.loss.hessian_diagonal())
+        diagonal = 1.0 + self.C * squares
         return lambda r: r / diagonal
 
     def _solver(self, n_rows: int) -> Callable[[Floats], Floats]:
@@ -104,6 +102,13 @@ def solve_near(M: Floats, least: float) -> Callable[[Floats], Floats]:
     except la.LinAlgError:
         return lambda r: r / diagonal
     return lambda r: np.asarray(la.cho_solve(factor, r, check_finite=False))
+
+
+def weigh_squares(A: Any, weight: Floats) -> Floats:
+    """Weighted sum of squares of every column, shape (q,)."""
+    if sp.issparse(A):
+        return np.asarray(A.multiply(A).T @ weight)
+    return np.einsum("ij,ij,i->j", A, A, weight)
 
 
 def forward_product(A: Any, x: Floats) -> Floats:

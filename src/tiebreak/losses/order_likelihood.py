@@ -25,22 +25,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tiebreak.data.arrays import Codes, Floats
 from tiebreak.data.jit import njit
 from tiebreak.data.threads import chunks, in_threads
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @njit(cache=True, nogil=True)
 def add_choices(
-    flat: Ints,
-    ends: Ints,
-    indptr: Ints,
+    flat: Codes,
+    ends: Codes,
+    indptr: Codes,
     weight: Floats,
-    sizes: Ints,
+    sizes: Codes,
     x: Floats,
     v: Floats,
     gradient: Floats,
@@ -131,8 +128,8 @@ def add_choices(
 
 @njit(cache=True, nogil=True)
 def _add_plain_choices(
-    flat: Ints,
-    indptr: Ints,
+    flat: Codes,
+    indptr: Codes,
     weight: Floats,
     x: Floats,
     v: Floats,
@@ -180,11 +177,11 @@ def _add_exactly(total: float, lost: float, term: float) -> tuple[float, float]:
 
 @njit(cache=True, nogil=True)
 def add_list_matrices(
-    flat: Ints,
-    ends: Ints,
-    indptr: Ints,
+    flat: Codes,
+    ends: Codes,
+    indptr: Codes,
     weight: Floats,
-    sizes: Ints,
+    sizes: Codes,
     x: Floats,
     hessian: Floats,
     diagonal: Floats,
@@ -251,9 +248,9 @@ def _fill_plain(x: Floats, own: Floats, slope: Floats, whole: bool) -> None:
 
 @njit(cache=True, nogil=True)
 def _fill_tied(
-    ends: Ints,
+    ends: Codes,
     first: int,
-    sizes: Ints,
+    sizes: Codes,
     x: Floats,
     own: Floats,
     slope: Floats,
@@ -364,15 +361,15 @@ _LEAST_ENTRIES = 50_000
 class Choices:
     """Ranked lists, as the likelihood reads them."""
 
-    flat: Ints
-    ends: Ints
-    indptr: Ints
+    flat: Codes
+    ends: Codes
+    indptr: Codes
     weight: Floats
     n_items: int
 
     @classmethod
     def of_positions(
-        cls, flat: Ints, position: Ints, indptr: Ints, weight: Floats, n_items: int
+        cls, flat: Codes, position: Codes, indptr: Codes, weight: Floats, n_items: int
     ) -> Choices:
         """Read lists whose tied entries share a position."""
         first = position + np.repeat(indptr[:-1], np.diff(indptr))
@@ -382,7 +379,7 @@ class Choices:
         return cls(flat, ends, indptr, weight, n_items)
 
     @property
-    def block_sizes(self) -> Ints:
+    def block_sizes(self) -> Codes:
         """Size of the block that every entry begins, or 0."""
         return np.where(self.ends > 0, self.ends - np.arange(len(self.ends)), 0)
 

@@ -21,25 +21,13 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from tiebreak.data.arrays import Codes, Floats
 from tiebreak.data.jit import njit
+from tiebreak.losses.comparison_likelihood import ItemDesign
 from tiebreak.losses.grade_tree import GradeTree
-
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
 
 # What begins with a slot.
 NEW_RUN, NEW_GROUP = 1, 2
-
-
-@njit(cache=True, nogil=True)
-def fill_utilities(s: Floats, u: Floats, item: Codes) -> tuple[float, float]:
-    """Write the utilities of all slots; return the smallest and the largest."""
-    low, high = np.inf, -np.inf
-    for i in range(len(item)):
-        s[i] = u[item[i]]
-        low = min(low, s[i])
-        high = max(high, s[i])
-    return low, high
 
 
 @njit(cache=True, nogil=True)
@@ -136,7 +124,7 @@ class GradePotentials:
     """Potentials of items over all pairs of different grades within groups."""
 
     def __init__(self, tree: GradeTree, item: Codes, n_items: int) -> None:
-        self.n_items = n_items
+        self.n_items, self.n_pairs = n_items, tree.n_pairs
         self._item = item[tree.rows]
         self._weight, self._square = tree.weight, tree.weight**2
         self._log_weight = np.log(tree.weight)
@@ -147,7 +135,6 @@ class GradePotentials:
         self._step = np.zeros(len(self._item) + 1, dtype=np.int8)
         self._step[self._runs] = NEW_RUN
         self._step[tree.starts] = NEW_GROUP
-        self._s = np.empty(len(self._item))
         self._powers: tuple[Floats, Floats] | None = None
 
     def expand(self, u: Floats) -> tuple[float, Floats]:
@@ -157,7 +144,8 @@ class GradePotentials:
 
     def shares(self, u: Floats) -> tuple[float, Floats, Floats]:
         """Give ln of the loss, and the share of each item on each side."""
-        low, high = fill_utilities(self._s, u, self._item)
+        self._s = u[self._item]
+        low, high = float(self._s.min()), float(self._s.max())
         if 0.5 * (high - low) + self._largest_log > SAFE_POWER:
             return self._relative_shares()
         up = self._weight * np.exp(self._s - 0.5 * (low + high))
@@ -206,11 +194,11 @@ class GradePotentials:
             m - self._runs[::-1],
             last - self._first_run[::-1],
         )
-        return (
-            math.log(self._total) + shift,
-            _sums(self._item, better / self._total, self.n_items),
-            _sums(self._item, worse[::-1] / self._total, self.n_items),
+        as_better, as_worse = (
+            np.bincount(self._item, side / self._total, self.n_items).astype(float)
+            for side in (better, worse[::-1])
         )
+        return math.log(self._total) + shift, as_better, as_worse
 
     def _sums_below(self, x: Floats) -> Floats:
         """Sum the terms of each slot with worse ones, times their x."""
@@ -227,32 +215,26 @@ class ListedPotentials:
     def __init__(
         self, better: Codes, worse: Codes, weight: Floats, n_items: int
     ) -> None:
-        self.better, self.worse, self.n_items = better, worse, n_items
+        self._pairs = ItemDesign(worse, better, n_items)
+        self.n_items, self.n_pairs = n_items, len(better)
         self._log_weight = np.log(weight)
 
     def expand(self, u: Floats) -> tuple[float, Floats]:
         """Give the logarithm of the loss and the potentials."""
-        power = self._log_weight - (u[self.better] - u[self.worse])
+        power = self._log_weight - self._pairs.apply(u)
         shift = float(power.max())
         term = np.exp(power - shift)
         total = float(term.sum())
         self._share = term / total
-        potential = _sums(self.better, self._share, self.n_items)
-        potential -= _sums(self.worse, self._share, self.n_items)
-        return math.log(total) + shift, potential
+        return math.log(total) + shift, self._pairs.back(self._share)
 
     def split(self, h: Floats) -> tuple[float, float]:
         """Give the shares of pairs in order and reversed."""
-        better, worse = h[self.better], h[self.worse]
-        in_order = self._share[better > worse].sum()
-        return float(in_order), float(self._share[better < worse].sum())
+        apart = self._pairs.apply(h)
+        in_order = self._share[apart > 0.0].sum()
+        return float(in_order), float(self._share[apart < 0.0].sum())
 
     def separates(self, h: Floats) -> bool:
         """Whether h is 1 and 0, or 0 and 1, in every pair."""
-        apart = h[self.better] - h[self.worse]
+        apart = self._pairs.apply(h)
         return bool(np.all(apart == 1.0) or np.all(apart == -1.0))
-
-
-def _sums(item: Codes, x: Floats, n_items: int) -> Floats:
-    total: Floats = np.bincount(item, x, n_items).astype(np.float64, copy=False)
-    return total

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
-from typing import Any, ClassVar, Self, overload
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,6 +30,7 @@ from tiebreak.data import (
     check_weights,
     is_pairs,
 )
+from tiebreak.data.arrays import Codes, Floats
 from tiebreak.data.columns import row_slices
 from tiebreak.data.messages import DataWarning, FitWarning, warn_user
 from tiebreak.data.outcome import OUTCOMES, decode_outcomes
@@ -68,7 +69,7 @@ def fits_outcomes(fit: Callable[..., Any]) -> Callable[..., Any]:
     return decoded
 
 
-def outcome_scores(difference: np.ndarray, threshold: float) -> NDArray[np.float64]:
+def outcome_scores(difference: np.ndarray, threshold: float) -> Floats:
     """Scores of left, tie and right, shape (n, 3); the largest says `to_outcomes`."""
     size = np.abs(difference)
     tie = threshold - size
@@ -109,7 +110,7 @@ class UtilityMixin:
         """Whether items are known by name, without features."""
         return hasattr(self, "items_")
 
-    def utility(self, X: Any) -> NDArray[np.float64]:
+    def utility(self, X: Any) -> Floats:
         """Utility r(x) of items; higher is better.
 
         Parameters
@@ -131,14 +132,14 @@ class UtilityMixin:
             return self._utility_of_names(X)
         return self._utility_of_table(as_items(X, name="X"))
 
-    def _utility_of_table(self, table: ItemTable) -> NDArray[np.float64]:
+    def _utility_of_table(self, table: ItemTable) -> Floats:
         check_features(self, table)
         # Identical items get the identical utility, to the last bit: sums of products
         # can depend on where in the table a row stands.
         distinct, code = table.unique()
         return self._utility(distinct)[code]
 
-    def _utility_of_names(self, names: Any) -> NDArray[np.float64]:
+    def _utility_of_names(self, names: Any) -> Floats:
         return self.coef_[self._places_of_names(names)]
 
     def _places_of_names(self, names: Any) -> NDArray[np.intp]:
@@ -159,7 +160,7 @@ class UtilityMixin:
             )
         return np.array([place[name] for name in values.tolist()], dtype=np.intp)
 
-    def difference(self, X: Any) -> NDArray[np.float64]:
+    def difference(self, X: Any) -> Floats:
         """Difference of utilities, r(right) - r(left).
 
         Parameters
@@ -178,7 +179,7 @@ class UtilityMixin:
             d[rows] = utility[pairs.right[rows]] - utility[pairs.left[rows]]
         return d
 
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
+    def decision_function(self, X: Any) -> Floats:
         """Scores of left, tie and right for comparisons, or utilities of items.
 
         With d = r(right) - r(left) and τ = ``threshold_``, or 0, the columns are ::
@@ -204,12 +205,12 @@ class UtilityMixin:
             self.difference(X), getattr(self, "threshold_", self._tie_width)
         )
 
-    def _utility_of_items(self, pairs: Pairs) -> NDArray[np.float64]:
+    def _utility_of_items(self, pairs: Pairs) -> Floats:
         if self._by_name:
             return self._utility_of_names(self._names_of(pairs))
         return self._utility_of_table(self._table_of(pairs))
 
-    def _utility_of_entries(self, orders: Orders) -> NDArray[np.float64]:
+    def _utility_of_entries(self, orders: Orders) -> Floats:
         if self._by_name:
             return self.utility(self._names_of(orders)[orders.flat])
         return self._utility_of_table(orders.table)[orders.flat]
@@ -248,21 +249,13 @@ class UtilityMixin:
             return self._to_classes(self.difference(X))
         return self.utility(X)
 
-    def _to_classes(self, difference: NDArray[np.float64]) -> NDArray[np.int8]:
+    def _to_classes(self, difference: Floats) -> NDArray[np.int8]:
         """Outcomes of differences, as ``classes_`` numbers them."""
         outcome = to_outcomes(difference, getattr(self, "threshold_", self._tie_width))
         first = getattr(self, "classes_", OUTCOMES)[0]
         return outcome + np.int8(first + 1)
 
-    @overload
-    def order(self, X: Any, qid: None = None) -> NDArray[np.int64]: ...
-
-    @overload
-    def order(self, X: Any, qid: ArrayLike) -> list[NDArray[np.int64]]: ...
-
-    def order(
-        self, X: Any, qid: ArrayLike | None = None
-    ) -> NDArray[np.int64] | list[NDArray[np.int64]]:
+    def order(self, X: Any, qid: ArrayLike | None = None) -> Codes | list[Codes]:
         """Row numbers of items, best first; equal utilities keep their order.
 
         Parameters
@@ -282,9 +275,7 @@ class UtilityMixin:
         if qid is None:
             return best_first
         group = check_grades(np.zeros((len(utility), 1)), utility, qid).group
-        ordered = best_first[np.argsort(group[best_first], kind="stable")]
-        ends = np.cumsum(np.bincount(group))[:-1]
-        return np.split(ordered, ends)
+        return [best_first[rows] for rows in split_groups(group[best_first])]
 
     def score(
         self,
@@ -326,7 +317,7 @@ class UtilityMixin:
         utility = self._utility_in_groups(X, qid)
         return 1.0 - swapped_pairs(y, utility, qid=qid, sample_weight=sample_weight)
 
-    def _utility_in_groups(self, X: Any, qid: Any) -> NDArray[np.float64]:
+    def _utility_in_groups(self, X: Any, qid: Any) -> Floats:
         """Numbers in the order of the items of each group."""
         return self.utility(X)
 
@@ -358,6 +349,12 @@ class UtilityMixin:
         for name in [k for k in vars(self) if k.endswith("_") and k[0] != "_"]:
             delattr(self, name)
         return self
+
+
+def split_groups(group: Codes) -> list[Codes]:
+    """Return the rows of each group."""
+    order = np.argsort(group, kind="stable")
+    return np.split(order, np.cumsum(np.bincount(group))[:-1])
 
 
 def some_pairs(X: Any) -> Pairs:

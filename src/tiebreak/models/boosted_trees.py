@@ -15,11 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tiebreak.data.arrays import Codes, Floats
 from tiebreak.data.jit import njit
 from tiebreak.data.threads import chunks, in_threads, n_threads
-
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
 
 NODE = np.dtype(
     [

@@ -10,7 +10,7 @@ from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from sklearn.base import BaseEstimator
@@ -18,6 +18,7 @@ from sklearn.utils import ClassifierTags, check_random_state
 from sklearn.utils.metaestimators import available_if
 
 from tiebreak.data import Comparisons, Grades, ItemTable, read_data
+from tiebreak.data.arrays import Codes, Flags, Floats
 from tiebreak.data.comparison_graph import count_comparisons
 from tiebreak.data.messages import FitWarning, warn_user
 from tiebreak.data.parameters import (
@@ -45,10 +46,6 @@ from tiebreak.models.problem import (
     merge_sides,
     refuse_only_ties,
 )
-
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 
 # An item's curvature counts as at least this, relative to the mean.
 FLOOR = 1e-6
@@ -111,7 +108,7 @@ def best_tie(
         local = link.expand(d, t, counts)
         step = -local.tie_gradient / max(local.tie_curvature, 1e-300)
         # At most one, and for the cumulative link half the way to the end at zero.
-        low = -0.5 * t if link.name == "cumulative" else -1.0
+        low = -0.5 * t if link.cumulative else -1.0
         t += min(max(step, low), 1.0)
         if abs(step) <= tol:
             break
@@ -133,7 +130,7 @@ class GradedLoss:
 
     def value(self, u: Floats) -> float:
         """Give the loss."""
-        return self._hinge.value(u[self.item])
+        return self._hinge.expand(u[self.item])[0]
 
     def expand(self, u: Floats) -> tuple[Floats, Floats]:
         """Give the gradient and the curvature of every item, summed over its rows."""

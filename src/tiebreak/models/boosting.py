@@ -18,6 +18,7 @@ from sklearn.utils.sparsefuncs import min_max_axis
 from sklearn.utils.validation import check_is_fitted
 
 from tiebreak.data import Comparisons, Grades, ItemTable, as_items, read_data
+from tiebreak.data.arrays import Codes, Flags, Floats
 from tiebreak.data.jit import njit
 from tiebreak.data.parameters import COUNT, Values, check_parameters, one_of
 from tiebreak.data.threads import one_blas_thread
@@ -31,9 +32,6 @@ from tiebreak.models.problem import (
     refuse_only_ties,
     touched,
 )
-
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
 
 EQUAL = 1e-10
 # Below this no weak ranker has an edge that is more than rounding.
@@ -133,7 +131,7 @@ def column_of(table: Any, feature: int) -> Floats:
 
 @njit(cache=True, nogil=True)
 def best_step(
-    order: NDArray[np.int32], step: NDArray[np.bool_], potential: Floats, equal: float
+    order: NDArray[np.int32], step: Flags, potential: Floats, equal: float
 ) -> tuple[int, int, float]:
     """Find the feature, and the place in its order, above which potentials sum to most.
 
@@ -149,13 +147,8 @@ def best_step(
     return best, place, edge
 
 
-@dataclass(frozen=True, eq=False)
-class BoostingProblem:
-    """Distinct training items and the pairs of them."""
-
-    table: ItemTable  # items that are in a pair, each once however often it occurs
-    pairs: GradePotentials | ListedPotentials  # the pairs, by numbers of these items
-    n_pairs: int  # how many pairs there are
+# Items that are in a pair, each once however often it occurs, and the pairs of these.
+BoostingProblem = tuple[ItemTable, GradePotentials | ListedPotentials]
 
 
 def boost_grades(data: Grades, feedback: str) -> BoostingProblem:
@@ -166,8 +159,7 @@ def boost_grades(data: Grades, feedback: str) -> BoostingProblem:
     if feedback == "lists":
         item = np.zeros(len(data), dtype=np.int64)
         item[rows] = code
-        potentials = GradePotentials(tree, item, table.n_items)
-        return BoostingProblem(table, potentials, tree.n_pairs)
+        return table, GradePotentials(tree, item, table.n_items)
     group = np.unique(data.group[rows], return_inverse=True)[1]
     pairs = pairs_within_groups(group, data.y[rows], limit=MOST_PAIRS)
     if pairs.n_possible > MOST_PAIRS:
@@ -191,8 +183,7 @@ def boost_comparisons(model: Any, data: Comparisons) -> BoostingProblem:
     if model.feedback == "majority":
         return _majority_problem(left, right, data.y, data.weight, table)
     better, worse = np.where(data.y > 0, [right, left], [left, right])
-    listed = ListedPotentials(better, worse, data.weight, table.n_items)
-    return BoostingProblem(table, listed, len(data))
+    return table, ListedPotentials(better, worse, data.weight, table.n_items)
 
 
 def _majority_problem(
@@ -220,7 +211,7 @@ def _majority_problem(
     used, code = touched(np.append(better, worse), table.n_items)
     better, worse = np.split(code, 2)
     listed = ListedPotentials(better, worse, np.abs(clear), len(used))
-    return BoostingProblem(table.take(used), listed, len(better))
+    return table.take(used), listed
 
 
 # What each round of boosting leaves: the weak ranker, its weight, what the loss was
@@ -229,14 +220,14 @@ ROUND = ("features_", "cuts_", "edges_", "alphas_", "normalizers_", "loss_curve_
 
 
 def boost(
-    problem: BoostingProblem,
+    pairs: GradePotentials | ListedPotentials,
     rankers: WeakRankers,
     n_rounds: int,
     smoothing: float | None = None,
 ) -> Iterator[tuple[float, ...]]:
     """Add weak rankers one by one; give each `ROUND`."""
-    utility = np.zeros(problem.table.n_items)
-    log_loss, potential = problem.pairs.expand(utility)
+    utility = np.zeros(pairs.n_items)
+    log_loss, potential = pairs.expand(utility)
     first = log_loss
     for _ in range(n_rounds):
         ranker = rankers.choose(potential)
@@ -244,7 +235,7 @@ def boost(
             return
         h = rankers.values(ranker)
         close = abs(ranker.edge) >= 1.0 - PERFECT
-        is_perfect = close and problem.pairs.separates(h)
+        is_perfect = close and pairs.separates(h)
         if is_perfect:
             # All pairs differ by one in h, more than what was learned before can undo.
             alpha = math.copysign(1.0 + float(np.ptp(utility)), ranker.edge)
@@ -252,13 +243,13 @@ def boost(
             size = min(abs(ranker.edge), 1.0 - PERFECT)
             alpha = math.copysign(math.atanh(size), ranker.edge)
         else:
-            shares = np.maximum(problem.pairs.split(h), smoothing)
+            shares = np.maximum(pairs.split(h), smoothing)
             alpha = 0.5 * float(np.log(shares[0] / shares[1]))
         if alpha == 0.0:
             return
         utility += alpha * h
         before = log_loss
-        log_loss, potential = problem.pairs.expand(utility)
+        log_loss, potential = pairs.expand(utility)
         yield *ranker, alpha, math.exp(log_loss - before), math.exp(log_loss - first)
         if is_perfect:
             return
@@ -387,21 +378,21 @@ class RankBoost(UtilityMixin, BaseEstimator):
         check_parameters(self)
         data = read_data(X, y, qid, sample_weight)
         if isinstance(data, Grades):
-            problem = boost_grades(data, self.feedback)
+            table, pairs = boost_grades(data, self.feedback)
         else:
-            problem = boost_comparisons(self, data)
+            table, pairs = boost_comparisons(self, data)
         by_feature = self.weak == "feature"
         kind = FeatureRankers if by_feature else StumpRankers
-        rankers: WeakRankers = kind(problem.table)
+        rankers: WeakRankers = kind(table)
         smoothing = None if by_feature else self.smoothing
         with one_blas_thread():  # products too small for more than one
-            rounds = list(boost(problem, rankers, int(self.n_rounds), smoothing))
+            rounds = list(boost(pairs, rankers, int(self.n_rounds), smoothing))
         if not rounds:
             warn_flat(
                 self, "no weak ranker orders the training pairs better than chance"
             )
         learned = _attributes(rankers, rounds)
-        return self._keep({**data.attributes, "n_pairs_": problem.n_pairs, **learned})
+        return self._keep({**data.attributes, "n_pairs_": pairs.n_pairs, **learned})
 
     def staged_utility(self, X: Any) -> Iterator[Floats]:
         """Utility of items after each weak ranker.

@@ -25,18 +25,16 @@ from scipy.special import ndtr
 from sklearn.utils.validation import check_is_fitted
 
 from tiebreak.data import as_items, as_pairs, is_pairs
+from tiebreak.data.arrays import Floats
 from tiebreak.data.columns import as_column_of, refuse_missing
 from tiebreak.data.comparison_graph import ComparisonCounts
 from tiebreak.data.items import within_bounds
 from tiebreak.data.messages import list_rows
 from tiebreak.data.parameters import LARGEST
 from tiebreak.data.validation import as_numbers
-from tiebreak.losses import OutcomeLink
+from tiebreak.losses import ItemDesign, OutcomeLink
 from tiebreak.models.base import UtilityMixin, accuracy, outcome_scores
-from tiebreak.models.problem import incidence
 from tiebreak.solvers.linear_program import LinearProgram
-
-Floats = NDArray[np.float64]
 
 
 def check_row_column(
@@ -385,7 +383,7 @@ def _constraints(counts: ComparisonCounts, n_items: int) -> tuple[sp.csr_array, 
     scaled = counts.covariates / np.where(scale > 0, scale, 1.0)
     parts = [sp.csr_array(-scaled)]
     if n_items:
-        parts.insert(0, incidence(counts.left, counts.right, n_items))
+        parts.insert(0, ItemDesign(counts.left, counts.right, n_items).matrix())
     d = sp.csr_array(sp.hstack(parts, format="csr"))
     left, tie, right = (counts.counts > 0).T
     blocks = []

@@ -8,18 +8,17 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
 from sklearn.linear_model import LinearRegression
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
 from tiebreak.data import ItemTable, read_grades
+from tiebreak.data.arrays import Floats
 from tiebreak.losses import GradeTree
 from tiebreak.models.base import UtilityMixin, end_of_pipeline
 from tiebreak.models.problem import build_grade_tree
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(eq=False, repr=False)

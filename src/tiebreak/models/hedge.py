@@ -11,7 +11,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, NoReturn, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import softmax
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
@@ -24,16 +24,15 @@ from tiebreak.data import (
     is_pairs,
     read_grades,
 )
+from tiebreak.data.arrays import Codes, Floats
 from tiebreak.data.jit import njit
 from tiebreak.data.messages import DataWarning, warn_user
 from tiebreak.data.parameters import COUNT, POSITIVE, Values, check_parameters, one_of
 from tiebreak.data.validation import check_features
 from tiebreak.losses import GradePotentials, GradeTree
 from tiebreak.metrics.pair_counts import pair_counts
-from tiebreak.models.base import UtilityMixin, some_pairs
+from tiebreak.models.base import UtilityMixin, some_pairs, split_groups
 from tiebreak.models.problem import build_grade_tree
-
-Floats = NDArray[np.float64]
 
 
 def voter_losses(values: Floats, tree: GradeTree) -> Floats:
@@ -69,7 +68,7 @@ def run_rounds(
 
 @njit(cache=True, nogil=True)
 def fill_greedy_order(
-    order: NDArray[np.int64],
+    order: Codes,
     claim: Floats,
     values: Floats,
     net_weight: Floats,
@@ -311,14 +310,13 @@ class HedgeOrder(UtilityMixin, BaseEstimator):
         check_features(self, table)
         group = check_grades(table, np.zeros(table.n_items), qid).group
         utility = np.empty(table.n_items)
-        by_group = np.argsort(group, kind="stable")
-        for rows in np.split(by_group, np.cumsum(np.bincount(group))[:-1]):
+        for rows in split_groups(group):
             utility[rows[self._order_together(table.take(rows))]] = -np.arange(
                 float(len(rows))
             )
         return utility
 
-    def _order_together(self, table: ItemTable) -> NDArray[np.int64]:
+    def _order_together(self, table: ItemTable) -> Codes:
         values = np.ascontiguousarray(table.dense())
         if (odds := self._log_odds(values)) is not None:
             # Σ tanh((odds_a - odds_b) / 2) is largest where the odds are.

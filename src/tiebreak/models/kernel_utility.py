@@ -6,9 +6,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from tiebreak.data import ItemTable
+from tiebreak.data.arrays import Floats
 from tiebreak.data.jit import njit
 from tiebreak.data.threads import chunks, in_threads
 from tiebreak.data.validation import check_features
@@ -16,10 +16,7 @@ from tiebreak.kernels import KernelFunction
 from tiebreak.kernels.functions import Gamma, Kernel
 from tiebreak.models.base import UtilityMixin
 
-Vector = NDArray[np.float64]
-
 _CHUNK = 2048
-_ALL = [slice(None)]
 
 
 @dataclass(eq=False, repr=False)
@@ -39,7 +36,7 @@ class KernelUtility(UtilityMixin):
         "dual_coef_": "d",
     }
 
-    def _utility_of_table(self, table: ItemTable) -> Vector:
+    def _utility_of_table(self, table: ItemTable) -> Floats:
         if not hasattr(self, "coef_"):
             return super()._utility_of_table(table)
         # Row by row, identical items get the identical utility without being merged.
@@ -55,21 +52,15 @@ class KernelUtility(UtilityMixin):
         return expand_support(self, values, self.item_coef_)
 
 
-def fitted_kernel(model: Any) -> KernelFunction:
-    """Return the kernel function of a fitted model, with its ``gamma_``."""
-    if callable(model.kernel):
-        return KernelFunction(model.kernel)
-    return KernelFunction(model.kernel, model.gamma_, model.degree, model.coef0)
-
-
 def expand_support(model: Any, values: Any, coef: np.ndarray) -> np.ndarray:
     """Sum kernel functions at the support; precomputed ``values`` are theirs."""
     if not hasattr(model, "support_items_"):
         return np.asarray(values[:, model.support_] @ coef)
-    return expand_kernel(fitted_kernel(model), values, model.support_items_, coef)
+    kernel = KernelFunction(model.kernel, model.gamma_, model.degree, model.coef0)
+    return expand_kernel(kernel, values, model.support_items_, coef)
 
 
-def weigh_features(values: Any, coef: np.ndarray) -> Vector:
+def weigh_features(values: Any, coef: np.ndarray) -> Floats:
     """``values @ coef``; equal rows give equal results to the last bit."""
     if sp.issparse(values):
         return np.asarray(values @ coef).ravel()
@@ -81,12 +72,12 @@ def weigh_features(values: Any, coef: np.ndarray) -> Vector:
     def fill(rows: slice) -> None:
         weigh_rows(values[rows], coef, out[rows])
 
-    in_threads(fill, chunks(len(values), 100_000) if len(values) > _CHUNK else _ALL)
+    in_threads(fill, chunks(len(values), 100_000, len(coef)))
     return out
 
 
 @njit(cache=True, nogil=True)
-def weigh_rows(values: Vector, coef: Vector, out: Vector) -> None:
+def weigh_rows(values: Floats, coef: Floats, out: Floats) -> None:
     """Write the weighted sum of every row to ``out``."""
     for i in range(len(values)):
         total = 0.0

@@ -5,11 +5,12 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from tiebreak.data import ItemTable, is_pairs, read_comparisons
+from tiebreak.data.arrays import Floats
 from tiebreak.data.items import feature_attributes
 from tiebreak.data.outcome import OUTCOMES
 from tiebreak.data.parameters import FLAG, check_parameters
@@ -92,7 +93,7 @@ class MajorityCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
             }
         )
 
-    def difference(self, X: Any) -> NDArray[np.float64]:
+    def difference(self, X: Any) -> Floats:
         """Constant -1, 0 or +1.
 
         Parameters
@@ -110,7 +111,7 @@ class MajorityCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
             check_features(self, pairs._items)
         return np.full(len(pairs), float(self.outcome_))
 
-    def utility(self, X: Any) -> NDArray[np.float64]:
+    def utility(self, X: Any) -> Floats:
         """Zero for every item.
 
         Parameters

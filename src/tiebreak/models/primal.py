@@ -7,16 +7,16 @@ of grades to the bundle method. Both give a relative duality gap.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tiebreak.data.arrays import Floats
 from tiebreak.data.threads import one_blas_thread
 from tiebreak.losses import GradeHinge, LinearObjective, UtilityLoss
 from tiebreak.losses.linear_objective import back_product, forward_product
-from tiebreak.models.base import certificate, warn_flat, warn_gap
+from tiebreak.models.base import warn_flat, warn_gap
 from tiebreak.solvers import (
     BundleSolution,
     NewtonSolution,
@@ -25,25 +25,7 @@ from tiebreak.solvers import (
     minimize_truncated,
 )
 
-Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True, eq=False)
-class PrimalSolution:
-    """A solution x, shape (q,), with its objective and relative duality gap."""
-
-    x: Floats
-    value: float
-    gap: float
-    n_iter: int
-    converged: bool
-    row_coef: Floats  # (n,): x = Aᵀ row_coef within the tolerance
-    method: str
-    bundle: BundleSolution | None = None  # what the bundle method goes on from
-
-    def fitted(self) -> dict[str, Any]:
-        """Return the attributes that every convex model has."""
-        return {**certificate(self.value, self), "solver_": self.method}
+PrimalSolution = NewtonSolution | BundleSolution
 
 
 def solve_primal(
@@ -52,18 +34,24 @@ def solve_primal(
     loss: UtilityLoss | GradeHinge,
     C: float,
     last: PrimalSolution | None = None,
-) -> PrimalSolution:
-    """Solve from ``last``, for another C; warn when ``model.tol`` was not reached."""
+) -> tuple[PrimalSolution, Floats]:
+    """Solve from ``last``, for another C; warn when ``model.tol`` was not reached.
+
+    Also gives a, shape (n,), with x = Aᵀa within the tolerance.
+    """
     # Overflows end in a gap that is not finite, which is refused. Large products are
     # divided among our own threads; in small ones those of BLAS would only wait.
     with np.errstate(over="ignore", invalid="ignore"), one_blas_thread():
         if isinstance(loss, GradeHinge):
-            solution = _solve_nonsmooth(model, A, loss, C, last)
+            solution, coef = _solve_nonsmooth(model, A, loss, C, last)
         else:
-            solution = _solve_smooth(model, A, loss, C, last)
+            objective = LinearObjective(A, loss, C)
+            start = np.zeros(A.shape[1]) if last is None else last.x
+            solution = minimize_smooth(model, objective, start)
+            coef = -C * objective.in_utility
     learned = bool(forward_product(A, solution.x).any())
     check_solution(model, solution, learned)
-    return solution
+    return solution, coef
 
 
 def check_solution(model: Any, solution: PrimalSolution, learned: bool) -> None:
@@ -87,37 +75,22 @@ def minimize_smooth(
     )
     if solution.converged and not solution.x.any():
         # For a small C zero is within the tolerance, but it puts nothing in order.
-        return minimize_truncated(objective, start, tol=0.0, max_iter=1)
-    return solution
-
-
-def _solve_smooth(
-    model: Any, A: Any, loss: UtilityLoss, C: float, last: PrimalSolution | None
-) -> PrimalSolution:
-    objective = LinearObjective(A, loss, C)
-    start = np.zeros(A.shape[1]) if last is None else last.x
-    best = minimize_smooth(model, objective, start)
-    row_coef, converged = -C * objective.in_utility, best.gap <= model.tol
-    return PrimalSolution(
-        best.x, best.value, best.gap, best.n_iter, converged, row_coef, "newton"
-    )
+        solution = minimize_truncated(objective, start, tol=0.0, max_iter=1)
+    return replace(solution, converged=solution.gap <= model.tol)
 
 
 def _solve_nonsmooth(
     model: Any, A: Any, loss: GradeHinge, C: float, last: PrimalSolution | None
-) -> PrimalSolution:
+) -> tuple[PrimalSolution, Floats]:
     value, slope = loss.expand(np.zeros(A.shape[0]))
     x = -C * back_product(A, slope)
     utility = forward_product(A, x)
     if 2.0 * loss.slope * np.abs(utility).max(initial=0.0) < 1.0:
         # No pair reaches its margin, so that the slope is the same here: solved.
         value = 0.5 * float(x @ x) + C * loss.expand(utility)[0]
-        return PrimalSolution(x, value, 0.0, 1, True, -C * slope, "bundle")
-    warm = None if last is None else last.bundle
+        return NewtonSolution(x, value, 0.0, 1, True), -C * slope
+    warm = last if isinstance(last, BundleSolution) else None
     best = minimize_bundle(
         A, loss, C, tol=model.tol, max_iter=model.max_iter, last=warm
     )
-    gap, n_iter, converged = best.gap, best.n_iter, best.converged
-    return PrimalSolution(
-        best.x, best.value, gap, n_iter, converged, -best.weights, "bundle", best
-    )
+    return best, -best.weights

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dpstrf
 
 from tiebreak.data import Comparisons, Grades, ItemTable, Pairs
+from tiebreak.data.arrays import Codes, Floats
 from tiebreak.data.messages import DataWarning, warn_user
 from tiebreak.data.threads import one_blas_thread
 from tiebreak.kernels import (
@@ -34,15 +35,13 @@ from tiebreak.kernels import (
     KernelFunction,
     MatrixRows,
     check_gram,
+    factor_kernel,
     make_kernel,
     make_linear_rows,
     make_rows,
-    pivoted_cholesky,
 )
+from tiebreak.kernels.cholesky import refuse_indefinite, refuse_infinite
 from tiebreak.losses import GradeTree
-
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
 
 # Largest entry of K - G Gᵀ, relative to the largest entry of K.
 FACTOR_TOL = 1e-10
@@ -71,8 +70,9 @@ class KernelFactor:
 class KernelItems:
     """The N distinct training items, and the kernel between them."""
 
-    table: ItemTable | None  # their features; None: names alone, or kernel values
-    function: KernelFunction | None  # None: names alone, or kernel values
+    # Features and kernel of the items; None: names alone, or kernel values.
+    table: Any
+    function: Any
     gram: Floats | None  # the kernel values, if precomputed
     # (N,) row of each in the table that was read, of equal ones the first
     places: Codes
@@ -80,7 +80,7 @@ class KernelItems:
 
     @classmethod
     def merge(
-        cls, model: Any, table: ItemTable, rows: Codes, gamma: float | str | None = None
+        cls, model: Any, table: ItemTable, rows: Codes
     ) -> tuple[KernelItems, Codes]:
         """Merge identical rows of a table; give the item of each row too."""
         places, code = touched(rows, table.n_items)
@@ -90,15 +90,10 @@ class KernelItems:
                 gram = gram[np.ix_(places, places)]
             return cls(None, None, gram, places, table.n_items), code
         places, distinct, number = distinct_rows(table, places)
-        function = make_kernel(
-            model.kernel,
-            gamma=model.gamma if gamma is None else gamma,
-            degree=model.degree,
-            coef0=model.coef0,
-            items=distinct.values,
-        )
+        function = make_kernel(model, distinct.values)
         if callable(model.kernel):
-            _check_symmetric(function, distinct)
+            some = distinct.values[:_SYMMETRY_SAMPLE]
+            check_gram(function.block(some, some))
         return cls(distinct, function, None, places, table.n_items), number[code]
 
     @classmethod
@@ -139,16 +134,7 @@ class KernelItems:
         """The kernel between the items, which must have features."""
         if self.gram is not None:
             return GramKernel(self.gram)
-        assert self.function is not None and self.table is not None
         return FunctionKernel(self.function, self.table.values)
-
-    def between(self, some: Codes) -> Floats:
-        """Kernel values between some of the items."""
-        if self.gram is not None:
-            return self.gram[np.ix_(some, some)]
-        assert self.function is not None and self.table is not None
-        values = self.table.values[some]
-        return self.function.block(values, values)
 
     @cached_property
     def factor(self) -> KernelFactor:
@@ -167,18 +153,13 @@ class KernelItems:
 
     def thin_factor(self, max_pivots: int, tol: float) -> KernelFactor | None:
         """Factor the kernel from few rows, if these are enough."""
-        assert self.function is not None and self.table is not None
         kernel, diagonal = self.kernel, self.function.diagonal(self.table.values)
-        if not np.isfinite(diagonal).all():
-            refuse_infinite()
-        factor = pivoted_cholesky(
+        factor = factor_kernel(
             lambda index: kernel.block(index, np.float64),
             diagonal,
             max_pivots=max_pivots,
             tol=tol,
         )
-        if factor.indefinite:
-            refuse_diagonal(len(factor.pivots))
         if not factor.complete:
             return None
         rest = float(factor.left.sum())
@@ -224,7 +205,6 @@ class KernelItems:
             of_rows = np.zeros(self.n_rows)
             of_rows[self.places] = a
             return {"item_coef_": of_rows}
-        assert self.table is not None and self.function is not None
         needed = np.flatnonzero(a)
         return {
             "item_coef_": a[needed],
@@ -291,13 +271,6 @@ def dense_array(values: Any) -> Floats:
     return np.asarray(values.toarray() if sp.issparse(values) else values)
 
 
-def incidence(left: Codes, right: Codes, n: int) -> sp.csr_array:
-    """Give the (m, n) matrix from utilities to differences, right minus left."""
-    m = len(left)
-    places = np.tile(np.arange(m), 2), np.concatenate([right, left])
-    return sp.csr_array((np.repeat([1.0, -1.0], m), places), shape=(m, n))
-
-
 def support(rows: Codes, coef: Floats) -> dict[str, Any]:
     """Return the nonzero coefficients, and their places in ``rows``."""
     used = np.flatnonzero(coef)
@@ -326,6 +299,7 @@ class CellProblem:
         """Coefficients on items for coefficients of rows of the kernel."""
         if self.ends is None:
             return coef
+        # Sides are summed apart, so that equal items have exactly equal coefficients.
         n, (left, right) = self.items.n_items, self.ends
         return np.asarray(np.bincount(right, coef, n) - np.bincount(left, coef, n))
 
@@ -479,37 +453,3 @@ def factor_gram(gram: Floats) -> KernelFactor:
         lowest = la.eigvalsh(gram, subset_by_index=[0, 0])[0]
         refuse_indefinite(f"its matrix has the eigenvalue {lowest:.3g}")
     return KernelFactor(values, order[:r] - 1)
-
-
-def refuse_diagonal(n_pivots: int) -> NoReturn:
-    """Raise an error: a negative diagonal is left after so many pivots."""
-    refuse_indefinite(f"what {n_pivots} of them leave of its diagonal is negative")
-
-
-def refuse_indefinite(why: str) -> NoReturn:
-    """Raise an error: the kernel is not positive semidefinite."""
-    raise ValueError(
-        f"the kernel between the training items is not positive semidefinite: {why}. "
-        "Try another kernel, or for a polynomial one coef0 ≥ 0."
-    ) from None
-
-
-def refuse_infinite() -> NoReturn:
-    """Raise an error: the kernel has values that are not finite."""
-    raise ValueError(
-        "the kernel between the training items is not finite. Scale the features "
-        "first, for example with StandardScaler, or try another kernel."
-    )
-
-
-def _check_symmetric(function: KernelFunction, table: ItemTable) -> None:
-    """Refuse a kernel that is not symmetric on the first items."""
-    some = table.values[:_SYMMETRY_SAMPLE]
-    block = function.block(some, some)
-    apart = np.abs(block - block.T)
-    if apart.max() > 1e-8 * np.abs(block).max():
-        i, j = np.unravel_index(apart.argmax(), apart.shape)
-        raise ValueError(
-            f"the kernel function is not symmetric: it gives {block[i, j]:g} for "
-            f"distinct items {i} and {j}, and {block[j, i]:g} the other way round."
-        )

@@ -32,6 +32,7 @@ from tiebreak.data import (
     is_pairs,
     read_comparisons,
 )
+from tiebreak.data.arrays import Codes, Floats
 from tiebreak.data.items import RawTable
 from tiebreak.data.outcome import OUTCOMES
 from tiebreak.data.parameters import COUNT, check_parameters
@@ -205,7 +206,7 @@ class ThresholdCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return self.ranker_.feature_names_in_
 
-    def utility(self, X: Any) -> NDArray[np.float64]:
+    def utility(self, X: Any) -> Floats:
         """Utility of items, as the ranker gives it.
 
         Parameters
@@ -222,12 +223,12 @@ class ThresholdCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
             return super().utility(X)
         return np.asarray(utility_of(self.ranker_, X), dtype=np.float64)
 
-    def _utility_of_entries(self, orders: Orders) -> NDArray[np.float64]:
+    def _utility_of_entries(self, orders: Orders) -> Floats:
         if self._by_name:
             return super()._utility_of_entries(orders)
         return self.utility(_items_of(orders))[orders.flat]
 
-    def difference(self, X: Any) -> NDArray[np.float64]:
+    def difference(self, X: Any) -> Floats:
         """Difference of utilities, r(right) - r(left).
 
         Parameters
@@ -280,7 +281,7 @@ def _items_of(pairs: Pairs | Orders) -> Any:
 
 def _graded_rows(
     X: Any, y: Any, qid: Any, sample_weight: Any
-) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.float64]]:
+) -> tuple[Floats, Codes, Floats]:
     """Give grade, group and weight of items or list entries."""
     if isinstance(X, Orders):  # whose items need no features here
         weight = np.sqrt(check_lists(X, y, qid, sample_weight))

@@ -17,6 +17,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from tiebreak.data.arrays import Floats
 from tiebreak.data.columns import as_column
 from tiebreak.metrics.scorers import difference_of
 from tiebreak.models.base import end_of_pipeline
@@ -90,7 +91,7 @@ class WithoutTies(ClassifierMixin, BaseEstimator):
         self.classes_ = classes
         return self
 
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
+    def decision_function(self, X: Any) -> Floats:
         """Difference of utilities, r(right) - r(left).
 
         Parameters
@@ -121,7 +122,7 @@ class WithoutTies(ClassifierMixin, BaseEstimator):
         return self.classes_[(self.decision_function(X) > 0).astype(np.int64)]
 
     @available_if(_gives_probabilities)
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: Any) -> Floats:
         """Probabilities of left and right, given that there is no tie.
 
         Parameters

@@ -10,30 +10,32 @@ from operator import attrgetter, methodcaller
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tiebreak.data import check_weights
+from tiebreak.data.arrays import Floats
 from tiebreak.data.columns import factorize
+from tiebreak.data.items import feature_attributes
 from tiebreak.data.messages import DataWarning, warn_user
 from tiebreak.data.outcome import OUTCOMES, warn_both_bad, warn_no_left
 from tiebreak.data.parameters import check_parameters
 from tiebreak.data.threads import one_blas_thread
 from tiebreak.losses import LINKS
-from tiebreak.models import LogisticCompare, RankRLS, RankSVM
-from tiebreak.models.base import warn_gap, warn_one_kind
+from tiebreak.models.base import certificate, warn_gap, warn_one_kind
 from tiebreak.models.least_squares.normal_equations import (
-    CONSTANT,
     LARGEST,
     LeastSquaresFit,
+    drop_constant,
 )
-from tiebreak.models.logistic.logistic_compare import tie_attributes
-from tiebreak.models.primal import PrimalSolution, check_solution, minimize_smooth
+from tiebreak.models.least_squares.rank_rls import RankRLS
+from tiebreak.models.logistic.logistic_compare import LogisticCompare, tie_attributes
+from tiebreak.models.primal import check_solution, minimize_smooth
 from tiebreak.models.problem import (
     EQUAL_GRADES,
     refuse_no_pairs,
     refuse_only_ties,
     warn_idle_groups,
 )
+from tiebreak.models.svm.rank_svm import RankSVM
 from tiebreak.outofcore.objectives import (
     LARGEST_SAMPLE,
     ComparedSquares,
@@ -48,8 +50,6 @@ from tiebreak.outofcore.partitions import Partitions, open_partitions
 from tiebreak.outofcore.sources import PartitionedPairs, PartitionedTable
 from tiebreak.solvers import NewtonSolution, minimize_newton
 from tiebreak.solvers.ridge import RidgeSystem
-
-Floats = NDArray[np.float64]
 
 # Rows that are brought here for the preconditioner: so many, or some per variable.
 _SAMPLE, _PER_VARIABLE = 8000, 8
@@ -114,7 +114,7 @@ def fit(
         summary.warn_of_comparisons()
     else:
         summary.refuse_straddling_groups()
-    fitted = summary.features | solve(model, summary)
+    fitted = feature_attributes(summary.first) | solve(model, summary)
     if not is_pairs:
         fitted["fitted_with_qid_"] = qid is not None
     return model._keep(fitted)
@@ -205,15 +205,6 @@ class Summary:
         scale = self.sum("total") / sample.facts.total
         return SummedObjective(self.parts, ridge, factor, sample=sample, share=scale)
 
-    @property
-    def features(self) -> dict[str, Any]:
-        """``n_features_in_``, and ``feature_names_in_`` if columns have names."""
-        features: dict[str, Any] = {"n_features_in_": self.first.n_features}
-        if self.first.feature_names is not None:
-            names = np.asarray(self.first.feature_names, dtype=object)
-            features["feature_names_in_"] = names
-        return features
-
     def refuse_straddling_groups(self) -> None:
         """Refuse groups that lie in more than one partition."""
         names = [
@@ -282,10 +273,7 @@ def _solve_likelihood(model: Any, summary: Summary) -> dict[str, Any]:
         **tie_attributes(link, t),
         "classes_": OUTCOMES.copy(),
         "coef_": solution.x[:q],
-        "objective_": solution.value,
-        "gap_": solution.gap,
-        "n_iter_": solution.n_iter,
-        "converged_": solution.converged,
+        **certificate(solution.value, solution),
     }
 
 
@@ -295,24 +283,21 @@ def _solve_squares(model: RankRLS, summary: Summary) -> dict[str, Any]:
             f"RankRLS on data in partitions forms a matrix of its {n_features} "
             f"features; expected at most {LARGEST}. Try a linear RankSVM."
         )
-    H, h, square, size, n_different = summary.parts.sum(attrgetter("sums"))
+    H, h, size, square, n_different = summary.parts.sum(attrgetter("sums"))
     n_groups = summary.sum("n_groups")
     if n_different == 0:
         if not summary.is_graded:
             refuse_only_ties(model, summary.n_rows)
         refuse_no_pairs(summary.n_rows, n_groups)
     warn_idle_groups(summary.sum("n_idle_groups"), n_groups)
-    # What rounding leaves of features that are constant inside groups is no signal.
-    constant = H.diagonal() <= CONSTANT**2 * size
-    H[constant], H[:, constant], h[constant] = 0.0, 0.0, 0.0
+    drop_constant(H, h, size)
     alpha = float(model.alpha)
     with one_blas_thread():
         solution = RidgeSystem(H, h).solve(alpha)
         x = solution.x
         value = max(square - float(x @ (2.0 * h - H @ x)), 0.0) + alpha * float(x @ x)
-    gap, n_iter = solution.residual / (alpha * value), solution.n_iter
-    how = solution.method, solution.n_dropped, not x.any()
-    fit = LeastSquaresFit(x, np.zeros(0), value, gap, n_iter, *how)
+    gap = solution.residual / (alpha * value)
+    fit = LeastSquaresFit(solution, np.zeros(0), value, gap, not x.any())
     n_pairs = summary.sum("n_pairs")
     return {**fit.fitted(model), "coef_": x, "objective_": value, "n_pairs_": n_pairs}
 
@@ -329,15 +314,6 @@ def _solve_hinges(model: RankSVM, summary: Summary) -> dict[str, Any]:
     objective = summary.objective(np.ones(q), float(model.C))
     with np.errstate(over="ignore", invalid="ignore"), one_blas_thread():
         best = minimize_smooth(model, objective, np.zeros(q))
-    solution = PrimalSolution(
-        best.x,
-        best.value,
-        best.gap,
-        best.n_iter,
-        best.gap <= model.tol,
-        np.zeros(0),
-        "newton",
-    )
-    check_solution(model, solution, bool(best.x.any()))
-    fitted = {**solution.fitted(), "coef_": best.x}
+    check_solution(model, best, bool(best.x.any()))
+    fitted = {**certificate(best.value, best), "solver_": "newton", "coef_": best.x}
     return {**fitted, "n_pairs_": n_pairs} if summary.is_graded else fitted

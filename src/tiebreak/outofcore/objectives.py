@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tiebreak.data import (
+    Comparisons,
     Grades,
     ItemTable,
     Outcome,
@@ -28,6 +29,7 @@ from tiebreak.data import (
     check_outcomes,
     check_weights,
 )
+from tiebreak.data.arrays import Floats
 from tiebreak.data.columns import as_column
 from tiebreak.data.comparison_graph import count_comparisons
 from tiebreak.data.threads import one_blas_thread
@@ -38,15 +40,20 @@ from tiebreak.losses import (
     GradeSquaredHinge,
     GradeTree,
     GroupLaplacian,
-    ListedSquaredHinge,
+    Laplacian,
     PairLaplacian,
     UtilityLoss,
 )
-from tiebreak.losses.linear_objective import back_product, forward_product, solve_near
+from tiebreak.losses.linear_objective import (
+    back_product,
+    forward_product,
+    solve_near,
+    weigh_squares,
+)
+from tiebreak.models.problem import pair_problem
+from tiebreak.models.svm.duals import list_hinges
+from tiebreak.models.svm.rank_svm import RankSVM
 from tiebreak.outofcore.partitions import Partitions
-
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
 
 # A sample has at most so many rows.
 LARGEST_SAMPLE = 16_000
@@ -143,6 +150,8 @@ class PartitionObjective:
 
     facts = PartitionFacts()
     is_empty = True  # whether nothing is to be learned from it
+    A: Any
+    loss: Any
     _at: Floats | None = None
 
     def work(self, x: Floats, *arguments: Floats, method: str) -> tuple[Any, ...]:
@@ -158,7 +167,7 @@ class PartitionObjective:
         return (getattr(self._objective, method)(*arguments),)
 
     def _make_objective(self, n_variables: int) -> Any:
-        raise NotImplementedError
+        return UtilityObjective(self.A, self.loss)
 
 
 class UtilityObjective:
@@ -179,34 +188,11 @@ class UtilityObjective:
 
     def hessian_diagonal(self) -> Floats:
         """Return the diagonal of the Hessian, or an approximation."""
-        squares = self.A**2 if isinstance(self.A, np.ndarray) else self.A.power(2)
-        return np.asarray(squares.T @ self.loss.hessian_diagonal()).ravel()
+        return weigh_squares(self.A, self.loss.hessian_diagonal())
 
     def hessian(self) -> Floats:
         """Return the Hessian at the last point."""
         return self.loss.sketch(self.A, np.iinfo(np.int64).max)
-
-
-class LinearPartition(PartitionObjective):
-    """L(A x) of the rows of a partition."""
-
-    A: Any
-    loss: UtilityLoss
-
-    def _make_objective(self, n_variables: int) -> UtilityObjective:
-        return UtilityObjective(self.A, self.loss)
-
-
-def read_graded_columns(columns: dict[str, Any]) -> tuple[Grades, Floats] | None:
-    """Return the checked grades and weights of a partition; None without rows."""
-    y = columns["y"]
-    if len(as_column(y, "y")) == 0:
-        return None
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what concerns all rows is said once, later
-        grades = check_grades(columns["X"], y, columns.get("qid"))
-        weight = check_partition_weights(columns.get("weight"), len(grades.y))
-    return grades, weight
 
 
 def check_partition_weights(weight: Any, n_rows: int) -> Floats:
@@ -216,17 +202,40 @@ def check_partition_weights(weight: Any, n_rows: int) -> Floats:
     return check_weights(weight, n_rows)
 
 
-class GradedPartition(LinearPartition):
-    """Σ c w_i w_j (1 - (u_i - u_j))₊² over the pairs of a partition, with u = X x."""
+class GradedRows:
+    """Graded rows of a partition, checked."""
+
+    facts = PartitionFacts()
+    _build: Callable[..., None]
 
     def __init__(self, columns: dict[str, Any], per_group: str = "sum") -> None:
-        if (read := read_graded_columns(columns)) is None:
+        if len(y := as_column(columns["y"], "y")) == 0:
             return
-        self.grades, self.weight = read
-        self.tree = GradeTree(self.grades.y, self.grades.group, self.weight, per_group)
-        self.A, self.loss = self.grades.items.values, GradeSquaredHinge(self.tree)
-        self.facts = graded_facts(self.grades, self.tree)
-        self.is_empty = not self.tree.n_pairs
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what concerns all rows is said once
+            grades = check_grades(columns["X"], y, columns.get("qid"))
+            weight = check_partition_weights(columns.get("weight"), len(y))
+        tree = GradeTree(grades.y, grades.group, weight, per_group)
+        self.facts = PartitionFacts(
+            len(y),
+            grades.items.n_features,
+            grades.items.feature_names,
+            n_pairs=tree.n_pairs,
+            n_groups=tree.n_groups,
+            n_idle_groups=tree.n_idle_groups,
+            total=tree.total,
+            group_names=grades.group_names,
+        )
+        self._build(grades, weight, tree)
+
+
+class GradedPartition(GradedRows, PartitionObjective):
+    """Σ c w_i w_j (1 - (u_i - u_j))₊² over the pairs of a partition, with u = X x."""
+
+    def _build(self, grades: Grades, weight: Floats, tree: GradeTree) -> None:
+        self.grades, self.weight, self.tree = grades, weight, tree
+        self.A, self.loss = grades.items.values, GradeSquaredHinge(tree)
+        self.is_empty = not tree.n_pairs
 
     def take(self, share: float) -> dict[str, Any]:
         """Return the columns of about a share of the rows; none without pairs."""
@@ -238,21 +247,6 @@ class GradedPartition(LinearPartition):
         groups = grades.group_names[grades.group[rows]]
         X, y = grades.items.take(rows).dense(), grades.y[rows]
         return {"X": X, "y": y, "qid": groups, "weight": self.weight[rows]}
-
-
-def graded_facts(grades: Grades, tree: GradeTree) -> PartitionFacts:
-    """Return what is known of a partition of graded items."""
-    items = grades.items
-    return PartitionFacts(
-        len(grades.y),
-        items.n_features,
-        items.feature_names,
-        n_pairs=tree.n_pairs,
-        n_groups=tree.n_groups,
-        n_idle_groups=tree.n_idle_groups,
-        total=tree.total,
-        group_names=grades.group_names,
-    )
 
 
 class ComparedPartition:
@@ -314,18 +308,16 @@ class ComparedPartition:
         return {name: column[:n] for name, column in columns}
 
 
-class ListedPartition(ComparedPartition, LinearPartition):
+class ListedPartition(ComparedPartition, PartitionObjective):
     """Squared hinge over the comparisons of a partition, of items with features."""
-
-    loss: ListedSquaredHinge
 
     def _build(
         self, pairs: Pairs, outcome: Any, weight: Floats, ties: str = "ignore"
     ) -> None:
-        listed = _list_pairs(pairs, outcome, weight, ties)
-        self.A = pairs.values
-        self.loss = ListedSquaredHinge(*listed, pairs.n_items)
-        self.is_empty = not len(listed[0])
+        data = Comparisons(pairs, outcome, weight, rows=np.arange(len(pairs)))
+        problem = pair_problem(RankSVM(kernel="linear"), data)
+        self.A, self.loss = problem.items.design, list_hinges(problem, ties)[0]
+        self.is_empty = not len(self.loss.weight)
 
 
 class LikelihoodPartition(ComparedPartition, PartitionObjective):
@@ -347,72 +339,41 @@ class LikelihoodPartition(ComparedPartition, PartitionObjective):
         return ComparisonObjective(design, link, self._counts, np.zeros(q), tie=tie)
 
 
-def _list_pairs(
-    pairs: Pairs, outcome: NDArray[np.int8], weight: Floats, ties: str
-) -> tuple[Codes, Codes, Floats]:
-    """Return the better and the worse item of every pair, and its weight."""
-    left, right, decided = pairs.left, pairs.right, outcome != 0
-    better = np.where(outcome > 0, right, left)[decided]
-    worse = np.where(outcome > 0, left, right)[decided]
-    if ties != "both":
-        return better, worse, weight[decided]
-    tied = ~decided
-    return (
-        np.concatenate([better, right[tied], left[tied]]),
-        np.concatenate([worse, left[tied], right[tied]]),
-        np.concatenate([2.0 * weight[decided], weight[tied], weight[tied]]),
-    )
-
-
-class _Squares:
-    """AᵀLA, AᵀBᵀt, ‖t‖², the squares of A weighed by the diagonal of L, and a count.
+class SquaresPartition:
+    """AᵀLA, AᵀBᵀt, the squares of A weighed by the diagonal of L, ‖t‖², and a count.
 
     L = BᵀB is a Laplacian and t a target; the count is that of nonzero differences.
     """
 
     sums: tuple[Any, ...] = (0.0, 0.0, 0.0, 0.0, 0)
 
-    def _add(
-        self, table: ItemTable, laplacian: Any, target: Floats, count: int
-    ) -> None:
-        A = table.values
-        squares = A.multiply(A) if table.is_sparse else A**2
-        self.sums = (
-            np.asarray(laplacian.quadratic(A)),
-            np.asarray(A.T @ laplacian.root_transpose(target)),
-            float(target @ target),
-            np.asarray(squares.T @ laplacian.diagonal()).ravel(),
-            count,
-        )
+    def _add(self, A: Any, laplacian: Laplacian, target: Floats, count: int) -> None:
+        form = laplacian.form(A, laplacian.root_transpose(target))
+        self.sums = *form, float(target @ target), count
 
 
-class GradedSquares(_Squares):
+class GradedSquares(GradedRows, SquaresPartition):
     """Sums over all pairs of graded items of a partition."""
 
-    facts = PartitionFacts()
-
-    def __init__(self, columns: dict[str, Any], per_group: str = "sum") -> None:
-        if (read := read_graded_columns(columns)) is None:
-            return
-        grades, weight = read
-        tree = GradeTree(grades.y, grades.group, weight)
+    def _build(self, grades: Grades, weight: Floats, tree: GradeTree) -> None:
         size = np.bincount(grades.group[weight > 0.0], minlength=grades.n_groups)
         # A group of one has no pair; a group of equal grades has, and they say "equal".
         weight = np.where(size[grades.group] > 1, weight, 0.0)
         self.facts = replace(
-            graded_facts(grades, tree),
+            self.facts,
             n_pairs=int((size * (size - 1) // 2).sum()),
             n_idle_groups=int((size == 1).sum()),
         )
-        laplacian = GroupLaplacian(grades.group, weight, per_group)
-        self._add(grades.items, laplacian, laplacian.root(grades.y), tree.n_pairs)
+        laplacian = GroupLaplacian(grades.group, weight, tree.per_group)
+        target = laplacian.root(grades.y)
+        self._add(grades.items.values, laplacian, target, tree.n_pairs)
 
 
-class ComparedSquares(ComparedPartition, _Squares):
+class ComparedSquares(ComparedPartition, SquaresPartition):
     """Sums over the comparisons of a partition."""
 
     def _build(self, pairs: Pairs, outcome: Any, weight: Floats) -> None:
         laplacian = PairLaplacian(pairs.left, pairs.right, weight, pairs.n_items)
-        target: Floats = np.sqrt(weight) * outcome.astype(float)
+        target = np.sqrt(weight) * outcome
         count = int(np.count_nonzero(outcome))
-        self._add(pairs.table, laplacian, target, count)
+        self._add(pairs.values, laplacian, target, count)

@@ -32,8 +32,10 @@ from tiebreak.data.messages import FitWarning
 from tiebreak.losses import GradeHinge, GradeSquaredHinge, GradeTree
 from tiebreak.metrics import PairScorer, get_scorer
 from tiebreak.metrics.scorers import inner_estimator
-from tiebreak.models import RankSVM, SVMCompare, fit_path
+from tiebreak.models import fit_path
 from tiebreak.models.base import to_outcomes
+from tiebreak.models.svm.rank_svm import RankSVM
+from tiebreak.models.svm.svm_compare import SVMCompare
 from tiebreak.selection.results import TuneResult
 from tiebreak.selection.splitters import QueryKFold
 from tiebreak.solvers import compile_kernels

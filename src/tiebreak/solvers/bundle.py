@@ -29,12 +29,11 @@ import scipy.linalg as la
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from tiebreak.data.arrays import Codes, Floats
 from tiebreak.data.jit import njit
 from tiebreak.data.threads import one_blas_thread
 from tiebreak.losses.linear_objective import back_product, forward_product
 from tiebreak.solvers.certificate import relative_gap
-
-Floats = NDArray[np.float64]
 
 # A smaller gap, relative to f, cannot be told from rounding.
 _ROUNDING = 1e-13
@@ -84,7 +83,6 @@ class BundleSolution:
     lower_bound: float  # What no point can be below
     gap: float  # (value - lower_bound) / value
     n_iter: int  # Number of steps
-    n_evaluations: int  # How often R was evaluated
     converged: bool  # Whether the gap is within the tolerance
     # (n,): C times the combined subgradient: -Aᵀ weights minimizes the planes, and is x
     # within the tolerance.
@@ -99,13 +97,12 @@ def minimize_bundle(
     *,
     tol: float = 1e-3,
     max_iter: int = 1000,
-    max_planes: int | None = None,
     last: BundleSolution | None = None,
 ) -> BundleSolution:
     """Minimize ½‖x‖² + C R(Ax) to a certified relative gap."""
     # The products between planes are small, and threads would only wait.
     with one_blas_thread():
-        bundle = Bundle(A, risk, max_planes) if last is None else last.bundle
+        bundle = Bundle(A, risk) if last is None else last.bundle
         return bundle.minimize(C, tol, max_iter)
 
 
@@ -138,21 +135,19 @@ class Bundle:
 
     def __init__(self, A: Any, risk: ConvexRisk, max_planes: int | None = None) -> None:
         self.A, self.risk = A, risk
-        self.n_evaluations = 0
         n, q = A.shape
         if max_planes is None:
             size = A.data.nbytes + A.indices.nbytes if sp.issparse(A) else A.nbytes
             max_planes = max(size, _PLANE_BYTES) // (8 * n)
             max_planes = min(max(max_planes, _FEWEST_PLANES), _MOST_PLANES)
         self.planes = CuttingPlanes(q, n, max(max_planes, 4))
-        risk_at_zero, g = self._expand(np.zeros(n))
-        self.risk_at_zero = risk_at_zero
-        self.best = self._point(np.zeros(q), np.zeros(n), risk_at_zero, g)
-        self.memory = CurvatureMemory(A, risk_at_zero)
+        self.risk_at_zero, g = risk.expand(np.zeros(n))
+        self.best = self._point(np.zeros(q), np.zeros(n), self.risk_at_zero, g)
+        self.memory = CurvatureMemory(A, self.risk_at_zero)
 
     def minimize(self, C: float, tol: float, max_iter: int) -> BundleSolution:
         """Minimize for one C, from what is known of R."""
-        n_iter, idle, evaluations = 0, 0, self.n_evaluations
+        n_iter, idle = 0, 0
         gap, smooth, newton, stuck = np.inf, True, False, False
         at_zero, fresh = C * self.risk_at_zero, None
         while True:
@@ -185,7 +180,6 @@ class Bundle:
             n_iter=n_iter,
             gap=relative_gap(gap, value),
             converged=bool(done),
-            n_evaluations=self.n_evaluations - evaluations,
             weights=C * self.planes.combined(),
             bundle=self,
         )
@@ -218,7 +212,7 @@ class Bundle:
         first = _Trial(0.0, start.value(C), min(slope, 0.0), start.risk, start.g)
         low, high, end = first, None, None
         for _ in range(_MAX_TRIALS):
-            risk, g = self._expand(start.u + t * along)
+            risk, g = self.risk.expand(start.u + t * along)
             x = start.x + t * step
             slope = float(x @ step) + C * float(g @ along)
             trial = _Trial(t, 0.5 * float(x @ x) + C * risk, slope, risk, g)
@@ -247,11 +241,7 @@ class Bundle:
     def _afresh(self) -> _Point:
         """Recompute the best point, without the rounding of many updates."""
         u = forward_product(self.A, self.best.x)
-        return self.best._replace(u=u, risk=self._expand(u)[0])
-
-    def _expand(self, u: Floats) -> tuple[float, Floats]:
-        self.n_evaluations += 1
-        return self.risk.expand(u)
+        return self.best._replace(u=u, risk=self.risk.expand(u)[0])
 
     def _point(self, x: Floats, u: Floats, risk: float, g: Floats) -> _Point:
         """Learn a plane from R at a point."""
@@ -518,7 +508,7 @@ class SimplexQP:
             self._n_free -= 1
 
 
-def _move(mu: Floats, which: NDArray[np.int64], step: Floats, longest: float) -> int:
+def _move(mu: Floats, which: Codes, step: Floats, longest: float) -> int:
     """Move some weights as far as all stay positive."""
     here = mu[which]
     falling = np.flatnonzero(step < 0.0)

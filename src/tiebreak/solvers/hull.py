@@ -11,11 +11,9 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.spatial
-from numpy.typing import NDArray
 
+from tiebreak.data.arrays import Codes, Floats
 from tiebreak.solvers.linear_program import LinearProgram
-
-Floats = NDArray[np.float64]
 
 # Beyond this dimension facets cost more than one linear program per point.
 _QHULL_DIMENSIONS = 6
@@ -23,10 +21,10 @@ _QHULL_DIMENSIONS = 6
 _TOLERANCE = 1e-9
 
 
-def hull_vertices(points: Floats, method: str = "choose") -> NDArray[np.int64]:
+def hull_vertices(points: Floats) -> Codes:
     """Find the points, all different, that are not in the convex hull of the others.
 
-    Gives ascending row numbers; ``"choose"`` uses Qhull up to six dimensions.
+    Gives ascending row numbers, by Qhull up to six dimensions.
     """
     n = len(points)
     flat = _span(points)
@@ -37,7 +35,7 @@ def hull_vertices(points: Floats, method: str = "choose") -> NDArray[np.int64]:
         return np.unique([flat[:, 0].argmin(), flat[:, 0].argmax()])
     if n <= d + 1:
         return np.arange(n)  # points that span the space are a simplex
-    if method == "qhull" or (method == "choose" and d <= _QHULL_DIMENSIONS):
+    if d <= _QHULL_DIMENSIONS:
         try:
             return np.sort(scipy.spatial.ConvexHull(flat).vertices.astype(np.int64))
         except scipy.spatial.QhullError:
@@ -59,7 +57,7 @@ def _span(points: Floats) -> Floats:
     return flat / np.abs(flat).max(axis=0)
 
 
-def _by_programs(points: Floats) -> NDArray[np.int64]:
+def _by_programs(points: Floats) -> Codes:
     """Decide by linear programs over directions, which share one basis."""
     # maximize z·(point - z₀)  subject to  z·vertex ≤ z₀ for known vertices, |z| ≤ 1.
     n, d = points.shape

@@ -29,6 +29,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from tiebreak.data.arrays import Flags, Floats
 from tiebreak.data.columns import row_slices
 from tiebreak.data.threads import in_threads
 from tiebreak.solvers.pursuit import (
@@ -38,7 +39,6 @@ from tiebreak.solvers.pursuit import (
     measure_columns,
 )
 
-Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 Found = tuple[Indices, Floats, float]
 
@@ -167,7 +167,7 @@ class Candidates:
 
     views: Sequence[Dictionary]  # M dictionaries of m columns each
     diagonal: Floats  # (M, m): A_vv of every column
-    eligible: NDArray[np.bool_]  # (M, m): Which columns may be taken
+    eligible: Flags  # (M, m): Which columns may be taken
     agreement: QuadraticForm  # L̄
     nu: float  # ν
     others: slice  # The rows of a column that L̄ sees

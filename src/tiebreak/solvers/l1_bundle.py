@@ -27,13 +27,11 @@ from typing import Any, Protocol
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from tiebreak.data.arrays import Codes, Floats
 from tiebreak.data.jit import njit
 from tiebreak.solvers.certificate import relative_gap
 from tiebreak.solvers.linear_program import LinearProgram, Plane, SlackRows, lower_bound
-
-Floats = NDArray[np.float64]
 
 # Iterations with planes alone before terms are written down, and between two times.
 _WARM_UP, _PATIENCE = 4, 4
@@ -82,7 +80,7 @@ class RoundedRisk(Protocol):
     def plane(self) -> Plane:
         """Give a plane below the risk, with the gradient as its slope."""
 
-    def hessian(self, columns: NDArray[np.int64]) -> Floats:
+    def hessian(self, columns: Codes) -> Floats:
         """Give the second derivatives by these variables."""
 
 

@@ -22,11 +22,10 @@ from typing import Any
 import highspy
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from tiebreak.data.arrays import Floats
 from tiebreak.solvers.certificate import relative_gap
-
-Floats = NDArray[np.float64]
 
 # The smallest that HiGHS takes; its default of 1e-7 would be seen in objectives.
 _FEASIBILITY = 1e-10
@@ -47,10 +46,9 @@ class ProgramSolution:
     x: Floats
     # (m,): Multipliers of the rows: not negative where a lower side holds.
     row_dual: Floats
-    col_dual: Floats  # (n,): Reduced costs
     objective: float  # cost·x
-    dual_objective: float  # What the multipliers prove that no point is below
-    gap: float  # ``(objective - dual_objective) / max(1, |objective|)``, not below 0
+    # By which the multipliers prove that no point is below, over max(1, |objective|).
+    gap: float
     # ``"optimal"``, ``"time limit"``, ``"infeasible"``, ``"unbounded"`` or HiGHS's own
     # words.
     status: str
@@ -155,8 +153,7 @@ class LinearProgram:
             bound += _pushed(col_dual, self._bounds, x)
         gap = relative_gap(objective - bound, max(abs(objective), 1.0))
         n_iter = int(solver.getInfo().simplex_iteration_count)
-        duals = row_dual, col_dual
-        return ProgramSolution(x, *duals, objective, bound, gap, status, n_iter)
+        return ProgramSolution(x, row_dual, objective, gap, status, n_iter)
 
 
 def _finite(entries: Floats) -> Floats:

@@ -22,14 +22,13 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dpotrs
 
+from tiebreak.data.arrays import Floats
 from tiebreak.data.threads import one_blas_thread
 from tiebreak.solvers.certificate import relative_gap
 
-Vector = NDArray[np.float64]
-Operator = Callable[[Vector], Vector]
+Operator = Callable[[Floats], Floats]
 
 _ARMIJO = 1e-4
 _MAX_HALVINGS = 60
@@ -53,19 +52,19 @@ class SmoothObjective(Protocol):
 
     n_variables: int
 
-    def value(self, x: Vector) -> float:
+    def value(self, x: Floats) -> float:
         """Give f(x); infinite outside the domain."""
 
-    def expand(self, x: Vector) -> tuple[float, Vector]:
+    def expand(self, x: Floats) -> tuple[float, Floats]:
         """Give f and its gradient at x, the point of the Hessian methods."""
 
-    def hessian(self) -> Vector:
+    def hessian(self) -> Floats:
         """Give the Hessian at the last expanded point."""
 
-    def hessian_product(self, v: Vector) -> Vector:
+    def hessian_product(self, v: Floats) -> Floats:
         """Give the Hessian at the last expanded point times v."""
 
-    def hessian_diagonal(self) -> Vector:
+    def hessian_diagonal(self) -> Floats:
         """Give the diagonal of the Hessian at the last expanded point."""
 
 
@@ -77,10 +76,10 @@ class StronglyConvex(Protocol):
     convexity: float
     max_products: int
 
-    def expand(self, x: Vector) -> tuple[float, Vector]:
+    def expand(self, x: Floats) -> tuple[float, Floats]:
         """Give f and its gradient at x, the point of the Hessian methods."""
 
-    def hessian_product(self, v: Vector) -> Vector:
+    def hessian_product(self, v: Floats) -> Floats:
         """Give the Hessian at the last expanded point times v."""
 
     def preconditioner(self, n_products: int) -> Operator:
@@ -108,7 +107,7 @@ class NewtonSolution:
         Number of products with the Hessian.
     """
 
-    x: Vector
+    x: Floats
     value: float
     gap: float
     n_iter: int
@@ -118,7 +117,7 @@ class NewtonSolution:
 
 def minimize_newton(
     objective: SmoothObjective,
-    start: Vector,
+    start: Floats,
     *,
     tol: float = 1e-8,
     max_iter: int = 100,
@@ -198,12 +197,12 @@ def minimize_newton(
 
 def _truncated_step(
     objective: SmoothObjective,
-    gradient: Vector,
+    gradient: Floats,
     near: Operator,
     size: float,
     first: float,
     limit: float,
-) -> tuple[Vector, int]:
+) -> tuple[Floats, int]:
     """Solve Newton's equation as accurately as the step deserves, from λ²/2 ≤ limit on.
 
     ``size`` and ``first`` are squared gradients in the metric of ``near``, of this and
@@ -230,7 +229,7 @@ def _truncated_step(
 
 
 def minimize_truncated(
-    objective: StronglyConvex, start: Vector, *, tol: float = 1e-3, max_iter: int = 100
+    objective: StronglyConvex, start: Floats, *, tol: float = 1e-3, max_iter: int = 100
 ) -> NewtonSolution:
     """Minimize a smooth, strongly convex function of many variables.
 
@@ -298,11 +297,11 @@ def minimize_truncated(
 
 def conjugate_gradients(
     product: Operator,
-    right_side: Vector,
+    right_side: Floats,
     precondition: Operator,
-    is_solved: Callable[[Vector, Vector], bool],
+    is_solved: Callable[[Floats, Floats], bool],
     max_iter: int,
-) -> tuple[Vector, int]:
+) -> tuple[Floats, int]:
     """Solve H x = b from x = 0, for a symmetric positive definite H known by products.
 
     Every iterate is a descent direction of ½ xᵀHx - bᵀx, so stopping early is safe. It
@@ -344,8 +343,8 @@ def conjugate_gradients(
 
 
 def chord_steps(
-    gradient: Operator, start: Vector, solve: Operator, accuracy: float
-) -> Vector | None:
+    gradient: Operator, start: Floats, solve: Operator, accuracy: float
+) -> Floats | None:
     """Minimize from a close point, with one H⁻¹ that nearly fits.
 
     None where steps do not shrink; `accuracy` bounds the steps that remain.
@@ -370,12 +369,12 @@ def chord_steps(
 
 def _search(
     objective: SmoothObjective | StronglyConvex,
-    x: Vector,
+    x: Floats,
     value: float,
-    step: Vector,
+    step: Floats,
     slope: float,
-    value_at: Callable[[Vector], float] | None = None,
-) -> tuple[Vector, float, Vector] | None:
+    value_at: Callable[[Floats], float] | None = None,
+) -> tuple[Floats, float, Floats] | None:
     """Halve a step until f falls enough; gives x, f and gradient, or None."""
     # With ``value_at`` a halved step is judged without its gradient. Close to the
     # solution the fall drowns in the rounding of f, and a full Newton step is right.
@@ -393,12 +392,12 @@ def _search(
     return None
 
 
-def _gap(gradient: Vector, step: Vector, value: float) -> float:
+def _gap(gradient: Floats, step: Floats, value: float) -> float:
     decrement = -0.5 * float(gradient @ step)
     return relative_gap(decrement, max(abs(value), np.finfo(float).tiny))
 
 
-def _factor_dense(hessian: Vector) -> Operator:
+def _factor_dense(hessian: Floats) -> Operator:
     """Give r to H⁻¹ r by Cholesky, shifted where H is not positive."""
     if not len(hessian):
         return lambda right_side: right_side

@@ -24,7 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cholesky, solve_triangular
 
-Floats = NDArray[np.float64]
+from tiebreak.data.arrays import Floats
+
 Indices = NDArray[np.intp]
 
 # kᵀLk relative to its size without cancellation: below it nothing but rounding is left.

@@ -18,14 +18,14 @@ from functools import cached_property
 
 import numpy as np
 import scipy.linalg as la
-from numpy.typing import NDArray
 from scipy.linalg import lapack
 from scipy.linalg.blas import dsymv
 
+from tiebreak.data.arrays import Floats
+from tiebreak.losses.comparison_covariance import invert_factor
 from tiebreak.losses.laplacian import mirror
 from tiebreak.solvers.newton import conjugate_gradients
 
-Floats = NDArray[np.float64]
 Operator = Callable[[Floats], Floats]
 
 # Rounding errors of H, relative to its norm.
@@ -100,10 +100,7 @@ class RidgeSystem:
             raise la.LinAlgError("the penalty is lost in rounding")
         shifted = self.H.copy()
         shifted.flat[:: len(shifted) + 1] += alpha
-        lower = la.cholesky(shifted, lower=True, overwrite_a=True)
-        inverse, _ = la.lapack.dpotri(lower, lower=1, overwrite_c=1)
-        low = np.tril(inverse, -1)
-        return np.asarray(low + low.T + np.diag(inverse.diagonal()))
+        return invert_factor(la.cholesky(shifted, lower=True, overwrite_a=True))
 
 
 def solve_by_products(

@@ -10,8 +10,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from tests.extended import few
 from tests.oracles import ordinal
+from tests.solvers.dual_qp.problems import blocks
 from tiebreak.kernels import CachedRows, DifferenceRows, FactorRows, LinearRows
-from tiebreak.solvers import DualQP, solve_dual_qp
+from tiebreak.solvers import solve_dual_qp
 from tiebreak.solvers.dual_qp.active_set import ActiveSet
 from tiebreak.solvers.dual_qp.interior_point import interior_point
 from tiebreak.solvers.dual_qp.problem import DualState
@@ -39,7 +40,7 @@ def random_problem(rng, n, *, p, C, n_blocks=3, kind=SHARED, noise=0.5, share=1.
         label.append(np.where(u[used] > cut, 1.0, -1.0))
     label = np.concatenate(label)
     bound = C * rng.uniform(0.5, 1.5, len(label))
-    problem = DualQP.blocks(
+    problem = blocks(
         linear=label,
         lower=np.where(label > 0, 0.0, -bound),
         upper=np.where(label > 0, bound, 0.0),
@@ -225,7 +226,7 @@ def test_the_form_of_the_matrix_does_not_matter(rng, make, kind):
 @pytest.mark.parametrize("kind", [SHARED, OWN])
 def test_starting_from_other_bounds_ends_at_the_same_solution(rng, kind, ratio):
     X, q = random_problem(rng, 200, p=5, C=0.1, kind=kind)
-    other = DualQP.blocks(
+    other = blocks(
         q.linear, ratio * q.lower, ratio * q.upper, q.row, q.block, q.loading
     )
     rows = CachedRows(DifferenceRows(X), 1e8)
@@ -265,21 +266,6 @@ def test_what_rounding_does_not_allow_ends_without_a_long_search(rng):
     assert solution.gap < 1e-6
 
 
-@pytest.mark.parametrize("order", [[0, 2, 1], [1, 1, 2], [0, 0, 2], [0, 1, 1]])
-def test_blocks_that_are_not_in_order_are_refused(order):
-    one = np.ones(3)
-    with pytest.raises(ValueError, match=r"ascend from 0 to 2, without a gap"):
-        DualQP.blocks(one, -one, one, np.arange(3), np.array(order), np.ones((3, 1)))
-
-
-def test_bounds_that_exclude_zero_are_refused():
-    one, place = np.ones(2), np.zeros(2, dtype=int)
-    with pytest.raises(ValueError, match="lower <= 0 <= upper"):
-        DualQP.blocks(one, 0.5 * one, one, place, place, np.ones((1, 1)))
-    with pytest.raises(ValueError, match="lower <= 0 <= upper"):
-        DualQP.blocks(one, -one, -0.5 * one, place, place, np.ones((1, 1)))
-
-
 @given(st.data())
 def test_levels_are_the_middle_of_what_is_best(data):
     """Every kink is tried; the loss is convex, so the best ones bound an interval."""
@@ -289,7 +275,7 @@ def test_levels_are_the_middle_of_what_is_best(data):
     e = np.array(data.draw(st.lists(number, min_size=m, max_size=m)), dtype=float)
     sign = np.array(data.draw(st.lists(st.sampled_from([-1, 1]), min_size=m)))[:m]
     bound = np.array(data.draw(st.lists(st.integers(1, 3), min_size=m)))[:m]
-    q = DualQP.blocks(
+    q = blocks(
         linear=e,
         lower=np.where(sign > 0, 0.0, -bound),
         upper=np.where(sign > 0, bound, 0.0),
@@ -336,7 +322,7 @@ def test_pair_steps_keep_every_block_in_balance(rng):
 def test_no_warning_leaves_the_solver(rng):
     """Blocks of one side, weights of all sizes, and items that are all zero."""
     X = np.zeros((4, 2))
-    q = DualQP.blocks(
+    q = blocks(
         linear=np.array([1.0, 1.0, 1.0, -1.0]),
         lower=np.array([0.0, 0.0, 0.0, -1e-200]),
         upper=np.array([1e-200, 5.0, 1e-308, 0.0]),

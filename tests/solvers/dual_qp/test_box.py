@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.oracles.box_qp_dense import maximize_box, primal
+from tests.solvers.dual_qp.problems import box
 from tiebreak.kernels import CachedRows, DifferenceRows, FactorRows, make_rows
-from tiebreak.solvers import DualQP, solve_dual_qp
+from tiebreak.solvers import solve_dual_qp
 from tiebreak.solvers.dual_qp.active_set import ActiveSet
 from tiebreak.solvers.dual_qp.interior_point import interior_point
 from tiebreak.solvers.dual_qp.problem import DualState
@@ -32,7 +33,7 @@ def random_problem(rng, n, *, p, C, balanced, share_rows=True):
     bound = C * rng.uniform(0.5, 1.5, len(row))
     if not balanced:
         label = np.abs(label)
-    problem = DualQP.box(
+    problem = box(
         linear=label,
         lower=np.where(label > 0, 0.0, -bound),
         upper=np.where(label > 0, bound, 0.0),
@@ -181,7 +182,7 @@ def test_warm_start_from_other_bounds(rng, p, factor):
     Z, q = random_problem(rng, 150, p=p, C=1.0, balanced=True)
     rows = make_rows(DifferenceRows(Z))
     last = solve_dual_qp(rows, q, tol=1e-6)
-    other = DualQP.box(
+    other = box(
         q.linear, factor * q.lower, factor * q.upper, q.row, q.sign, balanced=True
     )
     warm = solve_dual_qp(rows, other, tol=1e-6, last=(q, last))
@@ -227,7 +228,7 @@ def test_gap_is_reported_when_iterations_run_out(rng):
 def test_level_is_the_midpoint_without_free_variables():
     """All variables at a bound: any level between 0 and 2 is optimal."""
     Z = np.array([[1.0], [0.0]])
-    q = DualQP.box(
+    q = box(
         linear=np.array([1.0, -1.0]),
         lower=np.array([0.0, -0.25]),
         upper=np.array([0.25, 0.0]),
@@ -248,17 +249,11 @@ def test_tolerance_follows_tiny_bounds(rng):
     y = q.linear + np.sign(-q.lower.sum() - q.upper.sum())
     found = []
     for C in (1e-10, 1e-20):
-        scaled = DualQP.box(y, C * q.lower, C * q.upper, q.row, q.sign, balanced=True)
+        scaled = box(y, C * q.lower, C * q.upper, q.row, q.sign, balanced=True)
         solution = solve_dual_qp(make_rows(DifferenceRows(Z)), scaled, tol=1e-9)
         found.append(solution.fitted / C)
     np.testing.assert_allclose(found[1], found[0], rtol=1e-5, atol=1e-6)
     assert np.abs(found[0]).max() > 0.1
-
-
-def test_bounds_must_contain_zero():
-    one = np.ones(1)
-    with pytest.raises(ValueError, match="lower <= 0 <= upper"):
-        DualQP.box(one, one, 2 * one, np.zeros(1, dtype=int), one, balanced=False)
 
 
 def test_factor_rows_are_used_by_the_interior_point(rng):
@@ -290,7 +285,7 @@ def test_another_program_on_the_same_rows_has_another_block(rng):
 def test_rounding_is_no_violation():
     """Features of 1e-9: gradients of 1 and of 1e-18 meet, and rounding is left over."""
     Z = 1e-9 * np.array([[1.0, -1.0, 2.0], [2.0, 1.0, 0.0], [0.0, 1.0, 1.0]])
-    q = DualQP.box(
+    q = box(
         linear=np.array([1.0, -1.0, -1.0, -1.0, -1.0]),
         lower=np.array([0.0, -0.2, -0.1, -0.2, -0.1]),
         upper=np.array([0.9, 0.0, 0.0, 0.0, 0.0]),

@@ -6,10 +6,11 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from tiebreak.data import Comparisons, Grades, ItemTable, read_data
+from tiebreak.data.arrays import Floats
 from tiebreak.data.messages import FitWarning, warn_user
 from tiebreak.data.parameters import (
     COUNT,
@@ -37,7 +38,7 @@ class L1Utility(UtilityMixin):
 
     _fitted_arrays: ClassVar = {"dual_gradient_": "p"}
 
-    def _utility_of_table(self, table: ItemTable) -> NDArray[np.float64]:
+    def _utility_of_table(self, table: ItemTable) -> Floats:
         # Row by row, identical items get the identical utility without being merged.
         check_features(self, table)
         return weigh_features(table.values, self.coef_)

@@ -17,9 +17,10 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
+from sklearn.utils.sparsefuncs import min_max_axis
 
 from tiebreak.data import Comparisons, Grades
+from tiebreak.data.arrays import Codes, Floats
 from tiebreak.data.messages import DataWarning, warn_user
 from tiebreak.losses import GradeTree
 from tiebreak.models.l1.risks import (
@@ -31,12 +32,9 @@ from tiebreak.models.l1.risks import (
     keep_vertices,
     list_ranges,
 )
-from tiebreak.models.problem import add_up, build_grade_tree, incidence, merge_sides
+from tiebreak.models.problem import add_up, build_grade_tree, merge_sides
 from tiebreak.solvers import LPBundle, SlackRows
 from tiebreak.solvers.linear_program import LinearProgram
-
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
 
 # Features whose sizes differ by more than this are worth a warning.
 _WILD = 1e3
@@ -56,14 +54,9 @@ class ScaledDesign:
         """Scale features; warn if their sizes are far apart."""
         p = values.shape[1]
         if sp.issparse(values):
-            # max - min of the columns, zeros included
-            high, low = (
-                np.asarray(end.toarray()).ravel()
-                for end in (values.max(axis=0), values.min(axis=0))
-            )
+            low, high = min_max_axis(values, axis=0)
             spread = high - low
-            size = np.asarray(abs(values).max(axis=0).toarray()).ravel()
-            size[spread == 0.0] = 0.0
+            size = np.where(spread > 0.0, np.maximum(-low, high), 0.0)
             columns = np.flatnonzero(size)
             scale = sp.diags_array(1.0 / size[columns])
             A = sp.csr_array(values[:, columns] @ scale)
@@ -190,7 +183,7 @@ def _merged(risk: ItemRisk) -> SlackRows:
     kinds, kind = np.unique(sides, axis=0, return_inverse=True)
     cost = np.bincount(kind.ravel(), risk.cost, len(kinds)).astype(np.float64)
     nothing, (below, above) = np.zeros((len(kinds), 0)), kinds.T
-    alone = ItemRisk(nothing, below, above, cost, risk.n_thresholds, 1.0)
+    alone = ItemRisk(nothing, below, above, cost, risk.n_thresholds)
     return alone.rows_near(np.zeros(risk.n_thresholds), alone.n_rows)
 
 
@@ -253,12 +246,12 @@ def _graded(model: Any, classes: GradeClasses) -> L1Problem:
     total = float(cost.sum())
     if model.reduction == "threshold":
         below, above, n_thresholds, order = classes.thresholds(model.adjacent)
-        items = ItemRisk(design.A, below, above, cost, n_thresholds, total)
+        items = ItemRisk(design.A, below, above, cost / total, n_thresholds)
         k = len(design.size)
         G = sp.csr_array(sp.hstack([sp.csr_array((order.shape[0], k)), order]))
         return L1Problem(design, items, total, (before, items.n_rows + G.shape[0]), G)
     better, worse = _list_pairs(classes, model.adjacent)
-    risk = FixedRows(_two_slacks(design, better, worse, cost / total))
+    risk = FixedRows(design.A, better, worse, cost / total)
     return L1Problem(design, risk, total, (before, len(better)))
 
 
@@ -267,11 +260,11 @@ def _of_pairs(
 ) -> L1Problem:
     tree = GradeTree(classes.grade, classes.group, classes.weight)
     if reduction == "threshold":
-        risk = GradedPairRisk(design.A, tree, tree.total)
+        risk = GradedPairRisk(design.A, tree)
         return L1Problem(design, risk, tree.total, (before, 0))
     better, worse = _list_pairs(classes, adjacent=False)
     weight = classes.weight[better] * classes.weight[worse]
-    listed = ListedPairRisk(design.A, better, worse, weight, tree.total)
+    listed = ListedPairRisk(design.A, better, worse, weight / tree.total)
     return L1Problem(design, listed, tree.total, (before, len(better)), whole=True)
 
 
@@ -284,7 +277,7 @@ def compared_l1_problem(model: Any, data: Comparisons) -> L1Problem:
     design = ScaledDesign.read(table.values)
     if model.slack == "pair":
         total = float(weight.sum())
-        listed = ListedPairRisk(design.A, better, worse, weight, total)
+        listed = ListedPairRisk(design.A, better, worse, weight / total)
         return L1Problem(design, listed, total, (len(data), 0))
     used, place = np.unique(np.append(better, worse), return_inverse=True)
     cost = np.ones(len(used))
@@ -293,23 +286,8 @@ def compared_l1_problem(model: Any, data: Comparisons) -> L1Problem:
     total = float(cost.sum())
     in_table = np.zeros(table.n_items)
     in_table[used] = cost / total
-    risk = FixedRows(_two_slacks(design, better, worse, in_table))
+    risk = FixedRows(design.A, better, worse, in_table)
     return L1Problem(design, risk, total, (len(data), len(better)))
-
-
-def _two_slacks(
-    design: ScaledDesign, better: Codes, worse: Codes, cost: Floats
-) -> SlackRows:
-    """List every pair with the slacks of both items."""
-    n = design.A.shape[0]
-    items = incidence(worse, better, n)
-    used = np.flatnonzero(cost > 0.0)
-    return SlackRows(
-        D=sp.csr_array(items @ design.A),
-        S=sp.csr_array(abs(items)[:, used]),
-        offset=np.ones(len(better)),
-        cost=cost[used],
-    )
 
 
 def _list_pairs(classes: GradeClasses, adjacent: bool) -> tuple[Codes, Codes]:

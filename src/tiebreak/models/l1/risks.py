@@ -26,15 +26,13 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from tiebreak.data import Grades, ItemTable
+from tiebreak.data.arrays import Codes, Flags, Floats
 from tiebreak.data.messages import FitWarning, warn_user
-from tiebreak.losses import GradeHinge, GradeTree, SmoothedHinge
+from tiebreak.losses import GradeHinge, GradeTree, ItemDesign, SmoothedHinge
 from tiebreak.losses.linear_objective import back_product, forward_product
-from tiebreak.models.problem import dense_array, incidence
+from tiebreak.models.problem import dense_array
 from tiebreak.solvers import Plane, SlackRows
 from tiebreak.solvers.hull import hull_vertices
-
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
 
 # A linear program for each of more points than this takes too long to be a reduction.
 _MOST_POINTS, _EASY_DIMENSIONS = 20_000, 6
@@ -121,7 +119,7 @@ class GradeClasses:
         under = np.where(has_worse, np.cumsum(has_worse) - 1, -1)
         over = np.append(under[1:], -1)
         both = (under >= 0) & (over >= 0) & (not adjacent)
-        order = incidence(under[both], over[both], n)
+        order = ItemDesign(under[both], over[both], n).matrix()
         return self._of_rows(under), self._of_rows(over), n, order
 
 
@@ -169,14 +167,21 @@ def keep_vertices(classes: GradeClasses) -> GradeClasses:
 _SLIVER = 1e-9
 
 
-class ListedPairRisk:
-    """Hinges of listed pairs, divided by `total`."""
+def pair_rows(
+    A: Any, better: Codes, worse: Codes, cost: Floats, rest: Plane | None
+) -> SlackRows:
+    """List pairs, each with a slack of its own."""
+    m, items = len(better), ItemDesign(worse, better, A.shape[0]).matrix()
+    D, S = sp.csr_array(items @ A), sp.eye_array(m, format="csr")
+    return SlackRows(D, S, np.ones(m), cost, rest)
 
-    def __init__(
-        self, A: Any, better: Codes, worse: Codes, weight: Floats, total: float
-    ) -> None:
-        self.A, self.better, self.worse = A, better, worse
-        self.weight = weight / total
+
+class ListedPairRisk:
+    """Hinges of listed pairs."""
+
+    def __init__(self, A: Any, better: Codes, worse: Codes, weight: Floats) -> None:
+        self.A, self.weight = A, weight
+        self.pairs = ItemDesign(worse, better, A.shape[0])
         self.n_variables, self.n_rows = A.shape[1], len(better)
 
     def expand(self, x: Floats) -> tuple[float, Floats]:
@@ -196,14 +201,8 @@ class ListedPairRisk:
             far[near] = False
             slope = self.slope_of(far)
             rest = Plane(back_product(self.A, slope), float(self.weight @ far))
-        items = incidence(self.worse[near], self.better[near], self.A.shape[0])
-        return SlackRows(
-            D=sp.csr_array(items @ self.A),
-            S=sp.eye_array(len(near), format="csr"),
-            offset=np.ones(len(near)),
-            cost=self.weight[near],
-            rest=rest,
-        )
+        worse, better = self.pairs.left[near], self.pairs.right[near]
+        return pair_rows(self.A, better, worse, self.weight[near], rest)
 
     def smoothed(self, width: float) -> SmoothRisk:
         """Smooth the hinges over `width`."""
@@ -211,14 +210,11 @@ class ListedPairRisk:
 
     def short_of(self, u: Floats) -> Floats:
         """How far the utilities of pairs are from their margin."""
-        return 1.0 - (u[self.better] - u[self.worse])
+        return 1.0 - self.pairs.apply(u)
 
     def slope_of(self, share: Any) -> Floats:
         """Give the slope in the utilities of shares of the pairs' lines."""
-        n, pushed = self.A.shape[0], self.weight * share
-        slope: Floats = np.bincount(self.worse, pushed, n).astype(np.float64)
-        slope -= np.bincount(self.better, pushed, n)
-        return slope
+        return self.pairs.back(-self.weight * share)
 
 
 class _ListedSmoothedHinge:
@@ -238,12 +234,11 @@ class _ListedSmoothedHinge:
         self.dual_sum = float(risk.weight @ part)
         return value, risk.slope_of(part)
 
-    def sketch(self, A: Any, n_rows: int) -> Floats:
+    def sketch(self, A: Any) -> Floats:
         """Give AᵀHA at the last expanded point."""
         risk, bent = self.risk, self._bent
-        D = np.asarray(
-            dense_array(A[risk.better[bent]]) - dense_array(A[risk.worse[bent]])
-        )
+        better, worse = risk.pairs.right[bent], risk.pairs.left[bent]
+        D = dense_array(A[better]) - dense_array(A[worse])
         return D.T @ (risk.weight[bent, None] * D) / self.width
 
 
@@ -269,14 +264,14 @@ class SmoothRisk:
     def hessian(self, columns: Codes) -> Floats:
         """Give the second derivatives by these variables."""
         part = dense_array(self.A[:, columns])
-        return self.loss.sketch(part, len(part)) / self.total
+        return self.loss.sketch(part) / self.total
 
 
 class GradedPairRisk:
-    """Hinges of all pairs of different grades in groups, divided by `total`."""
+    """Hinges of all pairs of different grades in groups, divided by their weight."""
 
-    def __init__(self, A: Any, tree: GradeTree, total: float) -> None:
-        self.A, self.tree, self.total = A, tree, total
+    def __init__(self, A: Any, tree: GradeTree) -> None:
+        self.A, self.tree, self.total = A, tree, tree.total
         self.hinge = GradeHinge(tree)
         self.n_variables, self.n_rows = A.shape[1], tree.n_pairs
 
@@ -308,14 +303,8 @@ class GradedPairRisk:
             rest = Plane(back_product(self.A, slope), n_far / self.total)
         row_weight = np.zeros(len(u))
         row_weight[self.tree.rows] = self.tree.weight
-        items = incidence(worse, better, len(u))
-        return SlackRows(
-            D=sp.csr_array(items @ self.A),
-            S=sp.eye_array(len(better), format="csr"),
-            offset=np.ones(len(better)),
-            cost=row_weight[better] * row_weight[worse] / self.total,
-            rest=rest,
-        )
+        cost = row_weight[better] * row_weight[worse] / self.total
+        return pair_rows(self.A, better, worse, cost, rest)
 
     def _width(self, u: Floats, wanted: int) -> float:
         """Find the width around the margin with about so many pairs."""
@@ -367,19 +356,13 @@ class GradedPairRisk:
 
 
 class ItemRisk:
-    """One slack per item over `total`; variables are p weights, then thresholds."""
+    """One slack per item; variables are p weights, then thresholds."""
 
     def __init__(
-        self,
-        A: Any,
-        below: Codes,
-        above: Codes,
-        cost: Floats,
-        n_thresholds: int,
-        total: float,
+        self, A: Any, below: Codes, above: Codes, cost: Floats, n_thresholds: int
     ) -> None:
         self.A, self.below, self.above = A, below, above
-        self.cost, self.n_thresholds = cost / total, n_thresholds
+        self.cost, self.n_thresholds = cost, n_thresholds
         self.n_variables = A.shape[1] + n_thresholds
         self.n_rows = int(np.sum(below >= 0) + np.sum(above >= 0))
 
@@ -409,9 +392,7 @@ class ItemRisk:
         over = np.where(self.above >= 0, f - theta[self.above] + 0.5, -np.inf)
         return under, over
 
-    def _plane(
-        self, under: Floats, over: Floats, chosen: NDArray[np.bool_] | bool
-    ) -> Plane:
+    def _plane(self, under: Floats, over: Floats, chosen: Flags | bool) -> Plane:
         """Give the plane of the chosen items where their slacks are as these."""
         k = self.n_thresholds
         is_under = (under > 0.0) & (under >= over) & chosen
@@ -448,12 +429,15 @@ class ItemRisk:
 
 
 class FixedRows:
-    """Rows that are all listed, such as every pair with two slacks."""
+    """Every pair as a row, with the slacks of both items."""
 
     n_rows = 0  # whatever the limit, all of them are there
 
-    def __init__(self, rows: SlackRows) -> None:
-        self.rows, self.n_variables = rows, rows.D.shape[1]
+    def __init__(self, A: Any, better: Codes, worse: Codes, cost: Floats) -> None:
+        items, used = ItemDesign(worse, better, len(cost)).matrix(), cost > 0.0
+        D, S = sp.csr_array(items @ A), sp.csr_array(abs(items)[:, used])
+        self.rows = SlackRows(D, S, np.ones(len(better)), cost[used])
+        self.n_variables = A.shape[1]
 
     def expand(self, x: Floats) -> tuple[float, Floats]:
         """Give the cost of feasible slacks, not the least; and no subgradient."""

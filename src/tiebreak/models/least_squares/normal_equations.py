@@ -16,21 +16,27 @@ squared residual of the system of rows, or at most 1/α times that of the column
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from scipy.linalg.blas import dsymv
 
 from tiebreak.data import Comparisons, Grades
+from tiebreak.data.arrays import Codes, Flags, Floats
 from tiebreak.data.messages import FitWarning, warn_user
-from tiebreak.kernels import DifferenceRows, pivoted_cholesky, upper_triangle
+from tiebreak.kernels import factor_kernel, upper_triangle
+from tiebreak.kernels.cholesky import refuse_infinite
+from tiebreak.kernels.functions import squared_norms
 from tiebreak.losses import GroupLaplacian, Laplacian, PairLaplacian
-from tiebreak.losses.laplacian import mirror, weigh_squares
-from tiebreak.losses.linear_objective import back_product, forward_product
+from tiebreak.losses.laplacian import mirror
+from tiebreak.losses.linear_objective import (
+    back_product,
+    forward_product,
+    weigh_squares,
+)
 from tiebreak.models.base import warn_flat, warn_gap
 from tiebreak.models.problem import (
     MAX_PIVOTS,
@@ -38,8 +44,6 @@ from tiebreak.models.problem import (
     dense_array,
     factor_gram,
     is_kernel,
-    refuse_diagonal,
-    refuse_infinite,
     refuse_only_ties,
     rows_of_differences,
 )
@@ -50,15 +54,10 @@ from tiebreak.solvers.ridge import (
     thin_inverse,
 )
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
-
 # A feature that varies by less, inside groups and relative to its size, is constant.
 CONSTANT = 1e-12
 # Columns that are made dense at a time.
 _CHUNK = 1024
-# Smallest eigenvalue of a kernel matrix that rounding explains, relative to its size.
-_ROUNDING = 1e-8
 
 
 class LinearPoints:
@@ -103,7 +102,7 @@ class LinearPoints:
 
     def diagonal(self) -> Floats:
         """Give the diagonal of K."""
-        return DifferenceRows(self.design).diagonal()
+        return squared_norms(self.design)
 
     def coef_of_columns(self, x: Floats) -> Floats:
         """Give the weights of the features."""
@@ -156,10 +155,7 @@ class KernelPoints:
 
     def diagonal(self) -> Floats:
         """Give the diagonal of K."""
-        diagonal = self._kernel.paired(self.code, self.code)
-        if not np.isfinite(diagonal).all():  # a power of large features
-            refuse_infinite()
-        return diagonal
+        return self._kernel.paired(self.code, self.code)
 
     def coef_of_columns(self, x: Floats) -> Floats:
         """Give the coefficients of the items, on the pivots."""
@@ -195,36 +191,34 @@ _CONSTANT_SPARSE = 1e-7
 class LeastSquaresFit:
     """A solution of the problem; `n_dropped` directions are hidden by rounding."""
 
-    x: Floats | None  # weights of the columns of the design, if these were solved for
+    solution: RidgeSolution  # of the linear system
     b: Floats  # (m,), coefficients of the rows of the root
     value: float  # value of the objective
     gap: float  # duality gap, relative to it
-    n_iter: int  # number of iterations
-    method: str  # name of the solver
-    n_dropped: int
     idle: bool  # whether all compared points have the same utility
 
     def fitted(self, model: Any) -> dict[str, Any]:
         """Return the certificate attributes, and warn."""
-        converged = self.method != "cg" or self.gap <= model.tol
+        solution = self.solution
+        converged = solution.method != "cg" or self.gap <= model.tol
         if self.idle:
             warn_flat(
                 model,
                 "no feature has to do with the differences of grades in a group, or "
                 "features are too small for floating-point numbers",
             )
-        elif self.n_dropped:
+        elif solution.n_dropped:
             warn_user(
                 f"alpha={model.alpha:g} is lost in rounding, which leaves "
-                f"{self.n_dropped} direction(s) open. Try a larger alpha.",
+                f"{solution.n_dropped} direction(s) open. Try a larger alpha.",
                 FitWarning,
             )
         if not converged:
-            warn_gap(model, self.n_iter, self.gap)
+            warn_gap(model, solution.n_iter, self.gap)
         return {
             "gap_": self.gap,
-            "n_iter_": self.n_iter,
-            "solver_": self.method,
+            "n_iter_": solution.n_iter,
+            "solver_": solution.method,
             "converged_": converged,
         }
 
@@ -232,16 +226,11 @@ class LeastSquaresFit:
 class ColumnForm:
     """(AᵀLA + α I) x = AᵀBᵀt, of q columns."""
 
-    constant: NDArray[np.bool_]  # columns without a difference; set by `system`
+    constant: Flags  # columns without a difference; set by `system`
 
     def __init__(self, points: Points, laplacian: Laplacian, target: Floats) -> None:
         self.points, self.laplacian, self.target = points, laplacian, target
         self.A = points.design
-
-    @cached_property
-    def _size(self) -> Floats:
-        """What the diagonal of AᵀLA would be if points had nothing in common."""
-        return weigh_squares(self.A, self.laplacian.diagonal())
 
     @cached_property
     def system(self) -> RidgeSystem:
@@ -249,16 +238,16 @@ class ColumnForm:
         c = self.laplacian.root_transpose(self.target)
         H, h, size = self.laplacian.form(self.A, c)
         limit = _CONSTANT_SPARSE if sp.issparse(self.A) else CONSTANT
-        # What rounding leaves of features that are constant inside groups is no signal.
-        self.constant = constant = H.diagonal() <= limit**2 * size
-        H[constant], H[:, constant], h[constant] = 0.0, 0.0, 0.0
+        self.constant = drop_constant(H, h, size, limit)
         return RidgeSystem(H, h)
 
     def by_products(self, alpha: float, tol: float, max_iter: int) -> LeastSquaresFit:
         """Solve by conjugate gradients with a diagonal preconditioner."""
         A, L = self.A, self.laplacian
         h = back_product(A, L.root_transpose(self.target))
-        size, start = self._size, float(self.target @ self.target)
+        # What the diagonal of AᵀLA would be if points had nothing in common.
+        size = weigh_squares(A, L.diagonal())
+        start = float(self.target @ self.target)
         diagonal = size + alpha
         h[np.abs(h) <= CONSTANT * np.sqrt(size * start)] = 0.0
         least = np.finfo(np.float64).eps * start
@@ -284,21 +273,19 @@ class ColumnForm:
         x = solution.x
         rest = self.target - self.laplacian.root(forward_product(self.A, x))
         value = float(rest @ rest) + alpha * float(x @ x)
-        return LeastSquaresFit(
-            x,
-            rest / alpha,
-            value,
-            solution.residual / (alpha * value),
-            solution.n_iter,
-            solution.method,
-            solution.n_dropped,
-            not x.any(),
-        )
+        gap = solution.residual / (alpha * value)
+        return LeastSquaresFit(solution, rest / alpha, value, gap, not x.any())
 
     def coefficients(self, fit: LeastSquaresFit, scale: float) -> Floats:
         """Give the coefficients of features or items, times `scale`."""
-        assert fit.x is not None
-        return self.points.coef_of_columns(scale * fit.x)
+        return self.points.coef_of_columns(scale * fit.solution.x)
+
+
+def drop_constant(H: Floats, h: Floats, size: Floats, limit: float = CONSTANT) -> Flags:
+    """Remove what rounding leaves of features that are constant inside groups."""
+    constant = H.diagonal() <= limit**2 * size
+    H[constant], H[:, constant], h[constant] = 0.0, 0.0, 0.0
+    return constant
 
 
 class RowForm:
@@ -350,15 +337,13 @@ class RowForm:
     def _thin(self) -> Floats:
         """B F for a thin factor of the kernel, K ≈ F Fᵀ; shape (m, r)."""
         m = self.laplacian.n_roots
-        factor = pivoted_cholesky(
+        factor = factor_kernel(
             self.points.block,
             self.points.diagonal(),
             max_pivots=int(min(_PIVOTS, max(1, _PIVOT_BYTES // (8 * m)))),
             tol=1e-12,
             all_or_nothing=False,
         )
-        if factor.indefinite:
-            refuse_diagonal(len(factor.pivots))
         return self.laplacian.root(np.ascontiguousarray(factor.rows.T))
 
     def finish(self, solution: RidgeSolution, alpha: float) -> LeastSquaresFit:
@@ -372,16 +357,8 @@ class RowForm:
         # Kernel values are centered after they were computed, and lose digits to it.
         limit = 0.0 if isinstance(self.points, LinearPoints) else CONSTANT
         idle = bool(trace <= limit * self._size)
-        return LeastSquaresFit(
-            None,
-            0.0 * b if idle else b,
-            value,
-            solution.residual / value,
-            solution.n_iter,
-            solution.method,
-            solution.n_dropped,
-            idle,
-        )
+        gap = solution.residual / value
+        return LeastSquaresFit(solution, 0.0 * b if idle else b, value, gap, idle)
 
     def coefficients(self, fit: LeastSquaresFit, scale: float) -> Floats:
         """Give the coefficients of features or items, times `scale`."""
@@ -462,12 +439,12 @@ def graded_squares(
 def _points_of_rows(model: Any, data: Grades, rows: Codes, active: Codes) -> Points:
     if is_kernel(model, "linear"):
         return LinearPoints(data.items.values)
-    gamma = None
+    items, code = KernelItems.merge(model, data.table, data.places[rows])
     if len(active) < len(rows):
-        # Resolved on the items that count, whatever others there are.
-        items, _ = KernelItems.merge(model, data.table, data.places[active])
-        gamma = None if items.function is None else items.function.gamma
-    return KernelPoints(*KernelItems.merge(model, data.table, data.places[rows], gamma))
+        # The kernel is that of the items that count, whatever others there are.
+        counted, _ = KernelItems.merge(model, data.table, data.places[active])
+        items = replace(items, function=counted.function)
+    return KernelPoints(items, code)
 
 
 def compared_squares(model: Any, data: Comparisons) -> LeastSquaresProblem:

@@ -7,14 +7,15 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import scipy.linalg as la
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from tiebreak.data import Grades, read_data, read_grades
+from tiebreak.data.arrays import Codes, Floats
 from tiebreak.data.parameters import COUNT, POSITIVE, check_parameters, one_of
 from tiebreak.data.threads import one_blas_thread
 from tiebreak.losses import GroupLaplacian
-from tiebreak.models.base import clones_along
+from tiebreak.models.base import clones_along, split_groups
 from tiebreak.models.kernel_utility import KernelUtility
 from tiebreak.models.least_squares.normal_equations import (
     LARGEST,
@@ -26,9 +27,6 @@ from tiebreak.models.least_squares.normal_equations import (
     graded_squares,
 )
 from tiebreak.models.problem import dense_array, support
-
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
 
 
 @dataclass(eq=False, repr=False)
@@ -178,7 +176,7 @@ class RankRLS(KernelUtility, BaseEstimator):
         *,
         qid: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
-    ) -> NDArray[np.float64]:
+    ) -> Floats:
         """Utility of every item from a fit without its group, in closed form.
 
         It costs about two fits. ``gamma="scale"`` is that of all rows.
@@ -272,8 +270,7 @@ def _leave_group_out(problem: LeastSquaresProblem, alpha: float) -> Floats:
             f"alpha={alpha:g} is lost in the rounding of features or kernel, and a "
             "group left out then has no closed form. Try a larger alpha."
         ) from None
-    order = np.argsort(laplacian.group, kind="stable")
-    groups = np.split(order, np.cumsum(np.bincount(laplacian.group))[:-1])
+    groups = split_groups(laplacian.group)
     utility = np.empty(problem.points.n)
     if isinstance(form, RowForm):
         cross, b = form.cross, inverse @ form.target

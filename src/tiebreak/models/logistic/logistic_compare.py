@@ -26,13 +26,14 @@ from tiebreak.data import (
     is_pairs,
     read_comparisons,
 )
+from tiebreak.data.arrays import Codes, Floats
 from tiebreak.data.columns import as_column_of, as_names, plain_values
 from tiebreak.data.items import feature_attributes
 from tiebreak.data.outcome import OUTCOMES
 from tiebreak.data.parameters import COUNT, POSITIVE, check_parameters, one_of
 from tiebreak.data.validation import check_features
 from tiebreak.kernels.functions import Gamma, Kernel
-from tiebreak.losses import LINKS, OutcomeLink
+from tiebreak.losses import LINKS, ItemDesign, OutcomeLink
 from tiebreak.losses.comparison_covariance import (
     LARGEST_COVARIANCE,
     posterior_covariance,
@@ -54,11 +55,8 @@ from tiebreak.models.logistic.stream import (
     follow,
     new_tie,
 )
-from tiebreak.models.problem import incidence, is_kernel
+from tiebreak.models.problem import is_kernel
 from tiebreak.solvers import NewtonSolution
-
-Vector = NDArray[np.float64]
-Codes = NDArray[np.int64]
 
 # Most coefficients whose covariance a model file keeps.
 LARGEST_SAVED = 500
@@ -298,7 +296,7 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
             {**learned, **tie, "classes_": OUTCOMES.copy(), "_stream": state}
         )
 
-    def utility(self, X: Any, names: Any = None) -> NDArray[np.float64]:
+    def utility(self, X: Any, names: Any = None) -> Floats:
         """Utility r(x) of items; higher is better.
 
         Parameters
@@ -348,7 +346,7 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
 
     def standard_errors(
         self, X: Any = None, *, advantage: ArrayLike | None = None, context: Any = None
-    ) -> NDArray[np.float64]:
+    ) -> Floats:
         """Standard errors of weights, utilities or differences, for the linear kernel.
 
         Parameters
@@ -387,7 +385,7 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
         advantage: ArrayLike | None = None,
         context: Any = None,
         level: float = 0.95,
-    ) -> NDArray[np.float64]:
+    ) -> Floats:
         """Confidence intervals of the probabilities of left, tie and right.
 
         They follow from the interval of the difference, with the tie parameter taken as
@@ -466,7 +464,7 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
                 state["_covariance"] = self._joint_covariance()
         return state
 
-    def _joint_covariance(self) -> NDArray[np.float64]:
+    def _joint_covariance(self) -> Floats:
         """Covariance of weights, deviations, effects and the tie parameter, if free."""
         check_is_fitted(self)
         if np.isposinf(self.tie_):
@@ -489,14 +487,12 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
             self._covariance = posterior_covariance(objective, x)
         return self._covariance
 
-    def _errors_of_pairs(
-        self, covariance: NDArray[np.float64], pairs: Pairs, z: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def _errors_of_pairs(self, covariance: Floats, pairs: Pairs, z: Floats) -> Floats:
         left, right = pairs.left, pairs.right
         more: Any = 0.0
         if self._by_name:
             place = self._places_of_names(self._names_of(pairs))
-            rows = incidence(place[left], place[right], len(self.items_))
+            rows = ItemDesign(place[left], place[right], len(self.items_)).matrix()
         else:
             table = self._table_of(pairs)
             check_features(self, table)
@@ -508,7 +504,7 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
                 number = {v: i for i, v in enumerate(plain_values(self.effect_names_))}
                 names = plain_values(pairs.names)
                 place = np.array([number.get(v, n_known) for v in names])
-            own = incidence(place[left], place[right], n_known + 1)
+            own = ItemDesign(place[left], place[right], n_known + 1).matrix()
             rows = sp.hstack([sp.csr_array(rows), own[:, :n_known]], format="csr")
             unseen = (place[left] == n_known).astype(float) + (place[right] == n_known)
             prior = 1.0 / (2.0 * float(self.identity or np.inf))
@@ -521,7 +517,7 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
 
     def _check_rows(
         self, X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None
-    ) -> tuple[Pairs, NDArray[np.int8], NDArray[np.float64]]:
+    ) -> tuple[Pairs, NDArray[np.int8], Floats]:
         check_parameters(self)
         if not is_kernel(self, "linear"):
             raise ValueError(
@@ -558,9 +554,7 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
                 "change it, fit again."
             )
 
-    def _grow(
-        self, pairs: Pairs
-    ) -> tuple[NDArray[np.float64], list[Any], NDArray[np.int64] | None]:
+    def _grow(self, pairs: Pairs) -> tuple[Floats, list[Any], Codes | None]:
         """Return a state with all coefficients, and the names and numbers of items."""
         if hasattr(self, "tie_"):
             state = self._stream.copy()
@@ -582,13 +576,13 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
         state = add_coefficients(state, new)
         return state, list(number), np.array(units, dtype=np.int64)
 
-    def _effects(self, names: NDArray[Any]) -> NDArray[np.float64]:
+    def _effects(self, names: NDArray[Any]) -> Floats:
         """Deviations of items by name; 0 where the name is new."""
         known = plain_values(self.effect_names_)
         effect = dict(zip(known, self.item_effect_.tolist(), strict=True))
         return np.array([effect.get(name, 0.0) for name in plain_values(names)])
 
-    def _utility_of_items(self, pairs: Pairs) -> NDArray[np.float64]:
+    def _utility_of_items(self, pairs: Pairs) -> Floats:
         utility = super()._utility_of_items(pairs)
         if pairs.names is None or not hasattr(self, "item_effect_"):
             return utility
@@ -617,7 +611,7 @@ def _n_coordinates(objective: Any) -> int:
     return int(objective.n_coef) + (objective.tie is None)
 
 
-def _errors(rows: Any, covariance: Vector, more: Any = 0.0) -> Vector:
+def _errors(rows: Any, covariance: Floats, more: Any = 0.0) -> Floats:
     """Roots of the variances of rows of multipliers, plus some more variance."""
     half = rows @ covariance
     if sp.issparse(rows):

@@ -16,14 +16,15 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from scipy.linalg import lu_factor, lu_solve
 from scipy.linalg.blas import dsymv
 
 from tiebreak.data import Comparisons
+from tiebreak.data.arrays import Codes, Floats
 from tiebreak.data.comparison_graph import count_comparisons
 from tiebreak.data.threads import one_blas_thread
 from tiebreak.kernels import ItemPairRows, ItemRows, upper_triangle
+from tiebreak.kernels.cholesky import refuse_infinite
 from tiebreak.losses import (
     ComparisonObjective,
     CovariateDesign,
@@ -43,17 +44,8 @@ from tiebreak.models.logistic.stream import (
     new_tie,
     tie_scale,
 )
-from tiebreak.models.problem import (
-    KernelFactor,
-    KernelItems,
-    incidence,
-    refuse_infinite,
-)
+from tiebreak.models.problem import KernelFactor, KernelItems
 from tiebreak.solvers import NewtonSolution, minimize_newton
-
-Vector = NDArray[np.float64]
-Codes = NDArray[np.int64]
-
 
 # Below this many distinct items their factor is cheap, and above this many items and
 # comparisons their kernel is not formed.
@@ -77,9 +69,9 @@ class KernelObjective:
         rows: ItemRows | ItemPairRows,
         left: Codes,
         right: Codes,
-        covariates: Vector,
+        covariates: Floats,
         link: OutcomeLink,
-        counts: Vector,
+        counts: Floats,
         alpha: float,
         tie: float | None,
     ) -> None:
@@ -93,7 +85,7 @@ class KernelObjective:
         if isinstance(rows, ItemPairRows):
             self._D: Any = sp.eye_array(m, format="csr")
         else:
-            self._D = incidence(left, right, self.n)
+            self._D = ItemDesign(left, right, self.n).matrix()
         self._n_products = 0
         self._inverse: Any = None
 
@@ -112,34 +104,34 @@ class KernelObjective:
         del self.K
         self._inverse = None
 
-    def _times(self, a: Vector) -> Vector:
+    def _times(self, a: Floats) -> Floats:
         return np.asarray(dsymv(1.0, self.K.T, a, lower=1))
 
-    def split(self, x: Vector) -> tuple[Vector, float]:
+    def split(self, x: Floats) -> tuple[Floats, float]:
         """Give (a, effects) and t."""
         end = self.n + self.n_coef
         return x[self.n : end], float(x[-1]) if self.tie is None else self.tie
 
-    def _differences(self, x: Vector) -> Vector:
+    def _differences(self, x: Floats) -> Floats:
         end = self.n + self.n_coef
         return self._D @ x[: self.n] + self.others.apply(x[2 * self.n : end])
 
-    def _penalty(self, x: Vector) -> float:
+    def _penalty(self, x: Floats) -> float:
         return self.alpha * float(x[: self.n] @ x[self.n : 2 * self.n])
 
-    def value(self, x: Vector) -> float:
+    def value(self, x: Floats) -> float:
         """Give f(x); infinite outside its domain."""
         t = self.split(x)[1]
         return self.link.value(self._differences(x), t, self.counts) + self._penalty(x)
 
-    def expand(self, x: Vector) -> tuple[float, Vector]:
+    def expand(self, x: Floats) -> tuple[float, Floats]:
         """Give f and its gradient at x, and keep x for the Hessian."""
         t = self.split(x)[1]
         self.local = self.link.expand(self._differences(x), t, self.counts)
         slope = self._back(x, self.local.gradient, self.local.tie_gradient)
         return self.local.value + self._penalty(x), slope
 
-    def hessian_product(self, v: Vector) -> Vector:
+    def hessian_product(self, v: Floats) -> Floats:
         """Give the Hessian at the last expanded point times v."""
         self._n_products += 1
         local, change = self.local, self._differences(v)
@@ -147,7 +139,7 @@ class KernelObjective:
         in_t = float(local.cross @ change) + local.tie_curvature * t
         return self._back(v, local.curvature * change + t * local.cross, in_t)
 
-    def _back(self, x: Vector, in_d: Vector, in_t: float) -> Vector:
+    def _back(self, x: Floats, in_d: Floats, in_t: float) -> Floats:
         """Add the penalty's part at x to slopes in d and t; none is in a."""
         n, out = self.n, np.zeros(self.n_variables)
         out[:n] = self._D.T @ in_d + 2.0 * self.alpha * x[n : 2 * n]
@@ -167,7 +159,7 @@ class KernelObjective:
             others = np.append(others, local.tie_curvature)
         scale = 1.0 / np.maximum(others, np.finfo(np.float64).tiny)
 
-        def solve(r: Vector) -> Vector:
+        def solve(r: Floats) -> Floats:
             if self._inverse is None:
                 a = r[:n] / (2.0 * self.alpha)
             else:
@@ -194,7 +186,7 @@ class LogisticProblem:
     """
 
     def __init__(
-        self, model: Any, data: Comparisons, covariates: Vector, effects: list[str]
+        self, model: Any, data: Comparisons, covariates: Floats, effects: list[str]
     ) -> None:
         alpha, identity, link = float(model.alpha), model.identity, model._link
         self.data, self.alpha, self.effects, self.link = data, alpha, effects, link
@@ -252,7 +244,6 @@ class LogisticProblem:
         items = self.items
         if items.is_linear or items.gram is not None or items.n_items <= _FEW_ITEMS:
             return False
-        assert items.function is not None
         smaller = min(items.n_items, len(self.left))
         # Without a theorem only a factor says that the kernel has a norm.
         if not items.function.is_definite or smaller > _LARGEST_KERNEL:
@@ -274,7 +265,7 @@ class LogisticProblem:
         values = values if code is None else values[code]
         if len(self.left) < values.shape[0]:
             # Fewer comparisons than items: their differences are the smaller table.
-            return CovariateDesign(_differences(values, self.left, self.right))
+            return CovariateDesign(values[self.left] - values[self.right])
         return FeatureDesign(values, self.left, self.right)
 
     @property
@@ -282,7 +273,7 @@ class LogisticProblem:
         """Whether no comparison was decided."""
         return bool(self.totals[1] == self.totals.sum())
 
-    def solve(self, tol: float, max_iter: int) -> tuple[NewtonSolution, Vector, float]:
+    def solve(self, tol: float, max_iter: int) -> tuple[NewtonSolution, Floats, float]:
         """Return the solution, its coefficients and its tie parameter t."""
         start = np.zeros(self.objective.n_variables)
         if self.only_ties:
@@ -319,7 +310,7 @@ class LogisticProblem:
         gain = float(c @ c) * rest / (4.0 * self.alpha)
         return replace(solution, gap=solution.gap + gain / solution.value)
 
-    def item_coef(self, coef: Vector) -> tuple[Vector, Codes]:
+    def item_coef(self, coef: Floats) -> tuple[Floats, Codes]:
         """Give the coefficients of distinct items in a kernel utility, and which."""
         if self.factor is not None:
             return self.factor.item_coef(coef), self.factor.pivots
@@ -327,7 +318,7 @@ class LogisticProblem:
         on_items = self.objective.rows.item_coef(coef)
         return on_items, np.arange(len(on_items))
 
-    def stream(self, coef: Vector, t: float) -> Vector:
+    def stream(self, coef: Floats, t: float) -> Floats:
         """State from which a stream of comparisons goes on, shape (4, n_coef + 1)."""
         assert isinstance(self.objective, ComparisonObjective)
         state = np.empty((4, len(coef) + 1))
@@ -341,49 +332,23 @@ class LogisticProblem:
         state[WEIGHT, :-1] = self._touching()
         state[:, -1] = new_tie(self.link, self.totals)
         if self.objective.tie is None:
-            scale = tie_scale(self.link.name == "cumulative", t)
+            scale = tie_scale(self.link.cumulative, t)
             curvature = self.objective.local.tie_curvature * scale
             state[:, -1] = t, t, curvature, self.totals.sum()
         return state
 
-    def _touching(self) -> Vector:
+    def _touching(self) -> Floats:
         """Weight of the comparisons that involve each coefficient."""
         # Comparisons of two items that both have a feature are counted for it, even
         # where it cancels, but never more than there are.
         n, amount = int(self.right.max()) + 1, self.counts.sum(axis=1)
-        met: Vector = np.bincount(self.left, amount, n).astype(np.float64)
+        met: Floats = np.bincount(self.left, amount, n).astype(np.float64)
         met += np.bincount(self.right, amount, n)
         table = self.items.table
         if table is None:
             return met
         has_deviations = self.objective.n_coef > self.n_features
         per_item: Any = np.bincount(self.code, met) if has_deviations else met
-        of_features = np.minimum(
-            _weigh_present(table.values, per_item), self.totals.sum()
-        )
+        present = np.asarray((table.values != 0).T @ per_item)
+        of_features = np.minimum(present, self.totals.sum())
         return np.append(of_features, met if has_deviations else [])
-
-
-_ROWS = 64  # at a time: large tables that live for a moment cost more than sums
-
-
-def _differences(values: Any, left: Codes, right: Codes) -> Any:
-    """Give left minus right, shape (m, p)."""
-    if sp.issparse(values):
-        return values[left] - values[right]
-    out = np.empty((len(left), values.shape[1]))
-    for start in range(0, len(left), _ROWS):
-        some = slice(start, start + _ROWS)
-        np.subtract(values[left[some]], values[right[some]], out=out[some])
-    return out
-
-
-def _weigh_present(values: Any, weight: Vector) -> Vector:
-    """Sum the weights of the rows in which each column is nonzero."""
-    if sp.issparse(values):
-        return np.asarray((values != 0).T @ weight)
-    out = np.zeros(values.shape[1])
-    for start in range(0, len(weight), _ROWS):
-        some = slice(start, start + _ROWS)
-        out += weight[some] @ (values[some] != 0)
-    return out

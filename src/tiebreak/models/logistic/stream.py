@@ -29,12 +29,14 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from tiebreak.data.arrays import Codes, Floats
 from tiebreak.data.jit import njit
-from tiebreak.losses import OutcomeLink
-from tiebreak.models.problem import incidence
-
-Vector = NDArray[np.float64]
-Codes = NDArray[np.int64]
+from tiebreak.losses import ItemDesign, OutcomeLink
+from tiebreak.losses.comparison_likelihood import (
+    cumulative_cell,
+    davidson_cell,
+    width_loss,
+)
 
 # The rows of a state, an array of shape (4, q + 1) whose last column is t.
 VALUE, AVERAGE, CURVATURE, WEIGHT = range(4)
@@ -43,19 +45,17 @@ _CHUNK = 4096
 _MAX_STEPS = 60
 
 
-def new_tie(link: OutcomeLink, totals: Vector) -> Vector:
+def new_tie(link: OutcomeLink, totals: Floats) -> Floats:
     """Return the tie column of a state, shape (4,), for totals of three outcomes."""
     # As if each outcome had been seen once more, between equal items: a stream never
     # says that what has not happened yet is impossible.
     seen = totals + 1.0
     t = link.start(float(seen[1] / seen.sum()))
     curvature = link.expand(np.zeros(1), t, seen[None, :]).tie_curvature
-    return np.array(
-        [t, t, curvature * tie_scale(link.name == "cumulative", t), seen.sum()]
-    )
+    return np.array([t, t, curvature * tie_scale(link.cumulative, t), seen.sum()])
 
 
-def add_coefficients(state: Vector, penalty: Vector) -> Vector:
+def add_coefficients(state: Floats, penalty: Floats) -> Floats:
     """Copy a state with new zero coefficients, of curvature 2 α_j."""
     new = np.zeros((4, len(penalty)))
     new[CURVATURE] = 2.0 * penalty
@@ -73,23 +73,22 @@ def difference_rows(
     if features is not None:
         blocks.append(sp.csr_array(features[right] - features[left]))
     if units is not None:
-        of_items = incidence(units[left], units[right], n_units)
+        of_items = ItemDesign(units[left], units[right], n_units).matrix()
         of_items.eliminate_zeros()  # of an item with itself
         blocks.append(of_items)
     return blocks[0] if len(blocks) == 1 else sp.hstack(blocks, format="csr")
 
 
 def follow(
-    state: Vector,
+    state: Floats,
     rows: Callable[[slice], sp.csr_array],
     outcome: NDArray[np.int8],
-    weight: Vector,
+    weight: Floats,
     *,
     learning_rate: float,
     link: OutcomeLink,
 ) -> None:
     """Take one step per comparison in place; ``rows(chunk)`` are `difference_rows`."""
-    cumulative = link.name == "cumulative"
     for start in range(0, len(outcome), _CHUNK):
         chunk = slice(start, start + _CHUNK)
         table = rows(chunk)
@@ -101,7 +100,7 @@ def follow(
             weight[chunk],
             state,
             learning_rate,
-            cumulative,
+            link.cumulative,
         )
 
 
@@ -185,25 +184,12 @@ def _implicit_step(cumulative, y, d, t, size, in_tie):  # type: ignore[no-untype
 @njit(cache=True, nogil=True)
 def _slopes(cumulative, y, d, t):  # type: ignore[no-untyped-def]
     """First and second derivative of -ln p(y) in d, then in t."""
+    left, tie, right = 1.0 * (y < 0), 1.0 * (y == 0), 1.0 * (y > 0)
     if not cumulative:
-        x = math.exp(-0.5 * abs(d))
-        decided, tied = 1.0 + x * x, math.exp(t) * x
-        total = decided + tied
-        half = math.copysign(0.5 * (1.0 - x * x) / total, d)
-        p_tie = tied / total
-        second = (x * x + 0.25 * tied * decided) / (total * total)
-        return half - 0.5 * y, second, p_tie - (y == 0), p_tie * decided / total
-    to_right, to_left, tie = 1.0 * (y >= 0), 1.0 * (y <= 0), 1.0 * (y == 0)
-    above, below = _sigmoid(t - d), _sigmoid(t + d)
-    second = to_right * above * _sigmoid(d - t) + to_left * below * _sigmoid(-t - d)
-    rest, gap = math.exp(-2.0 * t), -math.expm1(-2.0 * t)
-    in_t = to_left * below + to_right * above
-    in_t -= tie * (2.0 + 2.0 * rest / gap)
-    in_tt = second + tie * 4.0 * rest / (gap * gap)
-    return to_left * below - to_right * above, second, in_t, in_tt
-
-
-@njit(cache=True, nogil=True)
-def _sigmoid(x):  # type: ignore[no-untyped-def]
-    small = math.exp(-abs(x))
-    return (1.0 if x >= 0.0 else small) / (1.0 + small)
+        cell = davidson_cell(d, t, math.exp(t), left, tie, right)
+        return cell[1], cell[3], cell[2], cell[5]
+    _, in_d, in_t, in_dd, _, in_tt = cumulative_cell(d, t, left, tie, right)
+    if tie > 0.0:
+        width = width_loss(t, tie)
+        in_t, in_tt = in_t + width[1], in_tt + width[2]
+    return in_d, in_dd, in_t, in_tt

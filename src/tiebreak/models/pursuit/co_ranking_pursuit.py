@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from tiebreak.data import Grades, ItemTable, as_items, read_grades
+from tiebreak.data.arrays import Codes, Floats
 from tiebreak.data.parameters import (
     COUNT,
     NOT_NEGATIVE,
@@ -26,7 +27,7 @@ from tiebreak.models.base import UtilityMixin
 from tiebreak.models.kernel_utility import expand_kernel
 from tiebreak.models.problem import distinct_rows, rows_of_differences, touched
 from tiebreak.models.pursuit.problem import (
-    GroupForm,
+    LaplacianForm,
     centered_targets,
     group_laplacian,
     validation_errors,
@@ -52,12 +53,6 @@ class View:
         if len(self.columns) == values.shape[1]:
             return values
         return values[:, self.columns]
-
-    def function(self, gamma: Gamma, items: Any) -> KernelFunction:
-        """Give the kernel with a gamma, a number or one that depends on the items."""
-        return make_kernel(
-            self.kernel, gamma=gamma, degree=self.degree, coef0=self.coef0, items=items
-        )
 
 
 def read_views(
@@ -110,10 +105,6 @@ def _read_columns(
     return places
 
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
-
-
 @dataclass(frozen=True, eq=False)
 class CoPursuitProblem:
     """Views of the training items, their problem, and the centers."""
@@ -139,13 +130,13 @@ class CoPursuitProblem:
         others = np.flatnonzero(np.isnan(data.y) & (data.weight > 0))
         laplacian = group_laplacian(data, scored, model.per_group)
         unit, s = centered_targets(laplacian, data.y[scored])
-        root, form = laplacian.root(s), GroupForm(laplacian)
+        root, form = laplacian.root(s), LaplacianForm(laplacian)
         agreement, at_others = form, slice(0, len(scored))
         nu = 1.0 if isinstance(model.nu, str) else float(model.nu)
         if len(others):
             at_others = slice(len(scored), None)
             unscored = group_laplacian(data, others, model.per_group)
-            agreement = GroupForm(unscored)
+            agreement = LaplacianForm(unscored)
             if isinstance(model.nu, str):
                 # Traces are twice the summed weights of pairs.
                 pairs = float(unscored.diagonal().sum())
@@ -156,7 +147,7 @@ class CoPursuitProblem:
         values = table.take(np.concatenate([scored, others]))
         unique = values.unique()[0].values
         cache_bytes = 1e6 * model.cache_size / (len(views) + 1)
-        functions = [view.function(view.gamma, view.see(unique)) for view in views]
+        functions = [make_kernel(view, view.see(unique)) for view in views]
         dictionaries = [
             KernelDictionary(
                 function, view.see(values.values), view.see(centers), cache_bytes
@@ -417,10 +408,10 @@ class CoRankingPursuit(UtilityMixin, BaseEstimator):
         total = np.zeros((table.n_items, len(views)))
         for v, view in enumerate(views):
             if len(own := np.flatnonzero(self.item_coef_[:, v])):
-                values = view.see(table.values)
+                gamma = float(self.gamma_[v])
                 total[:, v] = expand_kernel(
-                    view.function(float(self.gamma_[v]), values),
-                    values,
+                    KernelFunction(view.kernel, gamma, view.degree, view.coef0),
+                    view.see(table.values),
                     view.see(self.support_items_[own]),
                     self.item_coef_[own, v],
                 )

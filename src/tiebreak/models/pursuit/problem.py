@@ -16,18 +16,16 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from tiebreak.data import Comparisons, Grades, ItemTable, read_data
+from tiebreak.data.arrays import Codes, Floats
 from tiebreak.data.messages import FitWarning, warn_user
 from tiebreak.data.validation import check_features
-from tiebreak.losses import GroupLaplacian, PairLaplacian
+from tiebreak.losses import GroupLaplacian, Laplacian, PairLaplacian
+from tiebreak.losses.linear_objective import weigh_squares
 from tiebreak.metrics import comparison_error, swapped_pairs
 from tiebreak.models.base import warn_flat
 from tiebreak.models.problem import KernelItems, refuse_only_ties, rows_of_differences
-
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
 
 
 class WeightForm:
@@ -50,18 +48,10 @@ class WeightForm:
         return k
 
 
-class _LaplacianForm:
-    """A Laplacian, which does not see constants."""
+class LaplacianForm:
+    """The Laplacian of pairs or groups of rows, as a function of distinct items."""
 
-    def reduce(self, k: Floats) -> Floats:
-        """Subtract the mean, which L does not see."""
-        return k - k.mean()
-
-
-class GroupForm(_LaplacianForm):
-    """The Laplacian of groups of rows, as a function of distinct items."""
-
-    def __init__(self, laplacian: GroupLaplacian, code: Codes | None = None) -> None:
+    def __init__(self, laplacian: Laplacian, code: Codes | None = None) -> None:
         self._laplacian, self._code = laplacian, code
         self._diagonal = laplacian.diagonal()
         if code is not None:
@@ -82,29 +72,17 @@ class GroupForm(_LaplacianForm):
         at_rows = np.ascontiguousarray(block.T)
         if self._code is not None:
             at_rows = at_rows[self._code]
-        root = self._laplacian.root(at_rows)
-        norm = np.einsum("ij,ij->j", root, root)
-        scale = np.einsum("ij,ij,i->j", at_rows, at_rows, self._diagonal)
-        return np.column_stack([norm, scale])
+        if isinstance(self._laplacian, GroupLaplacian):
+            root = self._laplacian.root(at_rows)
+            norm = np.einsum("ij,ij->j", root, root)
+        else:  # of fewer rows than its root; constants would only cancel
+            centered = at_rows - at_rows.mean(axis=0)
+            norm = np.einsum("ij,ij->j", centered, self._laplacian.product(centered))
+        return np.column_stack([norm, weigh_squares(at_rows, self._diagonal)])
 
-
-class PairForm(_LaplacianForm):
-    """The Laplacian of listed pairs of items."""
-
-    def __init__(self, laplacian: PairLaplacian) -> None:
-        self._laplacian, self._diagonal = laplacian, laplacian.diagonal()
-
-    def product(self, v: Floats) -> Floats:
-        """Give L v of one vector, or of several in columns."""
-        return self._laplacian.product(v)
-
-    def measure(self, block: Floats) -> Floats:
-        """Give kᵀLk, and its size without cancellation, of columns in rows."""
-        # L does not see constants, which would only cancel.
-        centered = np.ascontiguousarray((block - block.mean(axis=1)[:, None]).T)
-        norm = np.einsum("ij,ij->j", centered, self._laplacian.product(centered))
-        scale = np.einsum("ij,ij,j->i", block, block, self._diagonal)
-        return np.column_stack([norm, scale])
+    def reduce(self, k: Floats) -> Floats:
+        """Subtract the mean, which L does not see."""
+        return k - k.mean()
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +91,7 @@ class PursuitProblem:
 
     data: Comparisons | Grades
     items: KernelItems  # the distinct items, which are the centers
-    form: WeightForm | GroupForm | PairForm  # L
+    form: WeightForm | LaplacianForm  # L
     b: Floats  # (n,), the linear term, of targets divided by `unit`
     c: float  # the constant term, of targets divided by `unit`
     unit: float  # a power of two, so that targets of any size can be squared
@@ -126,7 +104,7 @@ def problem_of_differences(model: Any, data: Grades) -> PursuitProblem:
     laplacian = group_laplacian(data, rows, model.per_group)
     items, code = KernelItems.merge(model, data.table, data.places[rows])
     plain = items.n_items == len(code) and bool((np.diff(code) > 0).all())
-    form = GroupForm(laplacian, None if plain else code)
+    form = LaplacianForm(laplacian, None if plain else code)
     unit, s = centered_targets(laplacian, data.y[rows])
     root = laplacian.root(s)
     b, c = form.gather(laplacian.product(s)), float(root @ root)
@@ -164,7 +142,7 @@ def problem_of_comparisons(model: Any, data: Comparisons) -> PursuitProblem:
     laplacian = PairLaplacian(left, right, data.weight, items.n_items)
     b = laplacian.root_transpose(np.sqrt(data.weight) * data.y)
     c = float(data.weight @ (data.y != 0))
-    return PursuitProblem(data, items, PairForm(laplacian), b, c, 1.0)
+    return PursuitProblem(data, items, LaplacianForm(laplacian), b, c, 1.0)
 
 
 def _power_of_two(size: float) -> float:

@@ -21,10 +21,10 @@ from tiebreak.data.parameters import (
     one_of,
 )
 from tiebreak.kernels import KernelDictionary, MatrixDictionary
+from tiebreak.kernels.cholesky import refuse_indefinite
 from tiebreak.kernels.functions import Gamma, Kernel
 from tiebreak.models.base import UtilityMixin
 from tiebreak.models.kernel_utility import expand_support, weigh_features
-from tiebreak.models.problem import refuse_indefinite
 from tiebreak.models.pursuit.problem import (
     PursuitProblem,
     problem_of_comparisons,
@@ -81,7 +81,6 @@ class KernelPursuit(UtilityMixin):
         if items.gram is not None:
             columns = MatrixDictionary(items.gram)
         else:
-            assert items.function is not None and items.table is not None
             values, memory = items.table.values, 1e6 * self.cache_size
             columns = KernelDictionary(items.function, values, values, memory)
         path = pursue(
@@ -96,7 +95,7 @@ class KernelPursuit(UtilityMixin):
         chosen = path.columns
         basis = items.keep_support(chosen)
         if self.alpha and self.backfit and len(chosen):
-            inner = items.between(chosen)
+            inner = items.kernel.between(chosen, chosen)
             try:
                 path = penalize_path(
                     path, columns.columns(chosen), inner, form, b, float(self.alpha)

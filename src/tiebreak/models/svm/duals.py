@@ -13,17 +13,23 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from tiebreak.data import ItemTable
+from tiebreak.data.arrays import Codes, Floats
+from tiebreak.data.parameters import COUNT, POSITIVE
+from tiebreak.losses import GradeHinge, ListedSquaredHinge
 from tiebreak.models.base import certificate, clones_along, warn_flat, warn_gap
 from tiebreak.models.kernel_utility import expand_kernel
 from tiebreak.models.primal import PrimalSolution, solve_primal
 from tiebreak.models.problem import CellProblem, GradedProblem, KernelItems, support
 from tiebreak.solvers import DualQP, DualSolution, solve_dual_qp
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
+# Ranges of the parameters of machines that are solved in the dual.
+DUAL_PARAMETERS = {
+    **dict.fromkeys(("C", "tol", "cache_size"), POSITIVE),
+    "max_iter": COUNT,
+}
 Fitted = tuple[dict[str, Any], Any]  # attributes, and a warm start for another C
 Model = TypeVar("Model")
 # Kind of comparisons, weights of all rows, sign, and label of the linear term.
@@ -61,6 +67,17 @@ def list_terms(terms: list[Term]) -> tuple[Codes, Codes, Floats, Floats, Floats]
     return cell, row, weight, np.repeat(signs, sizes), np.repeat(labels, sizes)
 
 
+def list_hinges(
+    problem: CellProblem, ties: str
+) -> tuple[ListedSquaredHinge, Codes, Floats]:
+    """Return the squared hinge of decided pairs, and cell and sign of its terms."""
+    assert problem.ends is not None
+    cell, row, weight, sign, _ = list_terms(order_terms(problem.weight, ties))
+    left, right = (end[row] for end in problem.ends)
+    better, worse = np.where(sign > 0, [right, left], [left, right])
+    return ListedSquaredHinge(better, worse, weight, problem.items.n_items), cell, sign
+
+
 def order_dual(problem: CellProblem, C: float, ties: str = "ignore") -> Dual:
     """Return the dual of the machine that only orders comparisons."""
     return _pair_dual(C, order_terms(problem.weight, ties), 0.0, balanced=False)
@@ -85,12 +102,14 @@ def compare_dual(problem: CellProblem, C: float, tie_weight: float = 1.0) -> Dua
 def _pair_dual(C: float, terms: list[Term], shift: float, *, balanced: bool) -> Dual:
     cell, row, weight, sign, label = list_terms(terms)
     bound = C * weight
-    qp = DualQP.box(
+    qp = DualQP(
         linear=label - shift,
         lower=np.where(label > 0, 0.0, -bound),
         upper=np.where(label > 0, bound, 0.0),
         row=row,
         sign=sign,
+        block=np.zeros_like(row),
+        loading=np.ones((1, 1)),
         balanced=balanced,
     )
     return Dual(qp, cell, shift)
@@ -104,13 +123,15 @@ def threshold_dual(problem: CellProblem, C: float, loading: Floats) -> Dual:
     above, below = problem.weight.sum(axis=1).reshape(-1, 2).T
     shift = np.where(above >= below, 1.0, -1.0)
     bound = C * problem.weight[kind, row]
-    qp = DualQP.blocks(
+    qp = DualQP(
         linear=np.where(is_below, -1.0, 1.0) - shift[block],
         lower=np.where(is_below, -bound, 0.0),
         upper=np.where(is_below, 0.0, bound),
         row=row,
+        sign=np.ones(len(row)),
         block=block,
         loading=loading,
+        balanced=True,
     )
     return Dual(qp, kind * problem.items.n_items + row, shift)
 
@@ -171,23 +192,25 @@ def fit_thresholds(
 
 def fit_graded(model: Any, problem: GradedProblem, loss: Any, last: Any) -> Fitted:
     """Minimize ½‖x‖² + C loss(A x) in the primal."""
-    solution = solve_primal(model, problem.A, loss, model.C, last)
-    fitted = keep_primal(solution, problem, problem.rows, solution.row_coef)
+    solution, coef = solve_primal(model, problem.A, loss, model.C, last)
+    method = "bundle" if isinstance(loss, GradeHinge) else "newton"
+    fitted = keep_primal(solution, problem, coef, method)
     return {**fitted, "n_pairs_": problem.tree.n_pairs}, solution
 
 
 def keep_primal(
     solution: PrimalSolution,
     problem: CellProblem | GradedProblem,
-    rows: Codes,
     coef: Floats,
+    method: str,
 ) -> dict[str, Any]:
     """Return the utility of a primal solution, and the coefficients of rows."""
     return {
         **problem.data.attributes,
-        **support(rows, coef),
+        **support(problem.rows, coef),
         **problem.items.keep_design(solution.x),
-        **solution.fitted(),
+        **certificate(solution.value, solution),
+        "solver_": method,
     }
 
 

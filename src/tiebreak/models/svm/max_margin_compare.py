@@ -17,10 +17,11 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from tiebreak.data import Comparisons, read_comparisons
+from tiebreak.data.arrays import Floats
 from tiebreak.data.messages import DataWarning, warn_user
 from tiebreak.data.parameters import COUNT, POSITIVE, check_parameters, one_of
 from tiebreak.kernels.functions import Kernel
@@ -31,8 +32,6 @@ from tiebreak.models.svm.duals import compare_dual, solve_dual
 from tiebreak.models.svm.svm_compare import warn_threshold
 from tiebreak.solvers import LinearProgram
 from tiebreak.solvers.certificate import relative_gap
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(eq=False, repr=False)
@@ -296,7 +295,6 @@ def solve_soft_lp(
     q, balanced = dual.qp, dual.qp.balanced
     gram = items.gram
     if gram is None:
-        assert items.function is not None and items.table is not None
         gram = items.function.block(items.table.values, items.table.values)
     D = gram[problem.ends[1]] - gram[problem.ends[0]]
     # The solver takes entries of 1e-9 for zero: rows of size 1 have the same solution.

@@ -13,12 +13,14 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import polars as pl
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
 from tiebreak.data import read_grades
+from tiebreak.data.arrays import Codes, Floats
 from tiebreak.data.messages import DataWarning, warn_user
-from tiebreak.data.parameters import COUNT, POSITIVE, check_parameters
+from tiebreak.data.parameters import POSITIVE, check_parameters
 from tiebreak.models.kernel_utility import KernelUtility
 from tiebreak.models.problem import (
     EQUAL_GRADES,
@@ -32,69 +34,40 @@ from tiebreak.models.svm import duals
 # Every cut is a machine of its own for all items.
 MAX_CUTS = 50
 
-Codes = NDArray[np.int64]
 
+def list_places(y: Floats, group: Codes) -> tuple[Codes, Codes, Codes]:
+    """Give the places of each row in its list, higher grades first, and its length.
 
-@dataclass(frozen=True, eq=False)
-class Places:
-    """Where rows stand in their lists: places ``begin`` to ``end - 1`` of ``length``.
-
-    They are those of its tied block; ``n_idle`` lists are a single block.
+    Those of its tied block are ``begin`` to ``end - 1``.
     """
-
-    begin: Codes
-    end: Codes
-    length: Codes
-    n_lists: int
-    n_idle: int
-
-    @classmethod
-    def of_grades(cls, y: NDArray[np.float64], group: Codes) -> Self:
-        """Put every group in order, higher grades first."""
-        order = np.lexsort((-y, group))
-        new_list = np.diff(group[order], prepend=-1) != 0
-        new_block = new_list.copy()
-        new_block[1:] |= y[order][1:] != y[order][:-1]
-        starts, blocks = np.flatnonzero(new_list), np.flatnonzero(new_block)
-        of_list, of_block = np.cumsum(new_list) - 1, np.cumsum(new_block) - 1
-        list_ends = np.append(starts[1:], len(y))
-        block_ends = np.append(blocks[1:], len(y))
-        begin, end, length = (np.empty(len(y), dtype=np.int64) for _ in range(3))
-        begin[order] = blocks[of_block] - starts[of_list]
-        end[order] = block_ends[of_block] - starts[of_list]
-        length[order] = (list_ends - starts)[of_list]
-        n_blocks = np.bincount(of_list[blocks], minlength=len(starts))
-        return cls(begin, end, length, len(starts), int((n_blocks == 1).sum()))
-
-    def usable_cuts(self) -> Codes:
-        """Find the cuts with an item above and an item below, ascending."""
-        longest = int(self.length.max(initial=0))
-        changes = np.zeros((2, longest + 2), dtype=np.int64)
-        # A row is above the cuts from its end to the last, and below those from the
-        # first to its begin.
-        np.add.at(changes[0], self.end, 1)
-        np.add.at(changes[0], self.length, -1)
-        np.add.at(changes[1], np.ones_like(self.begin), 1)
-        np.add.at(changes[1], self.begin + 1, -1)
-        above, below = np.cumsum(changes, axis=1)
-        # No row is above cut 0, and none below a cut as long as its list.
-        return np.flatnonzero((above > 0) & (below > 0))
-
-    def sides(self, cuts: Codes) -> NDArray[np.int8]:
-        """Return the side of every row for B cuts, shape (B, n).
-
-        +1 above, -1 below, 0 if its list is too short or its tied block crosses t.
-        """
-        t = cuts[:, None]
-        above = (self.end <= t) & (self.length > t)
-        return above.astype(np.int8) - (self.begin >= t).astype(np.int8)
+    first, last = (pl.col("y").rank(kind, descending=True) for kind in ("min", "max"))
+    places = pl.DataFrame({"y": y, "group": group}).select(
+        begin=first.over("group").cast(pl.Int64) - 1,
+        end=last.over("group").cast(pl.Int64),
+        length=pl.len().over("group").cast(pl.Int64),
+    )
+    begin, end, length = places.to_numpy().T
+    return begin, end, length
 
 
-def choose_cuts(cuts: Any, places: Places) -> Codes:
+def usable_cuts(begin: Codes, end: Codes, length: Codes) -> Codes:
+    """Find the cuts with an item above and an item below, ascending."""
+    # A row is above the cuts from its end to the last of its list, and below those from
+    # the first to its begin.
+    n = int(length.max()) + 1
+    above = np.cumsum(np.bincount(end, minlength=n) - np.bincount(length, minlength=n))
+    return np.flatnonzero(above[: begin.max() + 1])
+
+
+def cut_sides(cuts: Codes, begin: Codes, end: Codes, length: Codes) -> NDArray[np.int8]:
+    """Return the side of every row for B cuts, shape (B, n): 0 for none."""
+    t = cuts[:, None]
+    above = (end <= t) & (length > t)
+    return above.astype(np.int8) - (begin >= t).astype(np.int8)
+
+
+def choose_cuts(cuts: Any, usable: Codes) -> Codes:
     """Return the cuts that were chosen, or all usable ones, ascending."""
-    usable = places.usable_cuts()
-    if not len(usable):
-        refuse_no_pairs(len(places.begin), places.n_lists)
     if cuts is not None:
         chosen = np.unique(cuts)
         if not len(chosen) or not np.isin(chosen, usable).all():
@@ -206,10 +179,7 @@ class OrderSVM(KernelUtility, BaseEstimator):
     max_iter: int = 10_000
     cache_size: float = 200
 
-    _parameters: ClassVar = {
-        **dict.fromkeys(("C", "tol", "cache_size", "coupling"), POSITIVE),
-        "max_iter": COUNT,
-    }
+    _parameters: ClassVar = {**duals.DUAL_PARAMETERS, "coupling": POSITIVE}
     _fitted_arrays: ClassVar = {
         "cuts_": "c: index",
         "thresholds_": "c",
@@ -247,10 +217,15 @@ class OrderSVM(KernelUtility, BaseEstimator):
         check_parameters(self)
         data = read_grades(X, y, qid, sample_weight)
         present = np.flatnonzero(data.weight)
-        places = Places.of_grades(data.y[present], data.group[present])
-        cuts = choose_cuts(self.cuts, places)
-        warn_idle_groups(places.n_idle, places.n_lists, EQUAL_GRADES)
-        side = places.sides(cuts)
+        group = data.group[present]
+        begin, end, length = places = list_places(data.y[present], group)
+        usable, n_lists = usable_cuts(*places), len(np.unique(group))
+        if not len(usable):
+            refuse_no_pairs(len(present), n_lists)
+        cuts = choose_cuts(self.cuts, usable)
+        n_idle = len(np.unique(group[(begin == 0) & (end == length)]))
+        warn_idle_groups(n_idle, n_lists, EQUAL_GRADES)
+        side = cut_sides(cuts, *places)
         used = np.flatnonzero(side.any(axis=0))
         return cuts, sided_problem(self, data, present[used], side[:, used])
 

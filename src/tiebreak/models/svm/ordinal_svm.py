@@ -13,7 +13,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from tiebreak.data import Orders, is_pairs, read_grades
-from tiebreak.data.parameters import COUNT, POSITIVE, check_parameters
+from tiebreak.data.arrays import Codes, Floats
+from tiebreak.data.parameters import check_parameters
 from tiebreak.models.kernel_utility import KernelUtility
 from tiebreak.models.problem import CellProblem, sided_problem
 from tiebreak.models.svm import duals
@@ -93,10 +94,7 @@ class OrdinalSVM(KernelUtility, BaseEstimator):
     max_iter: int = 10_000
     cache_size: float = 200
 
-    _parameters: ClassVar = {
-        **dict.fromkeys(("C", "tol", "cache_size"), POSITIVE),
-        "max_iter": COUNT,
-    }
+    _parameters: ClassVar = duals.DUAL_PARAMETERS
 
     _fitted_arrays: ClassVar = {"grades_": "g: rising", "thresholds_": "g+-1"}
 
@@ -168,7 +166,7 @@ class OrdinalSVM(KernelUtility, BaseEstimator):
         return self.grades_[above]
 
 
-def _check_grades(grades: NDArray[np.float64], group: NDArray[np.int64]) -> None:
+def _check_grades(grades: Floats, group: Codes) -> None:
     if (n_groups := len(np.unique(group))) > 1:
         raise ValueError(
             f"qid has {n_groups} groups, but OrdinalSVM has one set of thresholds for "

@@ -15,9 +15,10 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from tiebreak.data import Comparisons, Grades, Pairs, read_data
+from tiebreak.data.arrays import Codes, Floats
 from tiebreak.data.jit import njit
-from tiebreak.data.parameters import COUNT, POSITIVE, check_parameters, one_of
-from tiebreak.losses import GradeHinge, GradeSquaredHinge, GradeTree, ListedSquaredHinge
+from tiebreak.data.parameters import COUNT, check_parameters, one_of
+from tiebreak.losses import GradeHinge, GradeSquaredHinge, GradeTree, ItemDesign
 from tiebreak.models.kernel_utility import KernelUtility
 from tiebreak.models.primal import solve_primal
 from tiebreak.models.problem import (
@@ -25,14 +26,10 @@ from tiebreak.models.problem import (
     GradedProblem,
     build_grade_tree,
     graded_problem,
-    incidence,
     pair_problem,
     refuse_only_ties,
 )
 from tiebreak.models.svm import duals
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.int64]
 
 
 @dataclass(eq=False, repr=False)
@@ -127,8 +124,7 @@ class RankSVM(KernelUtility, BaseEstimator):
     cache_size: float = 200
 
     _parameters: ClassVar = {
-        **dict.fromkeys(("C", "tol", "cache_size"), POSITIVE),
-        "max_iter": COUNT,
+        **duals.DUAL_PARAMETERS,
         "loss": one_of("hinge", "squared_hinge"),
         "ties": one_of("ignore", "both"),
         "per_group": one_of("sum", "mean"),
@@ -197,19 +193,14 @@ class RankSVM(KernelUtility, BaseEstimator):
 
     def _solve_squared(self, problem: CellProblem, last: Any) -> duals.Fitted:
         """Minimize the squared hinge over decided pairs."""
-        assert problem.ends is not None
-        terms = duals.order_terms(problem.weight, self.ties)
-        cell, row, weight, sign, _ = duals.list_terms(terms)
-        left, right = (end[row] for end in problem.ends)
-        better, worse = np.where(sign > 0, [right, left], [left, right])
-        loss = ListedSquaredHinge(better, worse, weight, problem.items.n_items)
+        loss, cell, sign = duals.list_hinges(problem, self.ties)
         A = problem.items.design
-        solution = solve_primal(self, A, loss, self.C, last)
+        solution, _ = solve_primal(self, A, loss, self.C, last)
         u = A @ solution.x
-        push = 2.0 * self.C * weight * np.maximum(0.0, 1.0 - (u[better] - u[worse]))
+        push = 2.0 * self.C * loss.weight * loss.short(u)
         of_cells = np.bincount(cell, sign * push, problem.weight.size)
         coef = problem.share @ of_cells
-        return duals.keep_primal(solution, problem, problem.rows, coef), solution
+        return duals.keep_primal(solution, problem, coef, "newton"), solution
 
     def _draw(self, data: Grades) -> CellProblem:
         """Compare items with random others, and report coefficients per graded row."""
@@ -223,13 +214,13 @@ class RankSVM(KernelUtility, BaseEstimator):
         pairs = Pairs(data.table, data.places[left], data.places[right])
         m, n = len(outcome), len(data)
         problem = pair_problem(self, Comparisons(pairs, outcome, weight, rows=left))
-        share = sp.csr_array(incidence(left, right, n).T @ problem.share)
+        share = sp.csr_array(ItemDesign(left, right, n).matrix().T @ problem.share)
         return replace(problem, data=data, share=share, rows=np.arange(n), n_pairs=m)
 
 
 def draw_pairs(
     tree: GradeTree, per_item: int, random_state: Any
-) -> tuple[Rows, Rows, NDArray[np.int8], Floats]:
+) -> tuple[Codes, Codes, NDArray[np.int8], Floats]:
     """Pair every item with k random items of other grades of its group, or with all.
 
     Returns rows of items and partners, outcomes and weights; pairs may come twice.
@@ -261,7 +252,7 @@ def draw_pairs(
 
 
 @njit(cache=True, nogil=True)
-def draw_without_replacement(out: Rows, uniform: Floats, n_choices: Rows) -> None:
+def draw_without_replacement(out: Codes, uniform: Floats, n_choices: Codes) -> None:
     """Write distinct random numbers below ``n_choices[i]`` to each row, from the left.
 
     Floyd's method: draw j of k is among the first n - k + j + 1 numbers; a repeated one

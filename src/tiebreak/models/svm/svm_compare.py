@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from tiebreak.data import Comparisons, read_comparisons
 from tiebreak.data.messages import FitWarning, warn_user
-from tiebreak.data.parameters import COUNT, POSITIVE, check_parameters
+from tiebreak.data.parameters import POSITIVE, check_parameters
 from tiebreak.models.base import ThresholdWarning, warn_one_kind
 from tiebreak.models.kernel_utility import KernelUtility
 from tiebreak.models.problem import CellProblem, pair_problem
@@ -130,8 +130,7 @@ class SVMCompare(KernelUtility, ClassifierMixin, BaseEstimator):
     cache_size: float = 200
 
     _parameters: ClassVar = {
-        **dict.fromkeys(("C", "tol", "cache_size"), POSITIVE),
-        "max_iter": COUNT,
+        **duals.DUAL_PARAMETERS,
         "tie_weight": POSITIVE | "balanced",
     }
 

@@ -10,18 +10,18 @@ and every Newton step reduces to a symmetric system of q r unknowns (q direction
 one with an unknown per balance. The first is formed in O(n r²) for every two directions
 that share a block. Predictor and corrector as Mehrotra 1992.
 
-Variables of one block and one sign are a *part*. In the compiled passes ``point`` of
-shape (5, m) holds s, p, t, z and w; ``values`` and ``weights`` have shape (parts, n);
-``starts`` says where a part begins.
+Variables of one block and one sign are a *part*; ``point`` of shape (5, m) holds s, p,
+t, z and w.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.linalg.blas import dsyrk
 
-from tiebreak.data.jit import njit
 from tiebreak.data.threads import chunks, in_threads
 from tiebreak.solvers.dual_qp.problem import DualQP, DualState
 
@@ -49,18 +49,16 @@ def interior_point(
     point[1] = point[2] = np.maximum(0.5 * (q.upper - q.lower) / scale, 1e-30)
     point[0] = 0.5 * (q.lower + q.upper) / scale
     levels = np.zeros(state.problem.n_blocks)
-    gradient, right, first, step = (np.empty(q.size) for _ in range(4))
-    terms = np.empty(3)
     kept, best, least, since, steps = point.copy(), np.inf, np.inf, 0, 0
     # The directions are unknowns of their own, zero at first: what the box's middle
     # would make of them can be larger than the solution by the number of variables.
     u = np.zeros((q.n_directions, len(factor)))
     while True:
+        _, p, t, z, w = point
         missing = newton.directions(point[0]) - u
-        values, of_parts = newton.values(u), levels[of_block]
-        total, residual = barrier_gradient(
-            point, q.linear, values, q.row, q.starts, of_parts, gradient
-        )
+        gradient = q.linear - newton.seen(u, levels)
+        total = float(p @ z + t @ w)
+        residual = float(np.abs(gradient - w + z).max())
         residual += float(np.abs(newton.values(missing)).max(initial=0.0))
         size = abs(float(q.linear @ point[0])) + 1e-3 * tol
         since += 1
@@ -80,24 +78,25 @@ def interior_point(
         try:
             newton.prepare(point)
             # Predictor: straight at the solution.
-            first[:] = 0.0
-            newton.solve(gradient, missing, balance, step)
-            a = step_lengths(point, first, step, 0.0, terms)
-            if not np.isfinite(terms).all():
+            step, _, _ = newton.solve(gradient, missing, balance)
+            moves = _moves(point, step)
+            ahead = point[1:] + _longest(point, moves) * moves[1:]
+            left = float(ahead[0] @ ahead[2] + ahead[1] @ ahead[3])
+            if not np.isfinite(left):
                 break
-            ahead = total + a * (terms[0] + terms[1]) + a * a * terms[2]
-            center = total / (2 * q.size) * min(max(ahead / total, 0.0) ** 3, 1.0)
+            center = total / (2 * q.size) * min(max(left / total, 0.0) ** 3, 1.0)
             # Corrector: towards the central path, with the second-order terms.
-            first, step = step, first
-            corrected_gradient(point, first, center, gradient, right)
-            u_step, level_step = newton.solve(right, missing, balance, step)
+            up, down = (center - step * moves[3]) / p, (center + step * moves[4]) / t
+            right = gradient + up - down
+            step, u_step, level_step = newton.solve(right, missing, balance)
         except LinAlgError:
             break
         # One length for all: the directions are on both sides of the conditions.
-        a = min(1.0, _BACK_OFF * step_lengths(point, first, step, center, terms))
-        if not np.isfinite(terms).all():
+        moves = _moves(point, step, up, down)
+        a = _BACK_OFF * _longest(point, moves)
+        if not np.isfinite(moves).all():
             break
-        advance(point, first, step, center, a)
+        point += a * moves
         u += a * u_step
         levels += a * level_step
     # A point that is not near enough is better off without exact bounds.
@@ -136,9 +135,7 @@ class _Newton:
         self.begin = q.starts[self.first]
         self.F, self.root = factor, np.sqrt(scale)
         self.r, self.n = factor.shape
-        self.inverse = np.empty(q.size)
-        self.weights = np.empty((q.n_blocks, self.n))
-        self._sums = np.empty((q.n_blocks, self.n))
+        self._place = q.block * self.n + q.row
 
     def directions(self, s: np.ndarray) -> np.ndarray:
         """Directions of the variables, shape (q, r)."""
@@ -148,10 +145,20 @@ class _Newton:
         """Values of the directions u at the rows, per block; shape (B, n)."""
         return self.q.loading @ (self.root * (u @ self.F))
 
+    def seen(self, u: np.ndarray, levels: np.ndarray) -> np.ndarray:
+        """What every variable sees of directions and levels, shape (m,)."""
+        return (self.values(u) + levels[self.of_block, None]).ravel()[self._place]
+
+    def _sums(self, x: np.ndarray) -> np.ndarray:
+        """Sums per block and row, shape (B, n)."""
+        size = self.q.n_blocks * self.n
+        return np.bincount(self._place, x, size).reshape(-1, self.n)
+
     def prepare(self, point: np.ndarray) -> None:
         """Factor the system for the barrier weights of a point."""
-        q = self.q
-        barrier_weights(point, q.row, q.starts, self.inverse, self.weights)
+        q, (_, p, t, z, w) = self.q, point
+        self.inverse = p * t / (z * t + w * p)
+        self.weights = self._sums(self.inverse)
         self.factor = cho_factor(
             self._system(), lower=True, overwrite_a=True, check_finite=False
         )
@@ -185,15 +192,10 @@ class _Newton:
         return A
 
     def solve(
-        self,
-        gradient: np.ndarray,
-        missing: np.ndarray,
-        balance: np.ndarray,
-        out: np.ndarray,
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Write the step of s into ``out``; returns directions and levels."""
-        q, sums = self.q, self._sums
-        collect_weighted(self.inverse, gradient, q.row, q.starts, sums)
+        self, gradient: np.ndarray, missing: np.ndarray, balance: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Steps of s, of the directions and of the levels."""
+        q, sums = self.q, self._sums(self.inverse * gradient)
         right = missing + self.root * ((q.loading.T @ sums) @ self.F.T)
         u = cho_solve(self.factor, right.ravel(), check_finite=False)
         levels = np.zeros(len(self.first))
@@ -204,9 +206,21 @@ class _Newton:
             levels = self.unit * cho_solve(self.schur, self.unit * rest)
             u = u - self.V @ levels
         u = u.reshape(right.shape)
-        values, of_parts = self.values(u), levels[self.of_block]
-        newton_step(self.inverse, gradient, values, q.row, q.starts, of_parts, out)
-        return u, levels
+        return self.inverse * (gradient - self.seen(u, levels)), u, levels
+
+
+def _moves(
+    point: np.ndarray, step: np.ndarray, up: Any = 0.0, down: Any = 0.0
+) -> np.ndarray:
+    """Steps of s, p, t, z and w; ``up`` and ``down`` aim at the central path."""
+    _, p, t, z, w = point
+    of_z, of_w = up - z - z / p * step, down - w + w / t * step
+    return np.stack([step, step, -step, of_z, of_w])
+
+
+def _longest(point: np.ndarray, moves: np.ndarray) -> float:
+    """Longest step up to 1 that keeps slacks and multipliers positive."""
+    return 1.0 / max(1.0, -float((moves[1:] / point[1:]).min()))
 
 
 def _weighted_gram(F: np.ndarray, weight: np.ndarray, half: bool) -> np.ndarray:
@@ -233,99 +247,3 @@ def _to_bounds(q: DualQP, scale: float, point: np.ndarray, tol: float) -> np.nda
     at_upper = (w > tol) & (t < w * width)
     s = np.clip(s * scale, q.lower, q.upper)
     return np.where(at_lower, q.lower, np.where(at_upper, q.upper, s))
-
-
-@njit(cache=True, nogil=True)
-def barrier_gradient(point, y, values, row, starts, levels, out):  # type: ignore[no-untyped-def]
-    """Write ``e - β`` into ``out``; returns complementarity and residual."""
-    complementarity = 0.0
-    residual = 0.0
-    for b in range(len(levels)):
-        for i in range(starts[b], starts[b + 1]):
-            out[i] = y[i] - values[b, row[i]] - levels[b]
-            z, w = point[3, i], point[4, i]
-            complementarity += point[1, i] * z + point[2, i] * w
-            residual = max(residual, abs(out[i] - w + z))
-    return complementarity, residual
-
-
-@njit(cache=True, nogil=True)
-def barrier_weights(point, row, starts, inverse, weights):  # type: ignore[no-untyped-def]
-    """Write ``1 / (z/p + w/t)`` into ``inverse`` and its sums into ``weights``."""
-    weights[:] = 0.0
-    for b in range(len(weights)):
-        for i in range(starts[b], starts[b + 1]):
-            p, t = point[1, i], point[2, i]
-            inverse[i] = p * t / (point[3, i] * t + point[4, i] * p)
-            weights[b, row[i]] += inverse[i]
-
-
-@njit(cache=True, nogil=True)
-def collect_weighted(inverse, gradient, row, starts, out):  # type: ignore[no-untyped-def]
-    """Write the sums of ``inverse * gradient`` per block and row into ``out``."""
-    out[:] = 0.0
-    for b in range(len(out)):
-        for i in range(starts[b], starts[b + 1]):
-            out[b, row[i]] += inverse[i] * gradient[i]
-
-
-@njit(cache=True, nogil=True)
-def newton_step(inverse, gradient, values, row, starts, levels, out):  # type: ignore[no-untyped-def]
-    """Write the step of s for those of values and levels into ``out``."""
-    for b in range(len(levels)):
-        for i in range(starts[b], starts[b + 1]):
-            rest = gradient[i] - values[b, row[i]] - levels[b]
-            out[i] = inverse[i] * rest
-
-
-@njit(cache=True, nogil=True)
-def corrected_gradient(point, first, center, gradient, out):  # type: ignore[no-untyped-def]
-    """Write the right side of the corrector after the step ``first``."""
-    for i in range(len(first)):
-        p, t, z, w = point[1, i], point[2, i], point[3, i], point[4, i]
-        ds = first[i]
-        dz = -z - z / p * ds
-        dw = -w + w / t * ds
-        out[i] = gradient[i] + (center - ds * dz) / p - (center + ds * dw) / t
-
-
-@njit(cache=True, nogil=True)
-def step_lengths(point, first, step, center, sums):  # type: ignore[no-untyped-def]
-    """Longest step up to 1 that keeps slacks and multipliers positive."""
-    # ``first`` is the predictor's step that the corrector knows; zeros for the
-    # predictor itself. Into ``sums`` go the three terms by which complementarity then
-    # changes.
-    longest = 1.0
-    sums[:] = 0.0
-    for i in range(len(step)):
-        p, t, z, w = point[1, i], point[2, i], point[3, i], point[4, i]
-        ds, d0 = step[i], first[i]
-        dz = (center + d0 * (z + z / p * d0)) / p - z - z / p * ds
-        dw = (center + d0 * (-w + w / t * d0)) / t - w + w / t * ds
-        if ds < 0.0:
-            longest = min(longest, -p / ds)
-        elif ds > 0.0:
-            longest = min(longest, t / ds)
-        if dz < 0.0:
-            longest = min(longest, -z / dz)
-        if dw < 0.0:
-            longest = min(longest, -w / dw)
-        sums[0] += ds * (z - w)
-        sums[1] += p * dz + t * dw
-        sums[2] += ds * (dz - dw)
-    return longest
-
-
-@njit(cache=True, nogil=True)
-def advance(point, first, step, center, length):  # type: ignore[no-untyped-def]
-    """Move ``point`` in place by the step of s."""
-    for i in range(len(step)):
-        p, t, z, w = point[1, i], point[2, i], point[3, i], point[4, i]
-        ds, d0 = step[i], first[i]
-        dz = (center + d0 * (z + z / p * d0)) / p - z - z / p * ds
-        dw = (center + d0 * (-w + w / t * d0)) / t - w + w / t * ds
-        point[0, i] += length * ds
-        point[1, i] = p + length * ds
-        point[2, i] = t - length * ds
-        point[3, i] = z + length * dz
-        point[4, i] = w + length * dw

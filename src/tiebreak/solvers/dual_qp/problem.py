@@ -49,45 +49,6 @@ class DualQP:
     loading: np.ndarray  # (B, q) how much blocks take of each of the q directions
     balanced: bool  # whether the variables of every block must sum to zero
 
-    @classmethod
-    def box(
-        cls,
-        linear: np.ndarray,
-        lower: np.ndarray,
-        upper: np.ndarray,
-        row: np.ndarray,
-        sign: np.ndarray,
-        balanced: bool,
-    ) -> DualQP:
-        """Make a problem of one block and one direction, balanced or not."""
-        block, loading = np.zeros(len(linear), dtype=np.int64), np.ones((1, 1))
-        return cls(linear, lower, upper, row, sign, block, loading, balanced)
-
-    @classmethod
-    def blocks(
-        cls,
-        linear: np.ndarray,
-        lower: np.ndarray,
-        upper: np.ndarray,
-        row: np.ndarray,
-        block: np.ndarray,
-        loading: np.ndarray,
-    ) -> DualQP:
-        """Make a problem of several balanced blocks without signs."""
-        sign = np.ones(len(linear))
-        return cls(linear, lower, upper, row, sign, block, loading, True)
-
-    def __post_init__(self) -> None:
-        """Refuse bounds that exclude s = 0, and blocks that are not in order."""
-        if (self.lower > 0).any() or (self.upper < 0).any():
-            raise ValueError("a dual problem needs lower <= 0 <= upper")
-        steps = np.diff(self.block, prepend=-1, append=self.n_blocks)
-        if steps[0] != 1 or steps[-1] != 1 or steps.min() < 0 or steps.max() > 1:
-            raise ValueError(
-                f"the blocks of the variables must ascend from 0 to "
-                f"{self.n_blocks - 1}, without a gap"
-            )
-
     @property
     def size(self) -> int:
         """Number of variables m."""
