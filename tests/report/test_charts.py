@@ -54,12 +54,6 @@ def test_short_numbers_have_three_digits(value, text):
     assert short_number(value) == text
 
 
-def test_a_tier_begins_where_an_item_differs_from_its_leader():
-    # b differs from a's leader first; c is like the leader of the second tier.
-    assert charts.tiers(["a", "a b", "b", "b c", "c"]) == [0, 0, 1, 1, 2]
-    assert charts.tiers(["a", "a", "a"]) == [0, 0, 0]
-
-
 def history(times, **more):
     return pl.DataFrame(
         {"time": times, "item": ["a"] * len(times), "rating": [1.0] * len(times)} | more

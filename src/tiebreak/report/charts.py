@@ -104,34 +104,15 @@ def rating_axis(board: pl.DataFrame) -> Axis:
     return Axis(low - pad, high + pad)
 
 
-def _letters(group: str | None) -> set[str]:
-    return set((group or "").split())
-
-
-def tiers(groups: Sequence[str | None]) -> list[int]:
-    """Number tiers: items not significantly different from their first."""
-    numbers: list[int] = []
-    tier, leader = -1, set[str]()
-    for group in groups:
-        if not _letters(group) & leader:
-            tier, leader = tier + 1, _letters(group)
-        numbers.append(tier)
-    return numbers
-
-
 def dot_plot(board: pl.DataFrame) -> dict[str, Any]:
     """The plot of all items: the first rows as dots, all as a rug."""
     digits, n = rating_digits(board), len(board)
     shown = n if n <= MOST_ROWS else FEW_ROWS
     part = board.head(shown)
     whole, axis = rating_axis(board), rating_axis(part)
-    groups = board["group"].to_list()
-    known = any(group is not None for group in groups)
-    tier = tiers(groups)
     ratings = board["rating"].to_list()
     rows = []
-    for i, row in enumerate(part.iter_rows(named=True)):
-        joined = i + 1 < shown and _letters(groups[i]) & _letters(groups[i + 1])
+    for row in part.iter_rows(named=True):
         ends = row["lower"], row["upper"]
         rows.append(
             row
@@ -139,8 +120,6 @@ def dot_plot(board: pl.DataFrame) -> dict[str, Any]:
             | {
                 "text": format_number(row["rating"], digits),
                 "interval": interval_text(*ends, digits, ""),
-                "next": axis.place(ratings[i + 1]) if joined else None,
-                "shade": known and tier[i] % 2 == 0 and max(tier) > 0,
             }
         )
     everyone = sorted({whole.place(v) for v in ratings if v is not None})
@@ -152,7 +131,7 @@ def dot_plot(board: pl.DataFrame) -> dict[str, Any]:
         "n": n,
         "rug": "".join(f"M{x:g} 0v8" for x in everyone) if n > shown else "",
         "size": "roomy" if shown <= 16 else "medium" if shown <= 36 else "dense",
-        "grouped": known,
+        "best": board["could_be_best"].any(),
         "cut": any(not axis.low <= v <= axis.high for v in reach),
     }
 

@@ -73,7 +73,7 @@ def board_cells(
         return not board[name].is_null().all()
 
     columns: dict[str, Any] = {
-        "rank": ("Rank", lambda row: str(row["rank"])),
+        "rank": ("Rank", lambda row: str(row["rank"] or _NOTHING)),
         "item": ("Item", lambda row: row["item"]),
         "rating": ("Rating", lambda row: format_number(row["rating"], digits)),
     }

@@ -41,7 +41,7 @@
       const [best, worst = best] = (text.ranks || "–").split("–").map(number);
       return {
         row, place, text, short: name.textContent, name: name.title || name.textContent, low: (name.title || name.textContent).toLocaleLowerCase(),
-        provisional: Boolean(row.querySelector("i")), letters: new Set(((groups && groups[place]) || "").split(" ").filter(Boolean)),
+        provisional: Boolean(row.querySelector("i")), best: best === 1, letters: new Set(((groups && groups[place]) || "").split(" ").filter(Boolean)),
         rank: place, rating: number(text.rating), lower, upper, interval: lower, ranks: best + worst / 1e6,
         votes: number(text.votes || "–"), wins: number(text.wins || "–"), ties: number(text.ties || "–"), losses: number(text.losses || "–"),
       };
@@ -135,17 +135,16 @@
       rug.previousElementSibling.setAttribute("d", [...new Set(boards.get(state.board).map((item) => on(whole, item.rating)))].map((x) => `M${x} 0v8`).join(""));
     }
   };
-  const plotRow = (item, next, shade) => {
+  const plotRow = (item) => {
     const x = place(item.rating);
     const svg = make("svg", { class: "track", viewBox: "0 0 1000 20", preserveAspectRatio: "none", "aria-hidden": "true" }, make("use", { href: "#grid" }));
-    if (next && together(item, next)) svg.append(make("path", { class: "join", d: `M${x} 10L${place(next.rating)} 30` }));
     if (!Number.isNaN(item.lower)) svg.append(make("path", { class: "iv", d: `M${place(item.lower)} 10H${place(item.upper)}` }));
     svg.append(make("path", { class: "dot", d: `M${x} 10h0` }));
     const link = make("a", { href: `#item=${encodeURIComponent(item.name)}` }, make("bdi", {}, item.short));
     const value = make("span", { class: "value" }, make("b", {}, item.text.rating));
     if (!Number.isNaN(item.lower)) value.append(" ", make("span", {}, item.text.interval));
     const line = make("li", { class: "row" }, make("span", { class: "rank" }, item.text.rank), make("span", { class: "name" }, link), svg, value);
-    line.classList.toggle("shade", shade);
+    line.classList.toggle("shade", item.best);
     line.classList.toggle("provisional", item.provisional);
     line.addEventListener("mouseenter", () => showTip(item, line));
     line.addEventListener("mouseleave", hideTip);
@@ -154,27 +153,13 @@
     line.addEventListener("click", (event) => { event.preventDefault(); pin(state.pinned === item.name ? null : item.name); });
     return line;
   };
-  // Tiers: items that cannot be told apart from the first of their tier.
-  const shades = (list) => {
-    let [tier, leader] = [-1, null];
-    return list.map((item) => {
-      if (!leader || !together(item, leader)) [tier, leader] = [tier + 1, item];
-      return tier;
-    });
-  };
   let drawn = [];
   const drawPlot = (list) => {
     const count = data.page;
     state.first = Math.max(0, Math.min(state.first, Math.floor((list.length - 1) / count) * count));
     drawn = list.slice(state.first, state.first + count);
     drawAxis(list.length > count ? drawn : boards.get(state.board).slice(0, count));
-    const byRank = ["rank", "rating"].includes(state.sort);
-    const grouped = byRank && list.some((item) => item.letters.size);
-    const tiers = grouped ? shades(state.up === (state.sort === "rank") ? list : [...list].reverse()) : [];
-    if (grouped && state.up !== (state.sort === "rank")) tiers.reverse();
-    const several = new Set(tiers).size > 1;
-    rows.replaceChildren(...drawn.map((item, k) =>
-      plotRow(item, grouped ? drawn[k + 1] : null, several && tiers[state.first + k] % 2 === 0)));
+    rows.replaceChildren(...drawn.map(plotRow));
     const links = all("a", rows);
     links.forEach((link, k) => { link.tabIndex = k ? -1 : 0; });
     const pager = find("back").parentElement;
@@ -233,7 +218,7 @@
       close.addEventListener("click", () => pin(null));
       const same = boards.get(state.board).filter((one) => one !== item && together(one, item)).length;
       const told = item.letters.size
-        ? `With ${percent} confidence ${same ? `${same} other${same > 1 ? "s" : ""} cannot be told apart from it (faded).` : "it can be told apart from all others."}` : "";
+        ? `With ${percent} confidence ${same ? `${same} other${same > 1 ? "s" : ""} cannot be told apart from it (faded).` : "it can be told apart from all others."} All are compared at once.` : "";
       line.replaceChildren(make("b", {}, make("bdi", {}, item.name)), `: ${say(item).join("; ")}. ${told}`, close);
     }
     listeners.forEach((listen) => listen(state.pinned));
