@@ -31,11 +31,9 @@ from tiebreak.data.pairs import Pairs
 from tiebreak.io.columns import Roles, read_roles, spelling
 from tiebreak.io.formats import FileFormat, open_bytes, text_lines
 from tiebreak.io.items import (
-    FeatureColumns,
     Wanted,
-    build_features,
-    choose_features,
     is_numeric,
+    read_features,
 )
 from tiebreak.io.result import (
     FileError,
@@ -274,7 +272,8 @@ def read_graded(
     named = "" if item is None else f", {item} names the item"
     within = "" if query is None else f"; only rows of the same {query} are compared"
     sentences = [f"{grade} is the grade of every row, higher is better{named}{within}."]
-    others = None if options.items else table.columns
+    others = [] if options.items else table.columns
+    wanted = None if options.items else wanted
     data = build_grades(table, roles, others, wanted, sentences)
     p = data.items.n_features
     if not p and not options.items:
@@ -290,19 +289,15 @@ def read_graded(
 def build_grades(
     table: Table,
     roles: dict[str, str],
-    others: list[str] | None,
+    others: list[str],
     wanted: Wanted | None,
     sentences: list[str],
     *,
     whole: bool = False,
 ) -> Grades:
-    """Read the rows of items, with features or None."""
-    chosen = FeatureColumns([], [])
-    if others is not None:
-        free = [column for column in others if column not in set(roles.values())]
-        chosen = choose_features(table, free, wanted, sentences)
-    columns = read_roles(table, roles, text=chosen.words, numbers=chosen.numbers)
-    items = build_features(chosen, columns, sentences, whole=whole)
+    """Read the rows of items, with features of the other columns that can be used."""
+    free = [column for column in others if column not in set(roles.values())]
+    columns, items = read_features(table, roles, free, wanted, sentences, whole=whole)
     columns.refuse_broken()
     names = groups = None
     if "item" in roles:

@@ -435,7 +435,7 @@ def _read_items(roles: Roles, wanted: Wanted | None) -> ReadResult:
     within = together if query is None else f", ranked within its {query}"
     sentences = [f"Every row is an item{named}{within}."]
     ignored: list[str] = []
-    others = None if wanted is None else table.columns
+    others = [] if wanted is None else table.columns
     if wanted is not None and wanted.names is None:
         graded = {c for role in _GRADES for c in find_columns(role, table.columns)}
         others = [c for c in table.columns if c not in graded]
