@@ -215,12 +215,13 @@ def missing_rows(column: NDArray[Any]) -> NDArray[np.intp]:
         return np.flatnonzero(np.isnat(column))
     # Most object columns are text throughout, which one look at the types shows.
     if kind == "O" and not set(map(type, column)) <= {str, int, bool}:
-        rows = [row for row, value in enumerate(column) if _is_missing(value)]
+        rows = [row for row, value in enumerate(column) if is_missing(value)]
         return np.asarray(rows, dtype=np.intp)
     return np.empty(0, dtype=np.intp)
 
 
-def _is_missing(value: Any) -> bool:
+def is_missing(value: Any) -> bool:
+    """Say whether a value is None, NaN, NA or NaT."""
     if isinstance(value, float | np.floating):
         return bool(value != value)
     return value is None or type(value).__name__ in ("NAType", "NaTType")

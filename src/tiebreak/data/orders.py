@@ -30,8 +30,7 @@ from tiebreak.data.items import (
     item_codes,
     take_rows,
 )
-
-_SHOWN = 5
+from tiebreak.data.messages import list_rows
 
 
 class Orders(ItemRows):
@@ -211,17 +210,13 @@ class Orders(ItemRows):
 
     def _places(self, entries: Sequence[int] | NDArray[Any], values: Any = None) -> str:
         """Name the first places of the flat list by list and place, from 0."""
-        parts = []
-        for number, entry in enumerate(entries[:_SHOWN]):
-            row = int(np.searchsorted(self.indptr, entry, side="right")) - 1
-            part = f"sequence {row}, entry {int(entry - self.indptr[row])}"
-            if values is not None:
-                value = values[number]
-                value = value.item() if isinstance(value, np.generic) else value
-                part += f" ({value!r})"
-            parts.append(part)
-        more = len(entries) - len(parts)
-        return "; ".join(parts) + (f" and {more} more" if more else "")
+
+        def name(entries: Any) -> list[str]:
+            rows = np.searchsorted(self.indptr, entries, side="right") - 1
+            places = zip(rows, entries - self.indptr[rows], strict=True)
+            return [f"entry {place} of sequence {row}" for row, place in places]
+
+        return list_rows(entries, values, name)
 
     def _refuse_repeated(self) -> None:
         row = np.repeat(np.arange(len(self)), self.lengths)
@@ -229,7 +224,7 @@ class Orders(ItemRows):
         order = np.argsort(keys, kind="stable")
         repeated = np.sort(order[1:][np.diff(keys[order]) == 0])
         if len(repeated):
-            codes = self.flat[repeated[:_SHOWN]]
+            codes = self.flat[repeated]
             labels = codes if self.names is None else self.names[codes]
             raise ValueError(
                 f"An item may occur only once in a sequence, but {len(repeated)} "

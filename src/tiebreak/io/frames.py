@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from tiebreak.data.columns import is_missing
 from tiebreak.io.formats import FileFormat, io_reason, open_bytes, text_lines
 from tiebreak.io.result import FileError, first_of, shorten
 
@@ -186,7 +187,7 @@ def _as_series(name: str, values: Any) -> pl.Series:
             with suppress(OverflowError, pl.exceptions.PolarsError):
                 series = pl.Series(name, values)
                 return series.fill_nan(None) if kinds == {float} else series
-    known = [None if _is_missing(value) else value for value in values]
+    known = [None if is_missing(value) else value for value in values]
     if any(isinstance(value, _NESTED) for value in known):
         return pl.Series(name, known, dtype=pl.Object)
     kinds = {bool if isinstance(v, bool | np.bool_) else type(v) for v in known}
@@ -198,12 +199,6 @@ def _as_series(name: str, values: Any) -> pl.Series:
                 return series
     texts = [None if value is None else str(value) for value in known]
     return pl.Series(name, texts, dtype=pl.String)
-
-
-def _is_missing(value: Any) -> bool:
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
-        return True
-    return isinstance(value, float | np.floating) and bool(value != value)
 
 
 def read_json_lines(path: Path, detected: FileFormat) -> tuple[pl.DataFrame, list[int]]:

@@ -18,6 +18,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tiebreak.data.kinds import Comparisons, Data, Grades, Lists
+from tiebreak.data.messages import first_of as first_of
+from tiebreak.data.messages import shorten as shorten
 from tiebreak.options import OUTCOMES as OUTCOMES
 from tiebreak.options import ReadOptions as ReadOptions
 from tiebreak.options import flag as flag
@@ -98,12 +100,6 @@ class WriteError(FileError):
     """A file that cannot be written."""
 
 
-def first_of(names: Sequence[str], most: int = 10) -> str:
-    """List the first names, and count the others."""
-    more = len(names) - most
-    return ", ".join(names[:most]) + (f" and {more:,} more" if more > 0 else "")
-
-
 def is_finite(text: str) -> bool:
     """Say whether a text spells a finite number."""
     try:
@@ -125,9 +121,3 @@ def plural(count: int, noun: str) -> str:
 def printable(text: str) -> str:
     r"""Escape characters that end a line or control a terminal."""
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
-
-
-def shorten(value: Any) -> str:
-    """Write a value as Python would, on one line and not too long."""
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."

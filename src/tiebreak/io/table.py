@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 
 from tiebreak.data.atomic import atomic_path
 from tiebreak.data.columns import Distinct, TextColumn, factorize, number_keys
+from tiebreak.data.messages import list_rows
 from tiebreak.io.answers import read_answers
 from tiebreak.io.formats import DAMAGED, FileFormat, open_bytes
 from tiebreak.io.frames import as_frame, find_repeated, read_json, read_json_lines
@@ -557,12 +558,7 @@ class Table:
         self, rows: NDArray[Any], values: Sequence[Any] | None = None
     ) -> str:
         """Name the first five rows, with values, and count the others."""
-        parts = self.places(np.asarray(rows[:SHOWN], dtype=np.int64))
-        if values is not None:
-            shown = zip(parts, values, strict=False)
-            parts = [f"{part} ({shorten(value)})" for part, value in shown]
-        more = len(rows) - len(parts)
-        return ", ".join(parts) + (f" and {more:,} more" if more else "")
+        return list_rows(np.asarray(rows, dtype=np.int64), values, self.places)
 
     def describe(self) -> list[str]:
         """Describe format, length and unread columns."""
