@@ -341,7 +341,7 @@ def test_unknown_names_are_counted_and_shown(make):
         as_if_long(),
         pytest.raises(
             ValueError,
-            match=r"left has 3 value\(s\), 2 distinct, that are not among the 2 names: "
+            match=r"left must be among the 2 names, got 3 other value\(s\): "
             r"row 1 \('x'\), row 3 \('y'\), row 4 \('x'\)",
         ),
     ):

@@ -164,8 +164,8 @@ def test_groups_of_any_type(qid):
     [
         (None, None, "requires y to be passed, but the target y is None"),
         ([1, 2], None, "y has 2 grades but there are 3 rows"),
-        ([1, np.nan, 2], None, r"1 missing grade\(s\) \(NaN\): row 1"),
-        (pd.Series([1, None, 2], dtype="Int64"), None, r"1 missing grade\(s\)"),
+        ([1, np.nan, 2], None, r"y has 1 missing value\(s\).*row 1"),
+        (pd.Series([1, None, 2], dtype="Int64"), None, r"1 missing value\(s\)"),
         ([1, np.inf, 2], None, r"finite, .* 1 other value\(s\): row 1 \(inf\)"),
         (["a", "b", "c"], None, r"y must hold numbers, got 3.*row 0 \('a'\)"),
         (np.ones((3, 2)), None, r"one dimension, got shape \(3, 2\)"),
@@ -209,10 +209,10 @@ def test_refused_comparisons(X, y, weight, message):
 
 def test_an_item_is_not_better_than_itself():
     pairs = Pairs(None, ["a", "b", "c"], ["b", "b", "c"])
-    with pytest.raises(ValueError, match=r"better than itself: row 2 \('c'\)"):
+    with pytest.raises(ValueError, match=r"better than itself: row 2"):
         check_comparisons(pairs, [-1, 0, 1])
     unnamed = Pairs([[1], [2]], [0, 1], [1, 1])
-    with pytest.raises(ValueError, match=r"better than itself: row 1 \(1\)"):
+    with pytest.raises(ValueError, match=r"better than itself: row 1"):
         check_comparisons(unnamed, [-1, 1])
 
 

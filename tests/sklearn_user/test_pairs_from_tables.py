@@ -125,7 +125,7 @@ def test_an_unknown_word_is_named(make):
         Pairs.from_frame(
             make(GAMES | {"result": ["home", "Dora", "tie", "tie", "tie"]}), **columns
         )
-    with pytest.raises(ValueError, match=r"outcome\(s\) are missing.*row 4"):
+    with pytest.raises(ValueError, match=r"outcomes has .* missing.*row 4"):
         Pairs.from_frame(make(GAMES | {"result": [*"abab", None]}), **columns)
 
 

@@ -21,7 +21,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
-from tiebreak.data.messages import list_rows, refuse_rows
+from tiebreak.data.messages import Describe, list_rows, refuse_rows
 
 Ints = NDArray[np.int64]
 
@@ -227,12 +227,17 @@ def is_missing(value: Any) -> bool:
     return value is None or type(value).__name__ in ("NAType", "NaTType")
 
 
-def refuse_missing(column: NDArray[Any], name: str) -> None:
+def refuse_missing(
+    column: NDArray[Any],
+    name: str,
+    hint: str = "Remove these rows or fill them in.",
+    describe: Describe = list_rows,
+) -> None:
     """Raise a ValueError that names the rows that hold nothing."""
     if len(rows := missing_rows(column)):
+        where = describe(rows, None)
         raise ValueError(
-            f"{name} has {len(rows)} missing value(s) (None or NaN): "
-            f"{list_rows(rows)}. Remove these rows or fill them in."
+            f"{name} has {len(rows)} missing value(s) (None or NaN): {where}. {hint}"
         )
 
 

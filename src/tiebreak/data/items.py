@@ -11,7 +11,6 @@ of whole rows takes over.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 from numbers import Real
@@ -33,7 +32,7 @@ from tiebreak.data.columns import (
     refuse_missing,
 )
 from tiebreak.data.jit import njit
-from tiebreak.data.messages import list_rows
+from tiebreak.data.messages import Describe, list_rows, refuse_rows
 from tiebreak.data.parameters import LARGEST
 
 # What to do about text among features, and about what is missing.
@@ -557,9 +556,6 @@ def take_rows(rows: Any, what: str) -> Any:
     return index if index.size else index.astype(np.int64)
 
 
-Describe = Callable[[Any, Any], str]
-
-
 def check_names(names: Any, items: Table | None) -> NDArray[Any]:
     """Check the names of items: none missing, all different, one per item."""
     column = as_column(names, "names")
@@ -598,11 +594,8 @@ def item_codes(
             f"as {column[:1].tolist()[0]!r}. Give `names` if these are names."
         )
     wrong = np.flatnonzero((column < 0) | (column >= n_items))
-    if len(wrong):
-        raise ValueError(
-            f"{side} has {len(wrong)} row number(s) outside the item table: "
-            f"{describe(wrong, column[wrong[:5]])}. Valid are 0 to {n_items - 1}."
-        )
+    expected = f"{side} must hold row numbers of the item table, 0 to {n_items - 1}"
+    refuse_rows(wrong, column, expected, describe=describe)
     return column.astype(np.int64)
 
 
@@ -620,13 +613,8 @@ def _look_up(
     known = np.asarray([code_of.get(value, -1) for value in distinct.values], np.int64)
     codes = known[distinct.codes]
     unknown = np.flatnonzero(codes < 0)
-    if len(unknown):
-        n_distinct = np.count_nonzero(known < 0)
-        where = describe(unknown, column[unknown[:5]])
-        raise ValueError(
-            f"{side} has {len(unknown)} value(s), {n_distinct} distinct, that are not "
-            f"among the {len(names)} names: {where}."
-        )
+    expected = f"{side} must be among the {len(names)} names"
+    refuse_rows(unknown, column, expected, describe=describe)
     return codes
 
 

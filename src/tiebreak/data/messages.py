@@ -67,12 +67,19 @@ def list_rows(
     return first_of(parts, total=len(rows))
 
 
+Describe = Callable[[Any, Any], str]
+
+
 def refuse_rows(
-    rows: Sequence[int] | NDArray[Any], values: Any, expected: str, hint: str = ""
+    rows: Sequence[int] | NDArray[Any],
+    values: Any,
+    expected: str,
+    hint: str = "",
+    describe: Describe = list_rows,
 ) -> None:
     """Raise a ValueError that names rows and their values, if there are any."""
     if len(rows):
-        where = list_rows(rows, [values[row] for row in rows[:SHOWN_ROWS]])
+        where = describe(rows, [values[row] for row in rows[:SHOWN_ROWS]])
         raise ValueError(f"{expected}, got {len(rows)} other value(s): {where}.{hint}")
 
 

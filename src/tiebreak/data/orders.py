@@ -18,8 +18,8 @@ from tiebreak.data.columns import (
     as_column,
     as_names,
     factorize,
-    missing_rows,
     plain_values,
+    refuse_missing,
 )
 from tiebreak.data.items import (
     ItemRows,
@@ -81,11 +81,7 @@ class Orders(ItemRows):
         self._items = None if items is None else as_table(items)
         entries, self.position, self.indptr = _flatten(sequences)
         column = as_column(entries, "sequences")
-        if len(missing := missing_rows(column)):
-            raise ValueError(
-                f"sequences has {len(missing)} missing value(s) (None or NaN): "
-                f"{self._places(missing)}. Leave out items that were not ranked."
-            )
+        refuse_missing(column, "sequences", "Leave out items not ranked.", self._places)
         if self._items is None and names is None:
             self.flat, distinct = factorize(column)
             self.names = as_names(distinct)

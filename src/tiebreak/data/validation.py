@@ -111,11 +111,8 @@ def check_grades(
         )
         y = np.asarray(y)[:, 0]
     column = as_column_of(y, "y", n, what="grades")
-    if not allow_missing and len(rows := missing_rows(column)):
-        raise ValueError(
-            f"y has {len(rows)} missing grade(s) (NaN): {list_rows(rows)}. Input y "
-            "contains NaN; remove these rows."
-        )
+    if not allow_missing:
+        refuse_missing(column, "y", "Input y contains NaN; remove these rows.")
     hint = " Unknown label type for grades: use numbers, higher is better."
     grades = as_numbers(column, "y", hint)
     rows = np.flatnonzero(np.abs(grades) > LARGEST)
@@ -136,9 +133,8 @@ def check_comparisons(
         raise ValueError("Found 0 sample(s) while a minimum of 1 is required.")
     outcomes = check_outcomes(y, len(pairs))
     weight = check_weights(sample_weight, len(pairs))
-    same = pairs.left == pairs.right
-    if same.any():
-        _check_self_comparisons(pairs, np.flatnonzero(same), outcomes)
+    if len(same := np.flatnonzero(pairs.left == pairs.right)):
+        _check_self_comparisons(same, outcomes)
     return pairs, outcomes, weight
 
 
@@ -219,16 +215,12 @@ def read_data(
     return read_comparisons(X, y, sample_weight, qid=qid, decode=decode)
 
 
-def _check_self_comparisons(
-    pairs: Pairs, rows: NDArray[np.intp], outcomes: NDArray[np.int8]
-) -> None:
+def _check_self_comparisons(rows: Ints, outcomes: NDArray[np.int8]) -> None:
     decided = rows[outcomes[rows] != 0]
     if len(decided):
-        codes = pairs.left[decided[:5]]
-        items = codes if pairs.names is None else pairs.names[codes]
         raise ValueError(
             f"{len(decided)} comparison(s) say that an item is better than itself: "
-            f"{list_rows(decided, list(items))}."
+            f"{list_rows(decided)}."
         )
     warn_user(
         f"{len(rows)} comparison(s) are of an item with itself: {list_rows(rows)}."
