@@ -142,7 +142,7 @@ def test_files_without_content(refuse):
     assert refuse(HEADER.strip()) == "the file has a header and no rows."
     assert refuse(HEADER + "\n\n") == "the file has a header and no rows."
     assert "line 1 is blank" in refuse("\n" + HEADER + GOOD)
-    assert refuse(gzip.compress(b"")) == "the packed file is empty."
+    assert refuse(gzip.compress(b"")) == "the file is empty."
 
 
 def test_headers_that_are_none(refuse):
@@ -155,7 +155,7 @@ def test_headers_that_are_none(refuse):
 def test_things_that_are_not_files(tmp_path):
     with pytest.raises(FileError, match="no Parquet or Arrow file in this folder"):
         read_file(tmp_path)
-    with pytest.raises(FileError, match="there is no such file"):
+    with pytest.raises(FileError, match="No such file"):
         read_file(tmp_path / "none.csv")
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(FileError, match="not a regular file"):

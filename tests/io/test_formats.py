@@ -63,7 +63,7 @@ def test_a_packed_file_may_be_damaged_or_empty(read, packer):
     packed = PACKERS[packer](CSV.encode() * 50)
     with pytest.raises(FileError, match=f"the {packer} file is (cut short|damaged)"):
         read(packed[: len(packed) // 2])
-    with pytest.raises(FileError, match="the packed file is empty"):
+    with pytest.raises(FileError, match="the file is empty"):
         read(PACKERS[packer](b""))
 
 

@@ -144,7 +144,7 @@ def test_tables_that_are_refused(refuse, items, words):
 
 
 def test_a_table_that_is_not_there(join, tmp_path):
-    with pytest.raises(FileError, match=r"nothing.csv: there is no such file"):
+    with pytest.raises(FileError, match=r"nothing.csv: cannot be read: No such file"):
         join(tmp_path / "nothing.csv")
 
 

@@ -111,11 +111,15 @@ def spelling(name: str) -> str:
     return re.sub(r"[\W_]+", "", name.casefold())
 
 
-def find_columns(role: str, columns: list[str]) -> list[str]:
+def find_columns(
+    role: str,
+    columns: Sequence[str],
+    words: Mapping[str, Sequence[str]] = COLUMN_WORDS,
+) -> list[str]:
     """Find the columns that may have a role, the likeliest first."""
     spelled = {spelling(column): column for column in reversed(columns)}
-    words = dict.fromkeys(map(spelling, COLUMN_WORDS[role]))
-    return [spelled[word] for word in words if word in spelled]
+    likely = dict.fromkeys(map(spelling, words[role]))
+    return [spelled[word] for word in likely if word in spelled]
 
 
 def find_column(name: str, columns: list[str]) -> str | None:
@@ -196,13 +200,6 @@ PARSED: dict[str, tuple[Literal["text", "numbers", "raw"], str]] = {
     "period": ("raw", ""),
     "weight": ("numbers", ""),
 }
-
-
-# An option for one of these columns rules out the readings that do not use it.
-_DEFINING = (
-    "left", "right", "outcome", "winner", "loser", "left_score", "right_score",
-    "item", "grade", "query", "person",
-)  # fmt: skip
 
 
 # An option that is given alone says too little.
@@ -362,7 +359,8 @@ class Roles:
                     for family, columns in choices
                     for column in self.candidates(role, words, columns)
                 ]
-        wanted = {item for item in self.named.items() if item[0] in _DEFINING}
+        # Readings that do not use a column which the user named are ruled out.
+        wanted = {item for item in self.named.items() if item[0] not in _SIDED}
         readings = []
         for family, columns in choices:
             for role in rule.may:
