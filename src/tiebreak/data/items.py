@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import pairwise
 from numbers import Real
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -270,11 +270,9 @@ def as_items(X: Any, *, name: str = "items") -> ItemTable:
     names = _frame_feature_names(X, name) if _is_frame(X) else None
     if sp.issparse(X):
         values: Any = _canonical_csr(X, name)
-        stored = values.data
     else:
-        values = stored = as_float_array(X, name)
-    if not within_bounds(stored):
-        _refuse_out_of_bounds(values, names, name)
+        values = as_float_array(X, name)
+    refuse_out_of_bounds(values, name, names)
     return ItemTable(values, names)
 
 
@@ -407,36 +405,32 @@ def within_bounds(values: Floats) -> bool:
     return bool(low >= -LARGEST and high <= LARGEST)  # false of NaN
 
 
-def _refuse_out_of_bounds(
-    values: Any, feature_names: tuple[str, ...] | None, name: str
-) -> NoReturn:
-    coo = values.tocoo() if sp.issparse(values) else None
-    stored = values.ravel() if coo is None else coo.data
+def refuse_out_of_bounds(
+    values: Any, name: str, feature_names: tuple[str, ...] | None = None
+) -> None:
+    """Refuse features, dense (also of two sides) or CSR, not finite or too large."""
+    sparse = sp.issparse(values)
+    stored = values.data if sparse else values.ravel()
+    if within_bounds(stored):
+        return
     bad = np.flatnonzero(~(np.abs(stored) <= LARGEST))
-    row, column = (
-        divmod(bad[0], values.shape[1])
-        if coo is None
-        else (coo.row[bad[0]], coo.col[bad[0]])
+    row, *side, column = (
+        [index[bad[0]] for index in values.nonzero()]
+        if sparse
+        else np.unravel_index(bad[0], values.shape)
     )
+    item = f", {('left', 'right')[side[0]]} item" if side else ""
     label = f" ({feature_names[column]!r})" if feature_names else ""
-    count = f"{len(bad)} values are" if len(bad) > 1 else "1 value is"
-    refuse_feature(
-        stored[bad[0]], name, f"{count} not; the first is",
-        f"row {row}, column {column}{label}",
-    )  # fmt: skip
-
-
-def refuse_feature(value: float, name: str, count: str, where: str) -> NoReturn:
-    """Refuse a feature that is not finite, or too large."""
+    value = stored[bad[0]]
+    text = "NaN" if np.isnan(value) else f"{value:g}"
+    expected = "must be finite numbers, without NaN"
+    advice = "Try OnItems(SimpleImputer())."
     if np.isfinite(value):
-        raise ValueError(
-            f"{name} must be numbers of at most {LARGEST:g} in size: {count} {value:g} "
-            f"at {where}. Scale them by OnItems(StandardScaler())."
-        )
-    text = "NaN" if np.isnan(value) else value
+        expected = f"must be numbers of at most {LARGEST:g} in size"
+        advice = "Scale them by OnItems(StandardScaler())."
     raise ValueError(
-        f"{name} must be finite numbers, without NaN: {count} {text} at {where}. Try "
-        "OnItems(SimpleImputer())."
+        f"{name} {expected}: {len(bad)} value(s) are not; the first is {text} "
+        f"at row {row}{item}, column {column}{label}. {advice}"
     )
 
 

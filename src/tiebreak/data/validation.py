@@ -22,8 +22,7 @@ from tiebreak.data.items import (
     as_float_array,
     as_items,
     feature_attributes,
-    refuse_feature,
-    within_bounds,
+    refuse_out_of_bounds,
 )
 from tiebreak.data.kinds import Comparisons, Grades
 from tiebreak.data.messages import list_rows, refuse_rows, warn_user
@@ -54,10 +53,7 @@ def as_pairs(X: Any) -> Pairs:
             f"right=...), or shape (n, 2, n_features). Got {type(X).__name__}{shape}."
         )
     array = as_sides(X)
-    if not within_bounds(array):
-        row, side, column = np.argwhere(~(np.abs(array) <= LARGEST))[0]
-        where = f"row {row}, {('left', 'right')[side]} item, column {column}"
-        refuse_feature(array[row, side, column], "X", "got", where)
+    refuse_out_of_bounds(array, "X")
     n, _, p = array.shape
     left = np.arange(0, 2 * n, 2, dtype=np.int64)
     return Pairs._of(ItemTable(array.reshape(2 * n, p)), left, left + 1, None)
