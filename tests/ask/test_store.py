@@ -85,7 +85,7 @@ def test_a_study_goes_on_where_it_was(make):
     again, same = make()
     assert same == ada
     assert [shown.number for shown in again.open_questions(ada)] == asked
-    assert (len(again.chooser), again.done(ada)) == (5, 6)
+    assert (len(again.chooser), again.raters[ada.number].done) == (5, 6)
     assert again.chooser.games.tolist() == study.chooser.games.tolist()
     study.chooser.refit()
     np.testing.assert_allclose(
@@ -135,7 +135,7 @@ def test_answers_that_arrive_together_are_saved_together_or_not_at_all(make, pat
     assert (first, again, second) == (True, False, True)
     assert isinstance(refused, Refused)
     assert len(commits) == 1  # with the next questions of both
-    assert all(len(study._open[rater.number]) == 2 for rater in (ada, bo))
+    assert all(len(study.raters[rater.number].open) == 2 for rater in (ada, bo))
     before = study.chooser.games.copy(), len(study.chooser)
     shown = [study.open_questions(rater)[0].number for rater in (ada, bo)]
     study.store._db.execute("PRAGMA query_only = 1")

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import DataConversionWarning
 
-from tiebreak.data.columns import as_column_of, missing_rows, refuse_missing
+from tiebreak.data.columns import as_column_of, is_missing, refuse_missing
 from tiebreak.data.items import (
     ItemTable,
     Table,
@@ -227,26 +227,20 @@ def as_numbers(column: NDArray[Any], name: str, hint: str = "") -> Floats:
     """Convert a column of real numbers, missing ones as NaN."""
     if column.dtype.kind in "biuf":
         return column.astype(np.float64)
-    missing = np.zeros(len(column), dtype=bool)
-    missing[missing_rows(column)] = True
     wrong = [
         row
         for row, value in enumerate(column)
-        if not (missing[row] or isinstance(value, Real))
+        if not (is_missing(value) or isinstance(value, Real))
     ]
     refuse_rows(wrong, column, f"{name} must hold numbers", hint)
-    return np.where(missing, np.nan, column).astype(np.float64)
+    return np.array([np.nan if is_missing(value) else value for value in column], float)
 
 
 def _depth(X: Any) -> int:
     """Count the dimensions of nested lists by their first elements."""
-    depth = 0
-    while isinstance(X, list | tuple):
-        depth += 1
-        if not X:
-            return depth
-        X = X[0]
-    return depth + int(getattr(X, "ndim", 0))
+    if isinstance(X, list | tuple):
+        return 1 + (_depth(X[0]) if X else 0)
+    return int(getattr(X, "ndim", 0))
 
 
 def remember_features(estimator: Any, table: Table) -> None:
