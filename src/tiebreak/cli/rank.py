@@ -28,14 +28,6 @@ def _read_form(form: str | None) -> str | None:
     return form
 
 
-def _read_plot(picture: Path | None) -> Path | None:
-    if picture is not None and picture.suffix.lower() not in (".png", ".svg", ".pdf"):
-        raise typer.BadParameter(
-            f"--plot draws .png, .svg or .pdf files; got {picture.name!r}."
-        )
-    return picture
-
-
 @command(
     "Examples: `tiebreak rank matches.csv` · `tiebreak rank votes.parquet --out "
     "votes-report` · `tiebreak rank chess.csv --meaning score --model glicko` · "
@@ -65,15 +57,6 @@ def rank(
             "files are written only with --out.",
         ),
     ] = None,
-    plot: Annotated[
-        Path | None,
-        path(
-            metavar="OUT",
-            callback=_read_plot,
-            help="Draw the leaderboard in a .png, .svg or .pdf file.",
-            hidden=True,
-        ),
-    ] = None,
     force: Force = False,
 ) -> None:
     """Rank the items of a FILE of results, votes, grades or lists; write a report."""
@@ -84,7 +67,6 @@ def rank(
         read_files,
         write_result,
     )
-    from tiebreak.data.atomic import refuse_to_replace
 
     if screen.json and form is not None:
         raise typer.BadParameter(
@@ -93,7 +75,6 @@ def rank(
     alone = screen.json or form is not None
     people = replace(screen, quiet=screen.quiet or alone)
     folder = out or (None if alone else Path("tiebreak-report"))
-    refuse_to_replace([*file, reading.items], [plot])
     prepare_folder(folder, [*file, reading.items], options, force)
     steps, output = people.steps(), people.output()
     with steps:
@@ -105,9 +86,6 @@ def rank(
     with steps:
         result = rank_source(source, options, progress=steps)
         result = replace(result, command=typed())
-        if plot is not None:
-            steps("drawing the leaderboard")
-            _draw(result, plot)
         if folder is not None:
             steps("writing the report")
             write_result(result, folder)
@@ -128,18 +106,6 @@ def rank(
         output.say([f"Report: {folder / REPORT}"])
         if source.skipped is not None:
             output.say([f"Skipped rows: {folder / SKIPPED}"])
-
-
-def _draw(result: RankResult, picture: Path) -> None:
-    """Draw the leaderboard as a picture."""
-    from tiebreak.data.atomic import atomic_path
-    from tiebreak.report import LeaderboardDisplay
-
-    if result.leaderboard is None:
-        raise ValueError("--plot draws items that are known by name; leave it out.")
-    display = LeaderboardDisplay(result.leaderboard).plot()
-    with atomic_path(picture) as temporary:
-        display.figure_.savefig(temporary, bbox_inches="tight", dpi=200)
 
 
 def _as_text(result: RankResult, form: str) -> str:
