@@ -178,29 +178,23 @@ def as_column_of(
 def _from_objects(values: list[Any] | NDArray[Any], name: str) -> NDArray[Any]:
     """Give Python values their common NumPy type, if any."""
     kinds = set(map(type, values))
-    if kinds == {int} or kinds == {float}:
-        with suppress(OverflowError):  # integers beyond 64 bits stay Python integers
-            return np.asarray(values, dtype=np.float64 if float in kinds else np.int64)
     if len(values) >= SHORT and kinds <= {str, np.str_}:
         text = TextColumn.read(values)
         if text is not None:
             return text
-    column = np.empty(len(values), dtype=object) if isinstance(values, list) else values
-    if column is not values:
-        column[:] = values
     if any(issubclass(kind, _NESTED) for kind in kinds):
-        rows = [row for row, value in enumerate(column) if isinstance(value, _NESTED)]
-        refuse_rows(rows, column, f"{name} must have one dimension")
+        rows = [row for row, value in enumerate(values) if isinstance(value, _NESTED)]
+        refuse_rows(rows, values, f"{name} must have one dimension")
+    column = np.empty(len(values), dtype=object)
+    column[:] = values
     flags = [issubclass(kind, bool | np.bool_) for kind in kinds]
     if any(flags) or not kinds:
         return column.astype(bool) if kinds and all(flags) else column
-    try:
+    with suppress(OverflowError):  # integers beyond 64 bits stay Python integers
         if all(issubclass(kind, Integral) for kind in kinds):
             return column.astype(np.int64)
         if all(issubclass(kind, Real) for kind in kinds):
             return column.astype(np.float64)
-    except OverflowError:
-        pass  # integers beyond 64 bits stay Python integers
     return column
 
 

@@ -29,7 +29,7 @@ from tiebreak.io.result import FileError, first_of, shorten
 
 # What is read of a folder.
 FILE_ENDINGS = (".parquet", ".pq", ".arrow", ".feather", ".ipc")
-_PLAIN = {str, int, float, bool, type(None)}
+_NEVER_MISSING = {str, int, bool, type(None)}
 _NESTED = (list, tuple, dict, set, frozenset, bytes, np.ndarray)
 
 
@@ -132,7 +132,7 @@ def _add_record(
 ) -> None:
     for key, value in record.items():
         name = f"{before}{key}" if before else str(key)
-        if type(value) not in _PLAIN:
+        if type(value) not in _NEVER_MISSING:
             if isinstance(value, Mapping):
                 _add_record(columns, row, value, f"{name}.")
                 continue
@@ -166,23 +166,17 @@ def _as_series(name: str, values: Any) -> pl.Series:
             series = pl.Series(name, values, nan_to_null=True)
             if series.dtype != pl.Object:
                 return series
-    if isinstance(values, list):
-        kinds = set(map(type, values)) - {type(None)}
-        if len(kinds) == 1 and kinds < _PLAIN:
-            with suppress(OverflowError, pl.exceptions.PolarsError):
-                series = pl.Series(name, values)
-                return series.fill_nan(None) if kinds == {float} else series
-    known = [None if is_missing(value) else value for value in values]
-    if any(isinstance(value, _NESTED) for value in known):
-        return pl.Series(name, known, dtype=pl.Object)
-    kinds = {bool if isinstance(v, bool | np.bool_) else type(v) for v in known}
-    kinds.discard(type(None))
+    if not set(map(type, values)) <= _NEVER_MISSING:
+        values = [None if is_missing(value) else value for value in values]
+    kinds = set(map(type, values)) - {type(None)}
+    if any(issubclass(kind, _NESTED) for kind in kinds):
+        return pl.Series(name, values, dtype=pl.Object)
     if len(kinds) <= 1 or kinds <= {int, float}:
         with suppress(TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
-            series = pl.Series(name, known, strict=len(kinds) == 1)
+            series = pl.Series(name, values, strict=len(kinds) == 1)
             if series.dtype != pl.Object:
                 return series
-    texts = [None if value is None else str(value) for value in known]
+    texts = [None if value is None else str(value) for value in values]
     return pl.Series(name, texts, dtype=pl.String)
 
 
