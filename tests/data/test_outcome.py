@@ -120,7 +120,11 @@ NOT_COMPARED = "not compared in that row"
         (["WHITE"], {"left": ["white"], "right": ["x"]}, NOT_COMPARED),
         (["Ada"], {"left": ["Ada"], "right": ["Ada"]}, r"both sides: row 0 \('Ada'\)"),
         (["x"], {"right": ["x"]}, "left and right names, or neither"),
-        (["x"], BETWEEN | {"right": ["y", "z"]}, "right has 2 names but there are 1 o"),
+        (
+            ["x"],
+            BETWEEN | {"right": ["y", "z"]},
+            "right has 2 values but there are 1",
+        ),
         *(
             (["left", word], {}, r"1 outcome\(s\) are unknown: row 1")
             for word in STRANGE
@@ -219,16 +223,16 @@ def test_check_outcomes_takes_numbers(y):
     ("y", "message"),
     [
         (None, "requires y to be passed, but the target y is None"),
-        ([-1, 0], "y has 2 outcomes but there are 3 comparisons"),
+        ([-1, 0], "y has 2 values but there are 3 rows"),
         ([[1], [0], [1]], "one dimension, got .* row 0"),
         (np.zeros((3, 1)), r"one dimension, got shape \(3, 1\)"),
-        ([True, False, True], r"row 0 \(True\).*If left won"),
-        (["left", "tie", "left"], r"row 0 \('left'\).*Try Outcome.parse"),
+        ([True, False, True], r"row 0 \(True\).*True and False"),
+        (["left", "tie", "left"], r"row 0 \('left'\).*Outcome.parse"),
         ([1, "tie", 0], r"1 other value\(s\): row 1 \('tie'\)"),
         ([1, np.nan, 0], r"y has 1 missing value\(s\).*row 1"),
         ([1, None, 0], r"y has 1 missing value\(s\).*row 1"),
         ([1, 0.5, 0], r'1 other value\(s\): row 1 \(0.5\).*meaning="score"'),
-        ([1, 2, 3], r"2 other value\(s\): row 1 \(2\), row 2 \(3\)\.$"),
+        ([1, 2, 3], r"2 other value\(s\): row 1 \(2\), row 2 \(3\)\."),
         ([-1, 0, np.inf], r"row 2 \(inf\)"),
     ],
 )

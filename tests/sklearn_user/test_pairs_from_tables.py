@@ -74,7 +74,7 @@ def test_exchanging_does_what_the_reader_of_files_does(tmp_path):
     [
         (["Bo", "Cy"], [0, 1], "tie must hold True and False, got int64"),
         (["Bo", "Cy"], [False, None], "tie has 1 missing value.*row 1"),
-        (["Bo", "Cy"], [True], "tie has 1 values but there are 2 comparisons"),
+        (["Bo", "Cy"], [True], "tie has 1 values but there are 2 rows"),
         (["Bo"], None, "left has 2 items but right has 1"),
         (["Bo", None], None, "right has 1 missing value.*row 1"),
     ],

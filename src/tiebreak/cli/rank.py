@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 from typer import Option
@@ -17,15 +17,8 @@ from tiebreak.options import RankOptions, ReadOptions
 if TYPE_CHECKING:
     from tiebreak.pipeline.result import RankResult
 
-FORMS = ("table", "markdown", "latex", "csv")
+Form = Literal["table", "markdown", "latex", "csv"]
 JSON_VERSION = 1
-
-
-def _read_form(form: str | None) -> str | None:
-    if form is not None and form not in FORMS:
-        expected = ", ".join(FORMS)
-        raise typer.BadParameter(f"--print must be one of {expected}; got {form!r}.")
-    return form
 
 
 @command(
@@ -48,11 +41,10 @@ def rank(
         ),
     ] = None,
     form: Annotated[
-        str | None,
+        Form | None,
         Option(
             "--print",
             metavar="FORM",
-            callback=_read_form,
             help="Print the leaderboard alone, as table, markdown, latex or csv; "
             "files are written only with --out.",
         ),

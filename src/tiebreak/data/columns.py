@@ -164,13 +164,13 @@ def as_column(values: Any, name: str) -> NDArray[Any]:
 
 
 def as_column_of(
-    values: Any, name: str, n_rows: int, *, what: str = "values", rows: str = "rows"
+    values: Any, name: str, n_rows: int, *, rows: str = "rows"
 ) -> NDArray[Any]:
     """As `as_column`, with exactly `n_rows` values."""
     column = as_column(values, name)
     if len(column) != n_rows:
         raise ValueError(
-            f"{name} has {len(column)} {what} but there are {n_rows} {rows}."
+            f"{name} has {len(column)} values but there are {n_rows} {rows}."
         )
     return column
 
@@ -272,13 +272,7 @@ def order_periods(period: ArrayLike, n_rows: int) -> Periods:
         times, place = np.unique(column, return_inverse=True)
         return Periods(place, times)
     distinct = find_distinct(column)
-    try:
-        order = sorted(range(len(distinct.values)), key=distinct.values.__getitem__)
-    except TypeError as error:
-        kinds = sorted({type(value).__name__ for value in distinct.values})
-        raise TypeError(
-            f"period must hold values that can be sorted, got {', '.join(kinds)}."
-        ) from error
+    order = sorted(range(len(distinct.values)), key=distinct.values.__getitem__)
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))
     return Periods(place[distinct.codes], [distinct.values[code] for code in order])

@@ -526,7 +526,7 @@ class ItemRows:
         rows, items = count(n_rows, noun), count(self.n_items, "item")
         return f"{type(self).__name__}({rows} of {items}, {features}{sparse})"
 
-    def _check_table(self, table: Any, rows: str) -> Table:
+    def _check_table(self, table: Any) -> Table:
         """Check that a new item table has N rows."""
         table = as_table(table)
         if table.n_items != self.n_items:

@@ -144,14 +144,8 @@ class OnItems(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
         ndarray of str
         """
         check_is_fitted(self)
-        seen = getattr(self, "feature_names_in_", None)
         if input_features is None:
-            input_features = seen
-        elif seen is not None and not np.array_equal(seen, np.asarray(input_features)):
-            raise ValueError(
-                "input_features is not equal to feature_names_in_: got "
-                f"{list(np.asarray(input_features))}, expected {list(seen)}."
-            )
+            input_features = getattr(self, "feature_names_in_", None)
         return self.transformer_.get_feature_names_out(input_features)
 
     def __sklearn_tags__(self) -> Any:

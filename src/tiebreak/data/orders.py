@@ -171,7 +171,7 @@ class Orders(ItemRows):
         -------
         Orders
         """
-        table = self._check_table(table, "lists")
+        table = self._check_table(table)
         return Orders._of(table, self.flat, self.position, self.indptr, self.names)
 
     def grades(self) -> tuple[Any, NDArray[np.float64], NDArray[np.int64]]:

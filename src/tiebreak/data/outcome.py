@@ -275,7 +275,7 @@ def check_outcomes(
         )
     if isinstance(y, list | tuple) and all(isinstance(v, Outcome) for v in y):
         y = np.asarray(y, dtype=np.int8)
-    column = as_column_of(y, "y", n_rows, what="outcomes", rows="comparisons")
+    column = as_column_of(y, "y", n_rows)
     if n_rows == 0:
         return np.empty(0, dtype=np.int8)
     refuse_missing(column, "y", _NO_TIE)
@@ -326,12 +326,10 @@ def _refuse_others(column: NDArray[Any]) -> None:
         for row, value in enumerate(values)
         if isinstance(value, bool) or value not in (-1, 0, 1)
     ]
-    hint = " Try Outcome.parse(y), which reads words such as 'left', 'draw', '0-1'."
-    if column.dtype.kind == "b":
-        hint = ' If left won where True: Outcome.parse(y.astype(int), meaning="score").'
-    elif column.dtype.kind in "iuf":
-        is_score = set(values) <= {0, 0.5, 1}
-        hint = ' Try Outcome.parse(y, meaning="score").' * is_score
+    hint = (
+        " Outcome.parse(y) reads words such as 'left', 'draw', '0-1', and with "
+        'meaning="score" points of the left side (y.astype(int) of True and False).'
+    )
     refuse_rows(rows, values, f"y must hold {OUTCOMES_HELP}", hint)
 
 
@@ -396,7 +394,7 @@ def _check_names(
     if left is None or right is None:
         raise ValueError("Give left and right names, or neither.")
     return [
-        as_column_of(side, name, n_rows, what="names", rows="outcomes").tolist()
+        as_column_of(side, name, n_rows).tolist()
         for name, side in (("left", left), ("right", right))
     ]
 

@@ -147,7 +147,7 @@ class Pairs(ItemRows):
         pairs = cls(items, winner, loser, names)
         y = np.full(len(pairs), -1, dtype=np.int8)
         if tie is not None:
-            column = as_column_of(tie, "tie", len(pairs), rows="comparisons")
+            column = as_column_of(tie, "tie", len(pairs))
             refuse_missing(column, "tie")
             if column.dtype.kind != "b" and len(column):
                 raise ValueError(
@@ -310,7 +310,7 @@ class Pairs(ItemRows):
         -------
         Pairs
         """
-        table = self._check_table(table, "comparisons")
+        table = self._check_table(table)
         return Pairs._of(table, self.left, self.right, self.names)
 
 

@@ -73,7 +73,7 @@ def check_weights(sample_weight: ArrayLike | None, n_rows: int) -> Floats:
     """Return weights (n_rows,): finite, not negative, not all 0; default 1."""
     if sample_weight is None:
         return np.ones(n_rows)
-    column = as_column_of(sample_weight, "sample_weight", n_rows, what="weights")
+    column = as_column_of(sample_weight, "sample_weight", n_rows)
     weight = as_numbers(column, "sample_weight")
     inside = (weight >= SMALLEST_WEIGHT) & (weight <= LARGEST_WEIGHT)
     wrong = np.flatnonzero(~inside & (weight != 0))
@@ -106,7 +106,7 @@ def check_grades(
             DataConversionWarning,
         )
         y = np.asarray(y)[:, 0]
-    column = as_column_of(y, "y", n, what="grades")
+    column = as_column_of(y, "y", n)
     if not allow_missing:
         refuse_missing(column, "y", "Input y contains NaN; remove these rows.")
     hint = " Unknown label type for grades: use numbers, higher is better."

@@ -546,7 +546,7 @@ def write_comparisons(
         words.gather(outcome.astype(np.int64) + 1).alias("outcome"),
     ]
     for name, values in (columns or {}).items():
-        column = as_column_of(values, name, n, rows="comparisons")
+        column = as_column_of(values, name, n)
         listed = column.tolist() if column.dtype.kind in "OU" else column
         series.append(pl.Series(name, listed))
     write_table(path, pl.DataFrame(series))

@@ -248,11 +248,6 @@ def load(
     ...
     ValueError: ...model.pkl is damaged, or was not made by tiebreak.save: ...
     """
-    if isinstance(trusted, str | bool):
-        raise TypeError(
-            f"trusted={trusted!r} is not a list of qualified names; expected for "
-            "example trusted=['mypackage.steps.LogScaler']."
-        )
     path, names = Path(path), list(trusted)
     if path.exists() and not path.is_file() and not path.is_dir():
         raise ValueError(f"{path} is not a regular file; load reads only these.")
