@@ -103,8 +103,8 @@ def test_refused_values(sequences, names, message):
 @pytest.mark.parametrize(
     ("sequences", "message"),
     [
-        ("ab", "list of lists, got str"),
-        (3, "list of lists, got int"),
+        ("ab", "Sequence 0 must be a list of items, best first, got .a."),
+        (3, "not iterable"),
         ([0, 1], "Sequence 0 must be a list of items, best first, got 0"),
         ([[0], "ab"], "Sequence 1 must be a list of items, best first, got 'ab'"),
         ([["a"]], "got object values, such as 'a'"),

@@ -239,10 +239,6 @@ def _flatten(sequences: Any) -> tuple[Any, Rows, Rows]:
         return sequences.ravel(), np.tile(np.arange(k), n), k * np.arange(n + 1)
     if hasattr(sequences, "to_list"):  # pandas, polars
         sequences = sequences.to_list()
-    if isinstance(sequences, str) or not hasattr(sequences, "__iter__"):
-        raise TypeError(
-            f"sequences must be a list of lists, got {type(sequences).__name__}."
-        )
     sequences = list(sequences)
     if not sequences:
         raise ValueError("There are no sequences; at least one is required.")

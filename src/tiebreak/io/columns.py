@@ -259,6 +259,7 @@ class Roles:
 
     def __init__(self, table: Table, options: ReadOptions) -> None:
         self.table = table
+        self._spelled = {spelling(c): c for c in reversed(table.columns)}
         self.named: dict[str, str] = {}
         self.left_out: set[str] = set()  # roles that no column is to have
         for role, name in options.columns().items():
@@ -310,7 +311,7 @@ class Roles:
 
     def _one_hot(self, sides: dict[str, str]) -> list[str]:
         """Find one column per outcome, such as winner_model_a."""
-        spelled = {spelling(c): c for c in reversed(self.table.columns)}
+        spelled = self._spelled
         for before in ("winner", "win", "wins", "won", "preferred"):
             columns = [
                 spelled.get(before + spelling(sides[side]))
@@ -332,7 +333,7 @@ class Roles:
         if "left" in named:
             left, right = named["left"], named["right"]
             return [Sides(_family_of(left, right), left, right)]
-        spelled = {spelling(c): c for c in reversed(self.table.columns)}
+        spelled = self._spelled
         families: dict[str, Sides] = {}
         for family, *words in SIDES:
             columns = [spelled[w] for w in map(spelling, words) if w in spelled]

@@ -594,19 +594,11 @@ class Table:
     ) -> Columns:
         """Read columns as text, as numbers, and as plain text."""
         text, numbers = list(dict.fromkeys(text)), list(dict.fromkeys(numbers))
-        wanted = [
-            _as_text(self._col(c), self._types[c])
-            .cast(pl.Categorical)
-            .alias(f"text {i}")
-            for i, c in enumerate(text)
-        ]
-        wanted += [
-            _as_text(self._col(c), self._types[c]).alias(f"raw {i}")
-            for i, c in enumerate(raw)
-        ]
-        for i, column in enumerate(numbers):
-            value, bad = self._as_number(column)
-            wanted += [value.alias(f"number {i}"), bad.alias(f"bad {i}")]
+        wanted = [self._as_text(c).cast(pl.Categorical) for c in text]
+        wanted += [self._as_text(column) for column in raw]
+        for column in numbers:
+            wanted += self._as_number(column)
+        wanted = [value.alias(f"column {i}") for i, value in enumerate(wanted)]
         # Of thousands of columns each is taken in no time, and let go after that.
         series = self._without_absent(self._collect(wanted)).get_columns()[::-1]
         result = Columns(self)
@@ -618,6 +610,9 @@ class Table:
             result.numbers[column] = series.pop().to_numpy()
             result.bad[column] = np.flatnonzero(series.pop().to_numpy())
         return result
+
+    def _as_text(self, column: str) -> pl.Expr:
+        return _as_text(self._col(column), self._types[column])
 
     def _as_number(self, column: str) -> tuple[pl.Expr, pl.Expr]:
         value = self._col(column)
