@@ -22,7 +22,7 @@ from typing import Any, Literal, NoReturn
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tiebreak.data.columns import as_column, as_column_of, refuse_missing
+from tiebreak.data.columns import as_column, as_column_of, find_distinct, refuse_missing
 from tiebreak.data.messages import list_rows, refuse_rows, warn_user
 
 Meaning = Literal["sign", "score"]
@@ -163,12 +163,12 @@ class Outcome(enum.IntEnum):
         array([False,  True])
         """
         column = as_column(values, "outcomes")
-        if column.dtype.kind not in "OU":
-            return np.zeros(len(column), dtype=bool)
-        words = {value for value in column.tolist() if isinstance(value, str)}
-        bad = {word for word in words if normalize(word) in BOTH_BAD_WORDS}
-        marks = [isinstance(value, str) and value in bad for value in column.tolist()]
-        return np.asarray(marks, dtype=bool)
+        distinct = find_distinct(column)
+        bad = [
+            isinstance(value, str) and normalize(value) in BOTH_BAD_WORDS
+            for value in distinct.values
+        ]
+        return np.asarray(bad, dtype=bool)[distinct.codes]
 
 
 _LEFT_WORDS = (
@@ -246,9 +246,8 @@ def decode_outcomes(y: Any) -> tuple[Any, NDArray[np.int64]]:
     Meta-estimators of scikit-learn renumber classes: integers 0, 1 and 2 are left, tie
     and right if 2 occurs.
     """
-    if not isinstance(y, np.ndarray) or y.ndim != 1 or y.dtype.kind not in "iu":
-        return y, OUTCOMES.copy()
-    if len(y) == 0 or y.min() < 0 or y.max() != 2:
+    integers = isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind in "iu"
+    if not integers or len(y) == 0 or y.min() < 0 or y.max() != 2:
         return y, OUTCOMES.copy()
     frame: Any = sys._getframe()
     while frame is not None and frame.f_code.co_name not in _RENUMBERING:
