@@ -274,7 +274,7 @@ def test_rank_reads_the_file(make, path):
     for outcome in ("left", "tie", "right", "skip", "both_bad"):
         answer(study, ada, outcome)
     found = read_file(path)
-    assert found.format == "sqlite"
+    assert found.sentences[0].startswith("SQLite")
     assert found.data.y.tolist() == [-1, 0, 1, 0]
     assert found.data.marks["both_bad"].tolist() == [False, False, False, True]
     assert set(found.data.columns) >= {"rater", "period"}

@@ -165,7 +165,6 @@ def test_graded_rows_take_their_features_from_the_table(join, refuse):
     items = "doc,x\nd1,5\nd2,6\nd3,7\n"
     graded = "query,doc,grade\nq,d1,0\nq,d2,2\nr,d2,1\n"
     result = join(items, votes=graded)
-    assert result.kind == "grades"
     assert result.data.items.values.ravel().tolist() == [5, 6, 6]
     assert result.data.names.tolist() == ["d1", "d2", "d2"]
     assert result.data.y.tolist() == [0, 2, 1]

@@ -85,13 +85,11 @@ def test_a_table_is_read_as_its_file_is(from_file, kind):
     read = read_file(make(COLUMNS)[kind])
     assert rows_of(read) == rows_of(from_file)
     assert read.sentences[0] == "Table with 4 rows."
-    assert read.sentences[1:] == from_file.sentences[1:]
+    assert read.sentences[1:-1] == from_file.sentences[1:-1]
     assert read.data.columns.keys() == from_file.data.columns.keys()
     for name, column in read.data.columns.items():
         assert column.tolist() == from_file.data.columns[name].tolist()
-    assert read.questions == [
-        "both_bad='drop' leaves out the votes that call both bad."
-    ]
+    assert read.sentences[-1].startswith("both_bad='drop' leaves out the votes")
 
 
 def test_the_chosen_rows_of_a_dataset_are_read():

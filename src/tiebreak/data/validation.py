@@ -263,11 +263,17 @@ def check_features(estimator: Any, table: Table) -> None:
         )
     seen = getattr(estimator, "feature_names_in_", None)
     names, model = table.feature_names, type(estimator).__name__
-    if (seen is None) != (names is None):
-        what = f"does not have valid feature names, but {model} was fitted with"
-        if seen is None:
-            what = f"has feature names, but {model} was fitted without"
-        warn_user(f"X {what} feature names", UserWarning)
+    if seen is None and names is not None:
+        warn_user(
+            f"X has feature names, but {model} was fitted without feature names",
+            UserWarning,
+        )
+    elif seen is not None and names is None:
+        warn_user(
+            f"X does not have valid feature names, but {model} was fitted with feature "
+            "names",
+            UserWarning,
+        )
     elif seen is not None and tuple(seen) != names:
         raise ValueError(
             "The feature names should match those that were passed during fit, in the "

@@ -431,22 +431,22 @@ def read_comparisons(
             "The winner always comes first, so the two sides were exchanged at random "
             f"in {plural(int(marks['exchanged'].sum()), 'row')} (always the same ones)."
         )
-    questions = []
     if n_bad := int(marks["both_bad"].sum()):
         bad = f"{plural(n_bad, 'row')} with both items called bad"
         sentences.append(f"{bad} counted as ties.")
-        questions.append(
-            f"{flag('both_bad', 'drop')} leaves out the votes that call both bad."
-        )
     left_won, ties, right_won = (int((y == o).sum()) for o in (-1, 0, 1))
     sentences.append(
         f"{plural(len(y), 'comparison')} of {plural(pairs.n_items, 'item')}: left is "
         f"better in {left_won:,}, right in {right_won:,}, neither in {ties:,}."
     )
+    if n_bad:
+        sentences.append(
+            f"{flag('both_bad', 'drop')} leaves out the votes that call both bad."
+        )
     weight = metadata.pop("weight", None)
     rows = table.numbers(np.flatnonzero(keep))
     data = Comparisons(pairs, y, weight, metadata, rows, others, marks)
-    return ReadResult(data, table.detected.format, sentences, questions)
+    return ReadResult(data, sentences)
 
 
 def _describe_outcome(

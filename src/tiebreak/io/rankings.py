@@ -79,7 +79,7 @@ def read_preflib(path: Path, detected: FileFormat) -> ReadResult:
         f"best first, of {plural(int(weight.sum()), 'voter')}; a list weighs as many "
         "voters as it has.",
     ]
-    return ReadResult(Lists(orders, weight), "preflib", sentences)
+    return ReadResult(Lists(orders, weight), sentences)
 
 
 def _read_list(error: Error, number: int, line: str) -> tuple[int, list[list[int]]]:
@@ -128,7 +128,7 @@ def read_order_lines(path: Path, detected: FileFormat) -> ReadResult:
         f"{plural(len(orders), 'list')} of {plural(n_items, 'item')}, named by their "
         f"numbers 0 to {n_items - 1}.",
     ]
-    return ReadResult(Lists(orders), "orders", sentences)
+    return ReadResult(Lists(orders), sentences)
 
 
 def _check_entries(

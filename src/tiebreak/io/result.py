@@ -10,14 +10,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 from numpy.typing import NDArray
 
-from tiebreak.data.kinds import Comparisons, Data, Grades, Lists
+from tiebreak.data.kinds import Data
 from tiebreak.data.messages import first_of as first_of
 from tiebreak.data.messages import shorten as shorten
 from tiebreak.options import OUTCOMES as OUTCOMES
@@ -36,10 +36,8 @@ class ReadResult:
     data : Comparisons, Grades or Lists
         With features if there is a table of items; graded rows without features have a
         table of no columns. Unread outcomes are empty, and unread grades NaN.
-    format : str
-        How the file is written, see `ReadOptions`.
-    sentences, questions : list of str
-        What was detected, and what was assumed, with the option that says otherwise.
+    sentences : list of str
+        What was detected and assumed, with options that say otherwise.
     sided : bool
         Whether sides have a meaning; not in comparisons made of scores.
     skipped : polars.DataFrame or None
@@ -47,23 +45,9 @@ class ReadResult:
     """
 
     data: Data
-    format: str
     sentences: list[str]
-    questions: list[str] = field(default_factory=list)
     sided: bool = True
     skipped: pl.DataFrame | None = None
-
-    @property
-    def kind(self) -> str:
-        """What the file holds, as `ReadOptions.kind` names it.
-
-        Returns
-        -------
-        str
-            ``"comparisons"``, ``"grades"`` or ``"orders"``.
-        """
-        kinds = {Comparisons: "comparisons", Grades: "grades", Lists: "orders"}
-        return kinds[type(self.data)]
 
 
 class FileError(ValueError):
