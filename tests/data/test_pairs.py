@@ -116,7 +116,7 @@ def test_codes_are_copies():
         ({"right": [-1]}, r"right .*0 to 3, got 1 other.*row 0 \(-1\)"),
         ({"left": [None]}, r"left has 1 missing value\(s\).*row 0"),
         ({"right": [np.nan]}, r"right has 1 missing value\(s\).*row 0"),
-        ({"names": ["a", "b"]}, "2 names but 4 rows of items"),
+        ({"names": ["a", "b"]}, "names has 2 values but there are 4 rows"),
         ({"names": ["a", "b", "a", None]}, r"names has 1 missing value\(s\).*row 3"),
         ({"names": ["a", "b", "a", "b"]}, "2 occur more than once: 'a', 'b'"),
         (

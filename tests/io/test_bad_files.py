@@ -138,9 +138,9 @@ def test_wrong_encoding(refuse):
 def test_files_without_content(refuse):
     assert refuse("") == "the file is empty."
     assert refuse("\n\n \n") == "the file has only blank lines."
-    assert refuse(HEADER) == "the file has a header and no rows."
-    assert refuse(HEADER.strip()) == "the file has a header and no rows."
-    assert refuse(HEADER + "\n\n") == "the file has a header and no rows."
+    assert refuse(HEADER) == "the table has a header and no rows."
+    assert refuse(HEADER.strip()) == "the table has a header and no rows."
+    assert refuse(HEADER + "\n\n") == "the table has a header and no rows."
     assert "line 1 is blank" in refuse("\n" + HEADER + GOOD)
     assert refuse(gzip.compress(b"")) == "the file is empty."
 
@@ -240,7 +240,7 @@ ORDERS = "3 1\n0 2 0 1\n"
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
-        ("0 3 0 1", "line 3 has 2 items, but says 3"),
+        ("0 3 0 1", "line 3 is '0 3 0 1'; expected 0, how many items"),
         ("0 2 0 3", "line 3 lists item 3, but there are only 3 items"),
         ("0 2 1 1", "line 3 lists item 1 more than once"),
         ("0 2 1 x", "line 3 is '0 2 1 x'; expected whole numbers"),

@@ -297,7 +297,7 @@ def test_lines_of_item_numbers(save):
 def test_a_wanted_format_goes_before_the_guess(save):
     with pytest.raises(FileError, match="line 1 has 'left,right,outcome'"):
         read_file(save("left,right,outcome\n"), ReadOptions(format="svmlight"))
-    with pytest.raises(FileError, match="not a Parquet file"):
+    with pytest.raises(FileError, match="the Parquet file is damaged"):
         read_file(save("left,right,outcome\n"), ReadOptions(format="parquet"))
     with pytest.raises(ValueError, match="--format must be one of csv, tsv"):
         ReadOptions(format="xls")

@@ -24,6 +24,7 @@ from sklearn.utils import _safe_indexing, check_array
 from tiebreak.data.columns import (
     TextColumn,
     as_column,
+    as_column_of,
     as_names,
     factorize_with_dict,
     find_distinct,
@@ -553,11 +554,9 @@ def take_rows(rows: Any, what: str) -> Any:
 def check_names(names: Any, items: Table | None) -> NDArray[Any]:
     """Check the names of items: none missing, all different, one per item."""
     column = as_column(names, "names")
+    if items is not None:
+        column = as_column_of(column, "names", items.n_items)
     refuse_missing(column, "names")
-    if items is not None and len(column) != items.n_items:
-        raise ValueError(
-            f"There are {len(column)} names but {items.n_items} rows of items."
-        )
     distinct = find_distinct(column)
     if len(distinct.values) < len(column):
         counts = np.bincount(distinct.codes)

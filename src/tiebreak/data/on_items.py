@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -150,12 +151,9 @@ class OnItems(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.three_d_array = True
         inner = get_tags(self.transformer)
-        tags.input_tags.sparse = inner.input_tags.sparse
-        tags.input_tags.allow_nan = inner.input_tags.allow_nan
-        tags.input_tags.categorical = inner.input_tags.categorical
-        tags.input_tags.string = inner.input_tags.string
+        both = {"two_d_array": True, "three_d_array": True}
+        tags.input_tags = replace(inner.input_tags, **both)
         tags.target_tags = inner.target_tags
         return tags
 

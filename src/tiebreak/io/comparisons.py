@@ -402,11 +402,8 @@ def read_comparisons(
         sides = dict(zip(names, (left, right), strict=True))
         codes = _read_outcomes(columns, sides, roles["outcome"], options)
     else:
-        left_score, right_score = (
-            columns.numbers[roles[role]] for role in ("left_score", "right_score")
-        )
-        # Missing ones were noted, and are refused.
-        codes = np.sign(np.nan_to_num(right_score - left_score))
+        points = [columns.numbers[roles[f"{side}_score"]] for side in ("left", "right")]
+        codes = np.select([points[0] > points[1], points[0] < points[1]], [-1, 1], 0)
     metadata = _read_metadata(columns, roles, named, sentences)
     metadata |= read_advantage(columns, roles, reading.family, sentences)
     columns.refuse_broken()

@@ -49,9 +49,9 @@ _SVMLIGHT = re.compile(
 _BLANK = re.compile(rb"^[ \t]*\r?\n", re.MULTILINE)
 _HAS_PAIR = re.compile(r"\s(?:qid|\d+):")
 _TYPED = (
-    ("parquet", b"PAR1", "a Parquet"),
-    ("arrow", b"ARROW1", "an Arrow"),
-    ("sqlite", b"SQLite format 3", "an SQLite"),
+    ("parquet", b"PAR1"),
+    ("arrow", b"ARROW1"),
+    ("sqlite", b"SQLite format 3"),
 )
 _UNREADABLE = (
     (b"PK\x03\x04", "is a zip archive or an Excel workbook"),
@@ -110,12 +110,9 @@ def detect_format(
     error = partial(FileError, path)
     copy, written = _copy(path, encoding)
     start = _first_bytes(path, copy)
-    for name, magic, what in _TYPED:
-        if start.startswith(magic):
+    for name, magic in _TYPED:
+        if name == wanted or start.startswith(magic):
             return FileFormat(name, written=written, copy=copy)
-        if wanted == name:
-            begin = magic.decode()
-            raise error(f"this is not {what} file: it must begin with {begin}.")
     for magic, what in _UNREADABLE:
         if start.startswith(magic):
             raise error(f"this {what}; export the table as CSV and try that.")

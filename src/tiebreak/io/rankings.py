@@ -114,8 +114,8 @@ def read_order_lines(path: Path, detected: FileFormat) -> ReadResult:
             continue
         if len(values) < 3 or len(values) - 2 != values[1]:
             raise error(
-                f"line {number} has {max(0, len(values) - 2)} items, but says "
-                f"{values[1] if len(values) > 1 else 'nothing'}."
+                f"line {number} is {shorten(line)}; expected 0, how many items there "
+                "are, and their numbers."
             )
         _check_entries(error, number, values[2:], range(n_items))
         sequences.append(values[2:])

@@ -219,7 +219,7 @@ class TableFile:
         self.frame = self._find_typed(frame) if self.is_typed else self._scan_csv()
         if len(self.columns) < 2:
             raise self.error(
-                f"the {self.noun} has one column only ({shorten(self.columns[0])}); "
+                f"the table has one column only ({shorten(self.columns[0])}); "
                 "expected two at least, in CSV with a comma, ; or tab in between."
             )
         self.n_records = self._count_records()
@@ -275,7 +275,7 @@ class TableFile:
                 chosen[name], self.types[name] = value, kind
         self.columns = list(chosen)
         if not self.columns:
-            raise self.error(f"the {self.noun} has no columns of text or numbers.")
+            raise self.error("the table has no columns of text or numbers.")
         return scan.select(v.alias(f"c{i}") for i, v in enumerate(chosen.values()))
 
     def _scan_csv(self) -> pl.LazyFrame:
@@ -373,11 +373,6 @@ class TableFile:
         return self.path.absolute() if copy is None else copy.place
 
     @property
-    def noun(self) -> str:
-        """What this is, for messages."""
-        return "table" if self.detected.format == MEMORY else "file"
-
-    @property
     def format_name(self) -> str:
         """The format as people write it, such as CSV."""
         return _NAMES[self.detected.format]
@@ -449,7 +444,7 @@ class Table:
         blank = zip(files, self._starts, strict=False)
         self._absent = np.concatenate([file.blank + start for file, start in blank])
         if self.n_rows == 0:
-            raise self.error(f"the {first.noun} has a header and no rows.")
+            raise self.error("the table has a header and no rows.")
         self._look_at_head()
 
     @classmethod
