@@ -81,7 +81,7 @@ def test_a_study_goes_on_where_it_was(make):
     for outcome in ("left", "tie", "right", "skip", "both_bad", "left"):
         answer(study, ada, outcome)
     asked = [shown.number for shown in study.open_questions(ada)]
-    study.wait()
+    study._fit.result()
     again, same = make()
     assert same == ada
     assert [shown.number for shown in again.open_questions(ada)] == asked
@@ -155,7 +155,7 @@ def test_a_pair_with_a_removed_item_is_refused_and_stays_as_it_was(make, path):
     study, ada = make()
     first, second = study.open_questions(ada)
     answer(study, ada)
-    study.wait()
+    study._fit.result()
     gone = {study.names[first.left], study.names[second.left]}
     fewer, ada = make([name for name in "abcdef" if name not in gone])
     for change in (lambda: tell(fewer, ada, second.number),

@@ -239,16 +239,10 @@ class Study:
         with self._lock:
             self.chooser.adopt(fit)
 
-    def wait(self) -> None:
-        """Wait for the fit that runs."""
-        if self._fit is not None:
-            self._fit.result()
-
     def _measure(self, beliefs: Beliefs, n_answers: int) -> None:
         goal, level = self.chooser.goal, self.settings.level
         certainty = goal.certainty(beliefs)
-        often = bool(self.chooser.games.min() >= self.settings.min_each)
-        reached = often and certainty >= level
+        reached = self.chooser.is_reached(certainty)
         remaining = goal.remaining(beliefs, n_answers, level) if n_answers else None
         self._progress = Progress(certainty, level, remaining, reached, n_answers)
 

@@ -191,10 +191,7 @@ def _ask_meaning(
     """Ask what numbers mean, with the options that answer it."""
     left, right = sides
     table, outcome = columns.table, columns.text[column]
-    # The first row of each of three different numbers says more than three rows.
-    codes, first = np.unique(outcome.codes[rows], return_index=True)
-    shown = rows[np.sort(first)[:3]]
-    values = {outcome.values[code] for code in codes}
+    values = {outcome.values[code] for code in np.unique(outcome.codes[rows])}
     numbers = {float(as_number(value) or 0) for value in values}
     low, high = f"{min(numbers):g}", f"{max(numbers):g}"
     if 2 in numbers and numbers <= {0, 1, 2}:
@@ -214,7 +211,7 @@ def _ask_meaning(
         ways.append(f"{flag('winner', column)} if it names the winner")
     return table.question(
         f"{column} holds numbers in {len(rows):,} rows, and files differ in what they "
-        f"mean ({table.list_places(shown, outcome.in_rows(shown))}). Say "
+        f"mean ({table.list_places(rows, outcome.in_rows(rows))}). Say "
         f"{', or '.join(ways)}."
     )
 

@@ -191,7 +191,8 @@ def read_json_lines(path: Path, detected: FileFormat) -> tuple[pl.DataFrame, lis
             record = _parse_json(path, line, number)
             if not isinstance(record, dict):
                 raise FileError(
-                    path, f"line {number} holds {_kind(record)}; expected an object."
+                    path,
+                    f"line {number} is {type(record).__name__}; expected an object.",
                 )
             lines.append(number)
             yield record
@@ -207,10 +208,10 @@ def read_json(path: Path, detected: FileFormat) -> pl.DataFrame:
     if isinstance(content, dict):
         return _of_object(path, content)
     if not isinstance(content, list):
-        raise FileError(path, f"this is {_kind(content)}; {_EXPECTED}")
+        raise FileError(path, f"this is {type(content).__name__}; {_EXPECTED}")
     for row, record in enumerate(content, 1):
         if not isinstance(record, dict):
-            raise FileError(path, f"row {row} is {_kind(record)}; {_EXPECTED}")
+            raise FileError(path, f"row {row} is {type(record).__name__}; {_EXPECTED}")
     return of_records(content)
 
 
@@ -229,11 +230,6 @@ def _parse_json(path: Path, text: str, first: int = 1) -> Any:
         if error.pos >= len(text.rstrip()) or reason.startswith("unterminated"):
             reason = "it ends in the middle; get the file again, whole"
     raise FileError(path, f"{at}: this is not valid JSON ({reason}).")
-
-
-def _kind(value: Any) -> str:
-    kinds = {dict: "an object", list: "an array", str: "a text", bool: "true or false"}
-    return "null" if value is None else kinds.get(type(value), "a number")
 
 
 def _of_object(path: Path, content: dict[str, Any]) -> pl.DataFrame:

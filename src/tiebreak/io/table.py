@@ -155,8 +155,7 @@ class Columns:
         count = len(np.unique(np.concatenate([rows for _, rows in self._faults])))
         advice = self.advice
         if table.can_skip:
-            goes = "it" if count == 1 else "them"
-            advice += f" {flag('skip_bad_rows')} goes on without {goes}."
+            advice += f" {flag('skip_bad_rows')} goes on without them."
         error = BrokenRows(
             table.path,
             f"{plural(count, 'row')} cannot be read, so nothing was read. "
