@@ -39,7 +39,7 @@ from tiebreak.io.columns import (
     split_outcome,
 )
 from tiebreak.io.result import ReadOptions, ReadResult, flag, plural, shorten
-from tiebreak.io.table import Columns, Table, Text, check_ending, write_table
+from tiebreak.io.table import Columns, Table, Text, write_table
 
 Rows = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -528,7 +528,6 @@ def write_comparisons(
     ValueError
         If the columns do not match.
     """
-    path = check_ending(path)
     n = len(pairs)
     names = range(pairs.n_items) if pairs.names is None else pairs.names.tolist()
     items = pl.Series([str(name) for name in names], dtype=pl.String)
