@@ -274,10 +274,10 @@ def check_features(estimator: Any, table: Table) -> None:
             "names",
             UserWarning,
         )
-    elif seen is not None and tuple(seen) != names:
+    elif seen is not None and names is not None and tuple(seen) != names:
         raise ValueError(
             "The feature names should match those that were passed during fit, in the "
-            f"same order: got {names}, expected {tuple(seen)}."
+            f"same order: got {list(names)}, expected {list(seen)}."
         )
 
 
