@@ -41,18 +41,17 @@ MEDIA_TYPES = {
 _TEXTS = {".txt": "text", ".md": "markdown", ".markdown": "markdown"}
 _FOREIGN = (".heic", ".heif", ".tif", ".tiff", ".psd", ".raw", ".cr2", ".nef")
 _UNCHECKED = (".svg", ".avif")  # images that Pillow may not know
-# What a column of a table holds, by its name; the first that is there is shown.
-_COLUMN_WORDS: dict[str, tuple[str, ...]] = {
-    role: tuple(words.split())
-    for role, words in {
-        "file": "file path filename image img photo picture audio sound video "
-        "image_path file_path",
-        "markdown": "markdown md",
-        "text": "text answer response output completion content sentence caption "
-        "description body",
-        "link": "link url address website",
-        "prompt": "prompt question instruction input context query",
-    }.items()
+# What a column of a table holds, by its name.
+_CONTENTS = {
+    "file": ("file", "path", "filename", "image", "img", "photo", "picture", "audio",
+             "sound", "video", "image_path", "file_path"),
+    "markdown": ("markdown", "md"),
+    "text": ("text", "answer", "response", "output", "completion", "content",
+             "sentence", "caption", "description", "body"),
+    "link": ("link", "url", "address", "website"),
+}  # fmt: skip
+_PROMPTS = {
+    "prompt": ("prompt", "question", "instruction", "input", "context", "query")
 }
 _EDGE = 1 << 16  # of a file, so many bytes at each end are in its hash
 
@@ -231,12 +230,9 @@ def _read_table(path: Path) -> Items:
             "or a .txt file with one item per line."
         )  # fmt: skip
     table = Table([TableFile(path, detected)])
-    columns = {
-        role: next(iter(find_columns(role, table.columns, _COLUMN_WORDS)), None)
-        for role in _COLUMN_WORDS
-    }
-    prompt = columns.pop("prompt")
-    kind, content = next(((k, c) for k, c in columns.items() if c), ("text", None))
+    columns = {kind: find_columns(kind, table.columns, _CONTENTS) for kind in _CONTENTS}
+    kind, content = next(((k, c[0]) for k, c in columns.items() if c), ("text", None))
+    prompt = next(iter(find_columns("prompt", table.columns, _PROMPTS)), None)
     free = [c for c in table.columns if c not in (content, prompt)]
     name = next(iter(find_columns("name", free)), content)
     content = content or name

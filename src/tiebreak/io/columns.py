@@ -65,39 +65,44 @@ SIDES: tuple[Sides, ...] = tuple(
 #: `item`; `grade` belongs to a `query`, or to the whole table; `name` is the item in a
 #: table that has one row for each.
 COLUMN_WORDS: dict[str, tuple[str, ...]] = {
-    role: tuple(words.split())
-    for role, words in {
-        "outcome": "outcome winner result preference preferred vote verdict choice "
-        "judgment judgement overall_preference",
-        "points": "score white_score left_score home_points white_points points",
-        "left_score": "home_score home_goals home_points left_score score_a score_1 "
-        "score_left score_home goals_home fthg points_a points_1 goals_1 left_goals "
-        "left_points",
-        "right_score": "away_score away_goals away_points right_score score_b score_2 "
-        "score_right score_away goals_away ftag points_b points_2 goals_2 right_goals "
-        "right_points",
-        "advantage": "advantage home_advantage left_advantage",
-        "neutral": "neutral neutral_venue neutral_ground neutral_site",
-        "rater": "rater judge worker annotator assessor voter judge_id rater_id "
-        "worker_id annotator_id panelist participant subject person user user_id",
-        "period": "period date tourney_date match_date game_date day week month "
-        "month_id season year timestamp tstamp time datetime",
-        "weight": "weight sample_weight count votes n_votes",
-        "person": "person panelist panellist judge rater assessor taster consumer "
-        "participant subject respondent user user_id person_id judge_id rater_id "
-        "panelist_id worker annotator reviewer",
-        "item": "item product sample item_name product_name item_id product_id "
-        "sample_id stimulus wine movie movie_id joke doc doc_id document document_id",
-        "rating": "score rating grade liking stars points mark",
-        "query": "query qid query_id queryid group group_id topic topic_id session_id "
-        "race race_id",
-        "grade": "grade relevance label rel rating target",
-        "name": "item name item_name product product_name model model_name team "
-        "team_name player player_name sample sample_name stimulus option candidate "
-        "alternative wine movie joke doc document id item_id product_id model_id "
-        "team_id player_id sample_id movie_id doc_id document_id",
-    }.items()
-}
+    "outcome": ("outcome", "winner", "result", "preference", "preferred", "vote",
+                "verdict", "choice", "judgment", "judgement", "overall_preference"),
+    "points": ("score", "white_score", "left_score", "home_points", "white_points",
+               "points"),
+    "left_score": ("home_score", "home_goals", "home_points", "left_score", "score_a",
+                   "score_1", "score_left", "score_home", "goals_home", "fthg",
+                   "points_a", "points_1", "goals_1", "left_goals", "left_points"),
+    "right_score": ("away_score", "away_goals", "away_points", "right_score", "score_b",
+                    "score_2", "score_right", "score_away", "goals_away", "ftag",
+                    "points_b", "points_2", "goals_2", "right_goals",
+                    "right_points"),
+    "advantage": ("advantage", "home_advantage", "left_advantage"),
+    "neutral": ("neutral", "neutral_venue", "neutral_ground", "neutral_site"),
+    "rater": ("rater", "judge", "worker", "annotator", "assessor", "voter",
+              "judge_id", "rater_id", "worker_id", "annotator_id", "panelist",
+              "participant", "subject", "person", "user", "user_id"),
+    "period": ("period", "date", "tourney_date", "match_date", "game_date", "day",
+               "week", "month", "month_id", "season", "year", "timestamp", "tstamp",
+               "time", "datetime"),
+    "weight": ("weight", "sample_weight", "count", "votes", "n_votes"),
+    "person": ("person", "panelist", "panellist", "judge", "rater", "assessor",
+               "taster", "consumer", "participant", "subject", "respondent", "user",
+               "user_id", "person_id", "judge_id", "rater_id", "panelist_id", "worker",
+               "annotator", "reviewer"),
+    "item": ("item", "product", "sample", "item_name", "product_name", "item_id",
+             "product_id", "sample_id", "stimulus", "wine", "movie", "movie_id",
+             "joke", "doc", "doc_id", "document", "document_id"),
+    "rating": ("score", "rating", "grade", "liking", "stars", "points", "mark"),
+    "query": ("query", "qid", "query_id", "queryid", "group", "group_id", "topic",
+              "topic_id", "session_id", "race", "race_id"),
+    "grade": ("grade", "relevance", "label", "rel", "rating", "target"),
+    "name": ("item", "name", "item_name", "product", "product_name", "model",
+             "model_name", "team", "team_name", "player", "player_name", "sample",
+             "sample_name", "stimulus", "option", "candidate", "alternative", "wine",
+             "movie", "joke", "doc", "document", "id", "item_id", "product_id",
+             "model_id", "team_id", "player_id", "sample_id", "movie_id", "doc_id",
+             "document_id"),
+}  # fmt: skip
 
 
 @lru_cache(1 << 16)  # each name is asked for once for every role
