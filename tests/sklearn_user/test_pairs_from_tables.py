@@ -89,10 +89,10 @@ def test_winners_that_are_refused(loser, tie, message):
 
 @FRAMES
 def test_a_frame_with_words_and_names_of_winners(make):
-    table = make(GAMES)
-    games = Pairs(left=table["home"], right=table["away"])
+    games, y = Pairs.from_frame(
+        make(GAMES), left="home", right="away", outcome="result"
+    )
     assert same(games, Pairs(left=GAMES["home"], right=GAMES["away"]))
-    y = Outcome.parse(table["result"], left=table["home"], right=table["away"])
     assert y.tolist() == [-1, 0, -1, -1, 1]
     words = ["left", "tie", "left", "left", "right"]
     assert y.tolist() == Outcome.parse(words).tolist()
@@ -100,26 +100,51 @@ def test_a_frame_with_words_and_names_of_winners(make):
 
 @FRAMES
 def test_numbers_need_a_meaning(make):
-    points = make({"points": [1, 0, 1, 1, 0]})["points"]
+    table = make(GAMES | {"points": [1, 0, 1, 1, 0]})
+    columns = {"left": "home", "right": "away", "outcome": "points"}
     with pytest.raises(ValueError, match=r"numbers without a declared.*row 0 \(1\)"):
-        Outcome.parse(points)
-    assert Outcome.parse(points, meaning="score").tolist() == [-1, 1, -1, -1, 1]
+        Pairs.from_frame(table, **columns)
+    _, y = Pairs.from_frame(table, **columns, meaning="score")
+    assert y.tolist() == [-1, 1, -1, -1, 1]
+
+
+def test_a_number_is_an_outcome_and_never_the_name_of_an_item():
+    table = pd.DataFrame({"a": [0, 1], "b": [1, 2], "won": [1, 1]})
+    with pytest.raises(ValueError, match="numbers without a declared meaning"):
+        Pairs.from_frame(table, left="a", right="b", outcome="won")
+    with pytest.raises(ValueError, match="numbers without a declared meaning"):
+        Pairs.from_frame(table.astype(str), left="a", right="b", outcome="won")
+    # Who means the winner says so.
+    assert Outcome.parse(table.won, left=table.a, right=table.b).tolist() == [1, -1]
 
 
 @FRAMES
 def test_an_unknown_word_is_named(make):
-    table = make(GAMES | {"result": ["home", "Dora", "tie", "tie", "tie"]})
+    columns = {"left": "home", "right": "away", "outcome": "result"}
     with pytest.raises(ValueError, match=r"unknown: row 1 \('Dora'\)"):
-        Outcome.parse(table["result"], left=table["home"], right=table["away"])
+        Pairs.from_frame(
+            make(GAMES | {"result": ["home", "Dora", "tie", "tie", "tie"]}), **columns
+        )
+    with pytest.raises(ValueError, match=r"outcomes has .* missing.*row 4"):
+        Pairs.from_frame(make(GAMES | {"result": [*"abab", None]}), **columns)
+
+
+@FRAMES
+def test_both_bad_is_a_tie_with_a_warning(make):
+    table = make({"a": ["x"], "b": ["y"], "vote": ["tie (bothbad)"]})
+    columns = {"left": "a", "right": "b", "outcome": "vote"}
+    with pytest.warns(UserWarning, match="both items are bad"):
+        assert Pairs.from_frame(table, **columns)[1].tolist() == [0]
 
 
 @FRAMES
 def test_features_come_from_a_second_frame(make):
     players = make({"name": ["Cy", "Ada", "Bo"], "age": [30, 25, 41], "elo": [9, 8, 7]})
     features = players[["age", "elo"]]
-    table = make(GAMES)
-    games = Pairs(features, table["home"], table["away"], names=players["name"])
-    y = Outcome.parse(table["result"], left=table["home"], right=table["away"])
+    games, y = Pairs.from_frame(
+        make(GAMES), left="home", right="away", outcome="result",
+        items=features, names=players["name"],
+    )  # fmt: skip
     assert games.feature_names == ("age", "elo")
     assert np.asarray(games)[0].tolist() == [[25, 8], [41, 7]]
     assert LogisticCompare(kernel="linear").fit(games, y).predict(games).shape == (5,)

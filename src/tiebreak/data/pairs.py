@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tiebreak.data.columns import as_column, as_column_of, refuse_missing
+from tiebreak.data.columns import as_column, as_column_of, find_distinct, refuse_missing
 from tiebreak.data.items import (
     ItemRows,
     RawTable,
@@ -25,6 +25,7 @@ from tiebreak.data.items import (
     names_of_sides,
     take_rows,
 )
+from tiebreak.data.outcome import Meaning, Outcome, as_number
 
 Outcomes = NDArray[np.int8]
 
@@ -154,6 +155,60 @@ class Pairs(ItemRows):
                 )
             y[column.astype(bool)] = 0
         return exchange_sides(pairs, y)[:2] if exchange else (pairs, y)
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        *,
+        left: str,
+        right: str,
+        outcome: str,
+        meaning: Meaning | None = None,
+        items: Any = None,
+        names: Any = None,
+    ) -> tuple[Pairs, Outcomes]:
+        """Make comparisons of three columns of a data frame.
+
+        Parameters
+        ----------
+        frame : pandas or polars DataFrame of n rows
+            One comparison per row.
+        left, right, outcome : str
+            Names of columns: the two items, and who is better, in words of
+            `OUTCOME_WORDS`, by the name of the better item, or in numbers.
+        meaning : {"sign", "score"}, optional
+            As in `Outcome.parse`. A number is never the name of an item here.
+        items, names
+            As in `Pairs`.
+
+        Returns
+        -------
+        pairs, y : Pairs, ndarray of int8 of shape (n,)
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> from tiebreak import Pairs
+        >>> games = pl.DataFrame(
+        ...     {"home": ["Ada", "Bo"], "away": ["Bo", "Cy"], "result": ["draw", "Bo"]}
+        ... )
+        >>> Pairs.from_frame(games, left="home", right="away", outcome="result")
+        (Pairs(2 comparisons of 3 items, no features), array([ 0, -1], dtype=int8))
+        """
+        columns = [as_column(frame[name], name) for name in (left, right, outcome)]
+        pairs = cls(items, columns[0], columns[1], names)
+        # Numbers are refused before they could be taken for names, as in files: 1 is
+        # a usual score.
+        outcomes = find_distinct(columns[2]).values
+        undeclared = meaning is None and any(as_number(v) is not None for v in outcomes)
+        y = Outcome.parse(
+            columns[2],
+            meaning=meaning,
+            left=None if undeclared else columns[0],
+            right=None if undeclared else columns[1],
+        )
+        return pairs, y
 
     @classmethod
     def _of(cls, items: Table | None, left: Rows, right: Rows, names: Any) -> Pairs:
