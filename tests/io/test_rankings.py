@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""PrefLib files: what they hold is read."""
+"""PrefLib files: what is written is read back, and what cannot be is refused."""
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from tiebreak.io import read_file
+from tiebreak import Orders
+from tiebreak.io import WriteError, read_file, write_preflib
 
 NAMES = st.one_of(
     st.sampled_from(
@@ -52,7 +54,8 @@ def read_votes(path):
     for sequence, count in zip(result.data.orders, result.data.weight, strict=True):
         blocks = [block if isinstance(block, list) else [block] for block in sequence]
         key = tuple(frozenset(block) for block in blocks)
-        out[key] = out.get(key, 0) + int(count)
+        assert key not in out  # each different list is written once
+        out[key] = int(count)
     return result.data.orders.names.tolist(), out
 
 
@@ -64,18 +67,36 @@ def kind_of(names, lists):
 
 @given(weighted_lists())
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
-def test_lists_are_read(tmp_path, drawn):
+def test_round_trip(tmp_path, drawn):
     names, lists, voters = drawn
     assume(all(name == name.strip() for name in names))
-    path = tmp_path / "votes.txt"
-    lines = ["# FILE NAME: votes", f"# DATA TYPE: {kind_of(names, lists)}"]
-    lines += [f"# ALTERNATIVE NAME {i}: {name}" for i, name in enumerate(names, 1)]
-    for blocks, count in zip(lists, voters, strict=True):
-        parts = [",".join(str(row + 1) for row in block) for block in blocks]
-        written = (f"{{{part}}}" if "," in part else part for part in parts)
-        lines.append(f"{count}: {','.join(written)}")
-    path.write_bytes(("\n".join(lines) + "\n").encode())
-    assert read_votes(path) == (names, votes(names, lists, voters))
+    texts = np.array(names, dtype=object)
+    sequences = [[texts[block].tolist() for block in blocks] for blocks in lists]
+    orders = Orders(None, sequences, texts)
+    kind = kind_of(names, lists)
+    fitting = {kind, "t" + kind[1:], kind[:2] + "i", "toi"}
+    for ending in fitting:
+        path = tmp_path / f"votes.{ending}"
+        write_preflib(path, orders, voters)
+        assert read_votes(path) == (names, votes(names, lists, voters))
+    for ending in {"soc", "soi", "toc", "toi"} - fitting:
+        with pytest.raises(WriteError, match="let the name end with"):
+            write_preflib(tmp_path / f"other.{ending}", orders, voters)
+
+
+def test_what_is_read_is_written_as_it_was(tmp_path):
+    text = (
+        "# FILE NAME: cakes.toi\n# TITLE: Cakes, and more\n# DATA TYPE: toi\n"
+        "# NUMBER ALTERNATIVES: 4\n# NUMBER VOTERS: 6\n# NUMBER UNIQUE ORDERS: 3\n"
+        "# ALTERNATIVE NAME 1: Apple: with cream\n# ALTERNATIVE NAME 2: Banana\n"
+        "# ALTERNATIVE NAME 3: Cherry\n# ALTERNATIVE NAME 4: Date\n"
+        "3: 2,{1,3}\n2: 4,1\n1: {4,3,2,1}\n"
+    )
+    path = tmp_path / "cakes.toi"
+    path.write_bytes(text.encode())
+    read = read_file(path)
+    write_preflib(path, read.data.orders, read.data.weight, title=" Cakes,\nand  more ")
+    assert path.read_bytes().decode() == text
 
 
 def test_remarks_and_empty_lines_are_passed_over(tmp_path):
@@ -85,6 +106,52 @@ def test_remarks_and_empty_lines_are_passed_over(tmp_path):
         "# ALTERNATIVE NAME 1: a\n# ALTERNATIVE NAME 2: b\n3: 2,1\n\n# another\n"
     )
     assert read_votes(path) == (["a", "b"], {(frozenset("b"), frozenset("a")): 3})
+
+
+def test_items_without_names_are_their_numbers(tmp_path):
+    path = tmp_path / "votes.SOI"
+    write_preflib(path, Orders(np.eye(3), [[2, 0], [2, 0]]))
+    assert read_votes(path) == (
+        ["0", "1", "2"],
+        {(frozenset(["2"]), frozenset(["0"])): 2},
+    )
+
+
+def refused(path, message, sequences=None, weight=None, names=None):
+    sequences = [["a", "b"]] if sequences is None else sequences
+    with pytest.raises(WriteError, match=message):
+        write_preflib(path, Orders(None, sequences, names), weight)
+    assert not path.exists()
+
+
+def test_what_does_not_fit_the_format_is_refused(tmp_path):
+    refused(tmp_path / "a.csv", r"must end with \.soc, \.soi, \.toc or \.toi")
+    refused(tmp_path / "none" / "a.soc", "cannot be written: No such file")
+    ties = [["a", "b"], ["b", ["a"]], [["a", "b"]]]
+    refused(tmp_path / "a.soc", r"end with \.toc", ties)
+    short = [["a", "b"], ["b"], [["a", "b"]]]
+    refused(tmp_path / "a.soi", r"end with \.toi", short)
+    refused(tmp_path / "a.toc", r"end with \.toi", short)
+    refused(tmp_path / "a.soc", r"end with \.soi", [["a"], ["b"]])
+
+
+@pytest.mark.parametrize("name", ["", " a", "a\nb", "a\rb", "\u2003"])
+def test_names_that_do_not_fit_a_line_are_refused(tmp_path, name):
+    path = tmp_path / "a.soi"
+    message = r"an item is called .*expected another name for each, in one line"
+    refused(path, message, [[0, 1]], names=np.array(["x", name], dtype=object))
+
+
+def test_names_that_would_be_the_same_are_refused(tmp_path):
+    names = np.array([1, "1"], dtype=object)
+    refused(tmp_path / "a.soi", "an item is called '1'", [["1"]], names=names)
+
+
+@pytest.mark.parametrize("weight", [0, 0.5, 1.5])
+def test_voters_are_whole_numbers(tmp_path, weight):
+    path = tmp_path / "a.toi"
+    lists = [["a", "b"], ["b", "a"]]
+    refused(path, r"whole numbers of voters.*row 1 \(", lists, [2, weight])
 
 
 @pytest.mark.parametrize(
@@ -103,3 +170,10 @@ def test_a_header_that_lies_is_refused(tmp_path, lines, expected):
     path.write_text("\n".join([*start, *lines]) + "\n")
     with pytest.raises(ValueError, match=expected):
         read_file(path)
+
+
+def test_tied_items_have_no_order(tmp_path):
+    path = tmp_path / "votes.toi"
+    write_preflib(path, Orders(None, [["a", ["b", "c"]], ["a", ["c", "b"]]]))
+    lines = path.read_text().splitlines()
+    assert lines[-2:] == ["# ALTERNATIVE NAME 3: c", "2: 1,{2,3}"]

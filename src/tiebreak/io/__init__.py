@@ -18,6 +18,8 @@ A new file format takes three steps: add its name to `tiebreak.options`, detect 
 from tiebreak.io.columns import COLUMN_WORDS, SIDES
 from tiebreak.io.comparisons import write_comparisons
 from tiebreak.io.items import Wanted
+from tiebreak.io.rankings import PREFLIB_ENDINGS as PREFLIB_ENDINGS
+from tiebreak.io.rankings import write_preflib
 from tiebreak.io.read import read_file, read_unlabeled
 from tiebreak.io.result import (
     FileError,
@@ -33,5 +35,5 @@ from tiebreak.io.table import write_table
 __all__ = [
     "COLUMN_WORDS", "SIDES", "FileError", "NeedsAnswer", "ReadOptions", "ReadResult",
     "Wanted", "WriteError", "read_file", "read_unlabeled", "write_comparisons",
-    "write_table",
+    "write_preflib", "write_table",
 ]  # fmt: skip

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ranked lists: PrefLib files, and lines of item numbers.
+"""Ranked lists: PrefLib files, read and written, and lines of item numbers.
 
 The type of a PrefLib file is its ending: ``s`` strict or ``t`` with ties, ``oc`` lists
 of all items or ``oi`` of some of them. Lines of item numbers are those of the SUSHI
@@ -8,25 +8,33 @@ data: a line ``100 1``, then lines ``0 3 58 4 7``.
 
 from __future__ import annotations
 
+import os
 import re
 from functools import partial
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from tiebreak.data.columns import as_names
 from tiebreak.data.kinds import Lists
+from tiebreak.data.messages import list_rows
 from tiebreak.data.orders import Orders
+from tiebreak.data.validation import check_weights
 from tiebreak.io.formats import FileFormat, text_lines
 from tiebreak.io.frames import find_repeated
 from tiebreak.io.result import (
     Error,
     FileError,
     ReadResult,
+    WriteError,
     plural,
     shorten,
     whole_number,
 )
+from tiebreak.io.table import writing
+
+PREFLIB_ENDINGS = (".soc", ".soi", ".toc", ".toi")
 
 _NAME = re.compile(r"#\s*ALTERNATIVE NAME ([0-9]{1,18})\s*:\s*(.*)", re.IGNORECASE)
 _HEADER = re.compile(r"#\s*([A-Z ]+?)\s*:\s*(.*)", re.IGNORECASE)
@@ -51,7 +59,7 @@ def read_preflib(path: Path, detected: FileFormat) -> ReadResult:
         elif line and not line.startswith("#"):
             lists.append((number, *_read_list(error, number, line)))
     kind = header.get("DATA TYPE", "soc").lower()
-    if kind not in ("soc", "soi", "toc", "toi"):
+    if f".{kind}" not in PREFLIB_ENDINGS:
         raise error(f"this file is of type {kind!r}; expected soc, soi, toc or toi.")
     if not names or not lists:
         raise error("the file has no lists, or no line `# ALTERNATIVE NAME 1: ...`.")
@@ -140,3 +148,129 @@ def _check_entries(
         if entry not in known:
             only = plural(len(known), "item")
             raise error(f"line {number} lists item {entry}, but there are only {only}.")
+
+
+def write_preflib(
+    path: str | os.PathLike[str],
+    orders: Orders,
+    weight: ArrayLike | None = None,
+    *,
+    title: str = "",
+) -> None:
+    """Write ranked lists as a PrefLib file.
+
+    Parameters
+    ----------
+    path : str or path
+        The file, written whole or not at all. It ends with ``.soc`` for lists of all
+        items without ties, ``.soi`` of some, ``.toc`` and ``.toi`` the same with ties.
+    orders : Orders
+        The lists; items without names are written by their row numbers.
+    weight : array-like of shape (n,), optional
+        Number of voters of each list, integers of at least 1; 1 each by default.
+        Equal lists are written once, with all their voters.
+    title : str, default=""
+        What the lists are about, in one line.
+
+    Raises
+    ------
+    WriteError
+        If the file cannot be written, or its ending, a name or a weight does not fit.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from tiebreak import Orders
+    >>> from tiebreak.io import write_preflib
+    >>> orders = Orders(None, [["Ada", ["Bo", "Cy"]], ["Cy", "Ada"]])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "votes.toi"
+    ...     write_preflib(path, orders, weight=[3, 1])
+    ...     print(path.read_text())
+    # FILE NAME: votes.toi
+    # TITLE:
+    # DATA TYPE: toi
+    # NUMBER ALTERNATIVES: 3
+    # NUMBER VOTERS: 4
+    # NUMBER UNIQUE ORDERS: 2
+    # ALTERNATIVE NAME 1: Ada
+    # ALTERNATIVE NAME 2: Bo
+    # ALTERNATIVE NAME 3: Cy
+    3: 1,{2,3}
+    1: 3,1
+    <BLANKLINE>
+    """
+    path = Path(path)
+    error = partial(WriteError, path)
+    if path.suffix.lower() not in PREFLIB_ENDINGS:
+        raise error("the name must end with .soc, .soi, .toc or .toi.")
+    names = _check_names(error, orders)
+    n = len(orders)
+    weights = np.ones(n) if weight is None else check_weights(weight, n)
+    if len(wrong := np.flatnonzero((weights < 1) | (weights % 1 != 0))):
+        raise error(
+            "a PrefLib file holds whole numbers of voters, but weight has "
+            f"{list_rows(wrong, weights[wrong[:5]])}."
+        )
+    voters = [int(value) for value in weights.tolist()]
+    lists = _count_lists(orders, voters)
+    tied = any("{" in text for _, text in lists)
+    short = bool((orders.lengths < orders.n_items).any())
+    kind = path.suffix.lower()
+    if (tied and kind[1] == "s") or (short and kind[3] == "c"):
+        fitting = ("t" if tied else kind[1]) + "o" + ("i" if short else kind[3])
+        raise error(
+            f"{kind} files hold no such lists (s: without ties, c: of all items); let "
+            f"the name end with .{fitting}."
+        )
+    lines = [
+        f"# FILE NAME: {_one_line(path.name)}",
+        f"# TITLE: {_one_line(title)}".rstrip(),
+        f"# DATA TYPE: {path.suffix.lower()[1:]}",
+        f"# NUMBER ALTERNATIVES: {len(names)}",
+        f"# NUMBER VOTERS: {sum(voters)}",
+        f"# NUMBER UNIQUE ORDERS: {len(lists)}",
+    ]
+    lines += [f"# ALTERNATIVE NAME {i}: {name}" for i, name in enumerate(names, 1)]
+    lines += [f"{count}: {written}" for count, written in lists]
+    with writing(path) as temporary:
+        # Line ends are the same everywhere, as PrefLib has them.
+        temporary.write_bytes(("\n".join(lines) + "\n").encode("utf-8"))
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _check_names(error: Error, orders: Orders) -> list[str]:
+    names = range(orders.n_items) if orders.names is None else orders.names.tolist()
+    texts = [*map(str, names)]
+    repeated = set(find_repeated(texts))
+    for text in texts:
+        if (
+            text in repeated
+            or text != text.strip()
+            or not re.fullmatch(r"[^\r\n]+", text)
+        ):
+            raise error(
+                f"an item is called {text!r}; expected another name for each, in one "
+                "line and without blanks around it."
+            )
+    return texts
+
+
+def _count_lists(orders: Orders, voters: list[int]) -> list[tuple[int, str]]:
+    """Return the voters and the text of each list; ties in any order."""
+    counts: dict[tuple[tuple[int, ...], ...], int] = {}
+    texts: list[str] = []
+    flat, position = orders.flat.tolist(), orders.position.tolist()
+    for row, count in enumerate(voters):
+        blocks: dict[int, list[int]] = {}
+        for entry in range(orders.indptr[row], orders.indptr[row + 1]):
+            blocks.setdefault(position[entry], []).append(flat[entry] + 1)
+        key = tuple(tuple(sorted(block)) for block in blocks.values())
+        if key not in counts:
+            parts = [(",".join(map(str, b)), len(b)) for b in blocks.values()]
+            texts.append(",".join(f"{{{p}}}" if n > 1 else p for p, n in parts))
+        counts[key] = counts.get(key, 0) + count
+    return list(zip(counts.values(), texts, strict=True))
