@@ -320,7 +320,9 @@ def stop(seeds: int = 200, level: float = 0.95, most: int = 1500) -> None:
                 asker = OwnAsker(n, Settings(goal, level, repeat=0.0), seed)
                 for _ in run(people, asker, most):
                     asker.chooser.refit()
-                    if asker.chooser.reached:
+                    if asker.chooser.is_reached(
+                        asker.chooser.goal.certainty(asker.chooser.beliefs)
+                    ):
                         break
                 else:
                     continue

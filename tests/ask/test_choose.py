@@ -227,9 +227,9 @@ def test_people_without_noise_are_ranked_and_the_goal_is_reached():
     for _ in range(400):
         play(chooser, 1)
         chooser.refit()
-        if chooser.reached:
+        if chooser.is_reached(chooser.goal.certainty(chooser.beliefs)):
             break
-    assert chooser.reached
+    assert chooser.is_reached(chooser.goal.certainty(chooser.beliefs))
     assert np.argsort(chooser.beliefs.mean).tolist() == list(range(8))
 
 
@@ -257,7 +257,9 @@ def test_what_is_claimed_at_the_stop_is_true(goal):
         asker = OwnAsker(8, Settings(goal, level, repeat=0.0), seed)
         for _ in run(people, asker, 2000):
             asker.chooser.refit()
-            if asker.chooser.reached:
+            if asker.chooser.is_reached(
+                asker.chooser.goal.certainty(asker.chooser.beliefs)
+            ):
                 break
         order, slack = np.argsort(-asker.utilities()), asker.chooser.beliefs.threshold
         theta = people.theta[order]

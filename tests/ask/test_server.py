@@ -295,7 +295,7 @@ def test_what_cannot_be_is_one_line(tmp_path, texts, serve):
         ((texts, "--goal", "top:9"), "must be from top:1 to top:7"),
         ((texts, "--repeat", "often"), "--repeat must be like 5%"),
         ((texts, "--items", texts), "texts.txt"),
-        ((tmp_path / "none",), "no such file"),
+        ((tmp_path / "none",), "No such file"),
         ((tmp_path / "none.csv", "--export", "x.csv"), "no such file"),
     ]:
         done = ask(*words)

@@ -81,11 +81,11 @@ def test_a_study_goes_on_where_it_was(make):
     for outcome in ("left", "tie", "right", "skip", "both_bad", "left"):
         answer(study, ada, outcome)
     asked = [shown.number for shown in study.open_questions(ada)]
-    study.wait()
+    study._fit.result()
     again, same = make()
     assert same == ada
     assert [shown.number for shown in again.open_questions(ada)] == asked
-    assert (len(again.chooser), again.done(ada)) == (5, 6)
+    assert (len(again.chooser), again.raters[ada.number].done) == (5, 6)
     assert again.chooser.games.tolist() == study.chooser.games.tolist()
     study.chooser.refit()
     np.testing.assert_allclose(
@@ -135,7 +135,7 @@ def test_answers_that_arrive_together_are_saved_together_or_not_at_all(make, pat
     assert (first, again, second) == (True, False, True)
     assert isinstance(refused, Refused)
     assert len(commits) == 1  # with the next questions of both
-    assert all(len(study._open[rater.number]) == 2 for rater in (ada, bo))
+    assert all(len(study.raters[rater.number].open) == 2 for rater in (ada, bo))
     before = study.chooser.games.copy(), len(study.chooser)
     shown = [study.open_questions(rater)[0].number for rater in (ada, bo)]
     study.store._db.execute("PRAGMA query_only = 1")
@@ -155,7 +155,7 @@ def test_a_pair_with_a_removed_item_is_refused_and_stays_as_it_was(make, path):
     study, ada = make()
     first, second = study.open_questions(ada)
     answer(study, ada)
-    study.wait()
+    study._fit.result()
     gone = {study.names[first.left], study.names[second.left]}
     fewer, ada = make([name for name in "abcdef" if name not in gone])
     for change in (lambda: tell(fewer, ada, second.number),
@@ -274,7 +274,7 @@ def test_rank_reads_the_file(make, path):
     for outcome in ("left", "tie", "right", "skip", "both_bad"):
         answer(study, ada, outcome)
     found = read_file(path)
-    assert found.format == "sqlite"
+    assert found.sentences[0].startswith("SQLite")
     assert found.data.y.tolist() == [-1, 0, 1, 0]
     assert found.data.marks["both_bad"].tolist() == [False, False, False, True]
     assert set(found.data.columns) >= {"rater", "period"}

@@ -73,7 +73,7 @@ def test_things_that_are_not_files(processes, tmp_path):
     os.mkfifo(tmp_path / "pipe")
     for path, word in (
         (tmp_path, "no Parquet or Arrow file in this folder"),
-        (tmp_path / "none.csv", "no such file"),
+        (tmp_path / "none.csv", "No such file"),
         (tmp_path / "pipe", "not a regular file"),
         ("/dev/null", "not a regular file"),
     ):

@@ -144,7 +144,7 @@ def test_versus_answers_in_a_sentence(run, tmp_path):
     said = " ".join(done.stderr.split())
     assert "'nobody' is not among the items, which are 'a', 'b', 'c'." in said
     said = " ".join(run("versus", path, "a").stdout.split())
-    assert "a is better than b and c (with 95 % confidence in both compari" in said
+    assert "a is better than b, c (with 95 % confidence in both compari" in said
     said = " ".join(run("versus", path, "b", "c").stdout.split())
     assert "The results do not separate b from c (p = ." in said
 
@@ -156,5 +156,5 @@ def test_versus_of_items_that_never_meet(run, tmp_path):
     done = run("versus", path, "a")
     said = " ".join(done.stdout.split())
     assert "a is better than b (p = .000" in said
-    assert "a never meets c and d, not even through others." in said
+    assert "a never meets c, d, not even through others." in said
     assert not done.stderr  # the notes say it, once

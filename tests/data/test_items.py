@@ -104,9 +104,9 @@ def test_feature_names():
         ([[1, 2], [3, np.nan]], "the first is NaN at row 1, column 1\\."),
         (
             [[1, np.inf], [np.nan, 1]],
-            "2 values are not; the first is inf at row 0, col",
+            "2 value.s. are not; the first is inf at row 0, col",
         ),
-        ([[-np.inf]], "1 value is not; the first is -inf at row 0, column 0"),
+        ([[-np.inf]], "1 value.s. are not; the first is -inf at row 0, column 0"),
         ([[1, None]], "the first is NaN at row 0, column 1"),
         (pd.DataFrame({"a": [1], "b": [np.nan]}), r"row 0, column 1 \('b'\)"),
         (pd.DataFrame({"a": pd.array([1, None], dtype="Int64")}), r"row 1.*\('a'\)"),
@@ -341,7 +341,7 @@ def test_unknown_names_are_counted_and_shown(make):
         as_if_long(),
         pytest.raises(
             ValueError,
-            match=r"left has 3 value\(s\), 2 distinct, that are not among the 2 names: "
+            match=r"left must be among the 2 names, got 3 other value\(s\): "
             r"row 1 \('x'\), row 3 \('y'\), row 4 \('x'\)",
         ),
     ):

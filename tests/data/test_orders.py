@@ -77,16 +77,20 @@ def test_names():
 @pytest.mark.parametrize(
     ("sequences", "names", "message"),
     [
-        ([[0, 1], [2, 4]], None, r"sequence 1, entry 1 \(4\). Valid are 0 to 3"),
-        ([[0, -1]], None, r"sequence 0, entry 1 \(-1\)"),
-        ([[0], [1, 2, 1]], None, r"only once.*sequence 1, entry 2 \(1\)"),
-        ([["a", ["b", "a"]]], list("abcd"), r"sequence 0, entry 2 \('a'\)"),
-        ([["a", "x"]], list("abcd"), r"4 names: sequence 0, entry 1 \('x'\)"),
+        (
+            [[0, 1], [2, 4]],
+            None,
+            r"0 to 3, .*entry 1 of sequence 1 \(4\)",
+        ),
+        ([[0, -1]], None, r"entry 1 of sequence 0 \(-1\)"),
+        ([[0], [1, 2, 1]], None, r"only once.*entry 2 of sequence 1 \(1\)"),
+        ([["a", ["b", "a"]]], list("abcd"), r"entry 2 of sequence 0 \('a'\)"),
+        ([["a", "x"]], list("abcd"), r"4 names.*entry 1 of sequence 0 \('x'\)"),
         ([[0], []], None, "Sequence 1 is empty"),
         ([[0, []]], None, "Sequence 0 holds an empty list of tied items"),
         ([], None, "There are no sequences"),
-        ([[0, None]], None, r"1 missing value\(s\).*sequence 0, entry 1"),
-        ([[0.0], [1.0, np.nan]], None, r"1 missing value\(s\).*sequence 1, entry 1"),
+        ([[0, None]], None, r"1 missing value\(s\).*entry 1 of sequence 0"),
+        ([[0.0], [1.0, np.nan]], None, r"1 missing value\(s\).*entry 1 of sequence 1"),
         ([[0, [1, [2]]]], None, "must have one dimension, got"),
         ([[0] * 8], None, "7 occur again.*and 2 more"),
     ],
@@ -99,8 +103,8 @@ def test_refused_values(sequences, names, message):
 @pytest.mark.parametrize(
     ("sequences", "message"),
     [
-        ("ab", "list of lists, got str"),
-        (3, "list of lists, got int"),
+        ("ab", "Sequence 0 must be a list of items, best first, got .a."),
+        (3, "not iterable"),
         ([0, 1], "Sequence 0 must be a list of items, best first, got 0"),
         ([[0], "ab"], "Sequence 1 must be a list of items, best first, got 'ab'"),
         ([["a"]], "got object values, such as 'a'"),

@@ -112,18 +112,18 @@ def test_codes_are_copies():
     ("arguments", "message"),
     [
         ({"left": [0, 1]}, "left has 2 items but right has 1"),
-        ({"left": [4]}, r"left has 1 row.*row 0 \(4\). Valid are 0 to 3"),
-        ({"right": [-1]}, r"right has 1 row.*row 0 \(-1\). Valid are 0 to 3"),
+        ({"left": [4]}, r"left .*0 to 3, got 1 other.*row 0 \(4\)"),
+        ({"right": [-1]}, r"right .*0 to 3, got 1 other.*row 0 \(-1\)"),
         ({"left": [None]}, r"left has 1 missing value\(s\).*row 0"),
         ({"right": [np.nan]}, r"right has 1 missing value\(s\).*row 0"),
-        ({"names": ["a", "b"]}, "2 names but 4 rows of items"),
+        ({"names": ["a", "b"]}, "names has 2 values but there are 4 rows"),
         ({"names": ["a", "b", "a", None]}, r"names has 1 missing value\(s\).*row 3"),
         ({"names": ["a", "b", "a", "b"]}, "2 occur more than once: 'a', 'b'"),
         (
             {"left": ["x"], "right": ["a"], "names": list("abcd")},
-            r"left has 1 value\(s\), 1 distinct, .*4 names: row 0 \('x'\)",
+            r"left must be among the 4 names, got 1 other.*row 0 \('x'\)",
         ),
-        ({"left": [9], "names": [5, 6, 7, 8]}, r"not among the 4 names: row 0 \(9\)"),
+        ({"left": [9], "names": [5, 6, 7, 8]}, r"among the 4 names.*row 0 \(9\)"),
         ({"items": [[1.0], [2.0, 3.0]]}, "items must be rectangular"),
     ],
 )

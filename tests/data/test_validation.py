@@ -106,7 +106,7 @@ def test_weights():
 @pytest.mark.parametrize(
     ("weight", "message"),
     [
-        ([1], "sample_weight has 1 weights but there are 2 rows"),
+        ([1], "sample_weight has 1 values but there are 2 rows"),
         ([1, -2], r"1 other value\(s\): row 1 \(-2.0\)"),
         ([np.nan, 1], r"1 other value\(s\): row 0 \(nan\)"),
         ([None, 1], r"1 other value\(s\): row 0 \(nan\)"),
@@ -163,9 +163,9 @@ def test_groups_of_any_type(qid):
     ("y", "qid", "message"),
     [
         (None, None, "requires y to be passed, but the target y is None"),
-        ([1, 2], None, "y has 2 grades but there are 3 rows"),
-        ([1, np.nan, 2], None, r"1 missing grade\(s\) \(NaN\): row 1"),
-        (pd.Series([1, None, 2], dtype="Int64"), None, r"1 missing grade\(s\)"),
+        ([1, 2], None, "y has 2 values but there are 3 rows"),
+        ([1, np.nan, 2], None, r"y has 1 missing value\(s\).*row 1"),
+        (pd.Series([1, None, 2], dtype="Int64"), None, r"1 missing value\(s\)"),
         ([1, np.inf, 2], None, r"finite, .* 1 other value\(s\): row 1 \(inf\)"),
         (["a", "b", "c"], None, r"y must hold numbers, got 3.*row 0 \('a'\)"),
         (np.ones((3, 2)), None, r"one dimension, got shape \(3, 2\)"),
@@ -197,8 +197,8 @@ def test_a_column_vector_is_used_with_a_warning():
     ("X", "y", "weight", "message"),
     [
         (np.zeros((0, 2, 1)), [], None, r"Found 0 sample\(s\)"),
-        (CUBE, [1], None, "y has 1 outcomes but there are 3 comparisons"),
-        (CUBE, [1, 0, -1], [1], "sample_weight has 1 weights but there are 3"),
+        (CUBE, [1], None, "y has 1 values but there are 3 rows"),
+        (CUBE, [1, 0, -1], [1], "sample_weight has 1 values but there are 3"),
         (CUBE, None, None, "requires y to be passed"),
     ],
 )
@@ -209,10 +209,10 @@ def test_refused_comparisons(X, y, weight, message):
 
 def test_an_item_is_not_better_than_itself():
     pairs = Pairs(None, ["a", "b", "c"], ["b", "b", "c"])
-    with pytest.raises(ValueError, match=r"better than itself: row 2 \('c'\)"):
+    with pytest.raises(ValueError, match=r"better than itself: row 2"):
         check_comparisons(pairs, [-1, 0, 1])
     unnamed = Pairs([[1], [2]], [0, 1], [1, 1])
-    with pytest.raises(ValueError, match=r"better than itself: row 1 \(1\)"):
+    with pytest.raises(ValueError, match=r"better than itself: row 1"):
         check_comparisons(unnamed, [-1, 1])
 
 

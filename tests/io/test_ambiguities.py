@@ -4,6 +4,7 @@
 import numpy as np
 import pytest
 
+from tiebreak.data import Grades
 from tiebreak.io import FileError, NeedsAnswer, ReadOptions, read_file
 
 
@@ -23,7 +24,7 @@ SIDES = "Heim;Gast;Tore;Tag\nA1;B1;1;1\nB1;C1;2;1\nC1;A1;0;2\nA1;C1;3;2\nB1;A1;1
 def test_two_columns_of_the_same_names_are_asked_about(table):
     with pytest.raises(NeedsAnswer, match=r"Heim and Gast hold the same names.*--left"):
         table(SIDES)
-    assert table(SIDES, grade="Tag").kind == "grades"
+    assert isinstance(table(SIDES, grade="Tag").data, Grades)
     # Codes of two features are in one row too.
     same = SIDES + "A1;A1;2;3\n"
     assert table(same).data.items.n_features == 7

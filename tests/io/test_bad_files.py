@@ -138,11 +138,11 @@ def test_wrong_encoding(refuse):
 def test_files_without_content(refuse):
     assert refuse("") == "the file is empty."
     assert refuse("\n\n \n") == "the file has only blank lines."
-    assert refuse(HEADER) == "the file has a header and no rows."
-    assert refuse(HEADER.strip()) == "the file has a header and no rows."
-    assert refuse(HEADER + "\n\n") == "the file has a header and no rows."
+    assert refuse(HEADER) == "the table has a header and no rows."
+    assert refuse(HEADER.strip()) == "the table has a header and no rows."
+    assert refuse(HEADER + "\n\n") == "the table has a header and no rows."
     assert "line 1 is blank" in refuse("\n" + HEADER + GOOD)
-    assert refuse(gzip.compress(b"")) == "the packed file is empty."
+    assert refuse(gzip.compress(b"")) == "the file is empty."
 
 
 def test_headers_that_are_none(refuse):
@@ -155,7 +155,7 @@ def test_headers_that_are_none(refuse):
 def test_things_that_are_not_files(tmp_path):
     with pytest.raises(FileError, match="no Parquet or Arrow file in this folder"):
         read_file(tmp_path)
-    with pytest.raises(FileError, match="there is no such file"):
+    with pytest.raises(FileError, match="No such file"):
         read_file(tmp_path / "none.csv")
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(FileError, match="not a regular file"):
@@ -240,7 +240,7 @@ ORDERS = "3 1\n0 2 0 1\n"
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
-        ("0 3 0 1", "line 3 has 2 items, but says 3"),
+        ("0 3 0 1", "line 3 is '0 3 0 1'; expected 0, how many items"),
         ("0 2 0 3", "line 3 lists item 3, but there are only 3 items"),
         ("0 2 1 1", "line 3 lists item 1 more than once"),
         ("0 2 1 x", "line 3 is '0 2 1 x'; expected whole numbers"),

@@ -63,7 +63,7 @@ def test_a_packed_file_may_be_damaged_or_empty(read, packer):
     packed = PACKERS[packer](CSV.encode() * 50)
     with pytest.raises(FileError, match=f"the {packer} file is (cut short|damaged)"):
         read(packed[: len(packed) // 2])
-    with pytest.raises(FileError, match="the packed file is empty"):
+    with pytest.raises(FileError, match="the file is empty"):
         read(PACKERS[packer](b""))
 
 
@@ -178,11 +178,11 @@ def test_json_lines_are_counted_with_blank_ones(read):
         ('[{"a": 1}, {"a" 2}]', r"line 1, column 17: this is not valid JSON \(expect"),
         ('[{"a": 1},\n {"a": 2}', r"line 2, column 10: .*it ends in the middle"),
         ('[{"a": 1}, {"a": 2}] x', "extra data"),
-        ('[{"a": 1}, [2]]', "row 2 is an array; expected an array of objects"),
+        ('[{"a": 1}, [2]]', "row 2 is list; expected an array of objects"),
         ("[]", "no columns of text or numbers"),
-        ("[1, 2]", "row 1 is a number"),
+        ("[1, 2]", "row 1 is int"),
         ('{"a": 1}\n{"a": }\n', r"line 2, column 7: this is not valid JSON"),
-        ('{"a": 1}\n[1]\n', "line 2 holds an array; expected an object"),
+        ('{"a": 1}\n[1]\n', "line 2 is list; expected an object"),
         ('{"a": {"b": 1},\n "c": 1}', "this is an object with 'a', 'c'; expected an a"),
         ('{"a": [1],\n "c": [1, 2]}', "its columns are not equally long"),
         (

@@ -50,7 +50,6 @@ def votes(names, lists, voters):
 
 def read_votes(path):
     result = read_file(path)
-    assert (result.kind, result.format) == ("orders", "preflib")
     out = {}
     for sequence, count in zip(result.data.orders, result.data.weight, strict=True):
         blocks = [block if isinstance(block, list) else [block] for block in sequence]

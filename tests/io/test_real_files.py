@@ -43,4 +43,4 @@ def test_concrete(data_dir):
     assert (result.data.y.min(), result.data.y.max()) == pytest.approx(
         (2.33, 82.6), abs=0.01
     )
-    assert "strength" in result.sentences[1] and "--grade" in result.questions[0]
+    assert "strength" in result.sentences[1] and "--grade" in result.sentences[-1]

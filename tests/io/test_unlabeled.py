@@ -32,7 +32,6 @@ def sides(pairs):
 
 def test_pairs_need_no_outcome_and_keep_every_row(ask):
     result = ask("left,right\nAda,Bo\nBo,Bo\nCy,Ada\n")
-    assert result.kind == "comparisons"
     assert len(result.data.y) == 0
     assert sides(result.data.pairs) == [("Ada", "Bo"), ("Bo", "Bo"), ("Cy", "Ada")]
     assert "3 pairs of 3 items." in said(result)
@@ -81,7 +80,6 @@ ITEMS = "qid,name,grade,y,color,x\nq,a,3,1,red,5\nr,b,1,2,blue,6\nq,a,0,3,red,7\
 def test_items_with_the_features_of_the_model_in_its_order(ask):
     wanted = Wanted(3, ("x", "color=red", "color=blue"))
     result = ask(ITEMS, wanted)
-    assert result.kind == "grades"
     assert np.isnan(result.data.y).all()
     assert result.data.items.feature_names == wanted.names
     assert result.data.items.values.tolist() == [[5, 1, 0], [6, 0, 1], [7, 1, 0]]

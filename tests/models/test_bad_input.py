@@ -39,7 +39,7 @@ def with_value(value):
     [
         (good_pairs(), [1, 0, -1, 2, 0, -3], None, ["row 3 \\(2\\)", "-1 .left"]),
         (good_pairs(), None, None, ["outcomes", "requires y to be passed"]),
-        (good_pairs(), [1, 0, -1], None, ["3 outcomes", "6 comparisons"]),
+        (good_pairs(), [1, 0, -1], None, ["3 values", "6 rows"]),
         (good_pairs(), (Y == 1).astype(int), None, ["only 0 and 1"]),
         (good_pairs(), Y, [1, 1, -2, 1, 1, 1], ["not negative", "row 2 \\(-2"]),
         (good_pairs(), Y, [0] * 6, ["Every sample weight is zero"]),

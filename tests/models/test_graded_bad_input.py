@@ -57,7 +57,7 @@ def test_orders_bring_their_own_grades(make):
     words = ["Orders hold their own grades and groups"]
     refused(ValueError, words, make().fit, orders, [1, 2])
     refused(ValueError, words, make().fit, orders, qid=[1, 2])
-    words = ["3 weights", "2 rows"]
+    words = ["3 values", "2 rows"]
     refused(ValueError, words, make().fit, orders, sample_weight=[1, 2, 3])
     words = ["no features", "item table"]
     refused(TypeError, words, make().fit, Orders(None, [["a", "b"]]))

@@ -113,7 +113,7 @@ def test_files_that_cannot_be_read_as_one(tmp_path, rng):
         (None, "empty", "there is no Parquet or Arrow file in this folder; for other"),
         (None, "*.parq", "no file has such a name"),
         (other(table.rename({"date": "day"})), "log", "no 'date', and it has 'day'"),
-        (other(table[:0]), "log/part-2*", "the file has a header and no rows"),
+        (other(table[:0]), "log/part-2*", "the table has a header and no rows"),
         (lambda: broken.write_bytes(cut), "log", "part-2.parquet: the Parquet file is"),
         (
             lambda: broken.write_text("date,a\n1,2\n"),

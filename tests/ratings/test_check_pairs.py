@@ -367,7 +367,7 @@ def test_bad_columns_are_refused(columns, message):
 
 
 def test_periods_that_cannot_be_sorted_are_refused():
-    with pytest.raises(TypeError, match="can be sorted, got int, str"):
+    with pytest.raises(TypeError, match="not supported between"):
         check(*SOUND, period=[1, "x", 1, 1, 1, 1, 1])
 
 

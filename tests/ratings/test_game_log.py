@@ -142,7 +142,7 @@ def test_an_absent_row_has_the_deviation_of_its_time(model):
         (["a"], ["b"], [0, 0], {}, ValueError, "2 outcomes|2 values"),
         (["a"], ["b"], [0], {"advantage": [1, 2]}, ValueError, "advantage has 2 val"),
         (["a"], ["b"], [0], {"rater": [1, 2]}, ValueError, "rater has 2 values"),
-        (["a"], ["b"], [0], {"sample_weight": [1, 1]}, ValueError, "has 2 weights"),
+        (["a"], ["b"], [0], {"sample_weight": [1, 1]}, ValueError, "has 2 values"),
         (["a"], ["b"], [0], {"period": [1, 2]}, ValueError, "period has 2 values"),
         (["a"], ["b"], [0], {"period": [np.nan]}, ValueError, "period has 1 missing"),
         (["a"], ["b"], [0], {"period": [np.inf]}, ValueError, "period must be finite"),

@@ -282,7 +282,7 @@ def test_an_advantage_can_be_given_by_model(rng):
         ({"advantage": {"x": 1}}, ValueError, "not taken in fit by 'x'"),
         ({"advantage": {"c": 1}}, ValueError, "not taken in fit by 'c'"),
         ({"advantage": {"n": [1]}}, ValueError, "advantage has 1 values"),
-        ({"sample_weight": [1]}, ValueError, "sample_weight has 1 weights"),
+        ({"sample_weight": [1]}, ValueError, "sample_weight has 1 values"),
         ({"period": [1]}, ValueError, "period has 1 values but there are 4 rows"),
         ({"n_splits": 9}, ValueError, "cannot make 9 test block"),
     ],

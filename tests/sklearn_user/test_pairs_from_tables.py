@@ -74,7 +74,7 @@ def test_exchanging_does_what_the_reader_of_files_does(tmp_path):
     [
         (["Bo", "Cy"], [0, 1], "tie must hold True and False, got int64"),
         (["Bo", "Cy"], [False, None], "tie has 1 missing value.*row 1"),
-        (["Bo", "Cy"], [True], "tie has 1 values but there are 2 comparisons"),
+        (["Bo", "Cy"], [True], "tie has 1 values but there are 2 rows"),
         (["Bo"], None, "left has 2 items but right has 1"),
         (["Bo", None], None, "right has 1 missing value.*row 1"),
     ],
@@ -125,7 +125,7 @@ def test_an_unknown_word_is_named(make):
         Pairs.from_frame(
             make(GAMES | {"result": ["home", "Dora", "tie", "tie", "tie"]}), **columns
         )
-    with pytest.raises(ValueError, match=r"outcome\(s\) are missing.*row 4"):
+    with pytest.raises(ValueError, match=r"outcomes has .* missing.*row 4"):
         Pairs.from_frame(make(GAMES | {"result": [*"abab", None]}), **columns)
 
 
@@ -150,10 +150,10 @@ def test_features_come_from_a_second_frame(make):
     assert LogisticCompare(kernel="linear").fit(games, y).predict(games).shape == (5,)
 
 
-# Shares of raters
+# Counts of votes
 
 
-SHARES = {"right": [0.7, 0.5, 0.0], "tie": [0.2, 0.0, 0.3]}
+VOTES = np.array([[1, 2, 7], [5, 0, 5], [7, 3, 0]])  # left, tie, right
 ANSWERS = [[0.0, 1.0], [1.0, 0.5], [2.0, 0.0]]
 
 
@@ -167,40 +167,15 @@ ANSWERS = [[0.0, 1.0], [1.0, 0.5], [2.0, 0.0]]
     ],
     ids=["BradleyTerry", "learned prior", "LogisticCompare", "SVMCompare"],
 )
-def test_a_fit_on_shares_is_a_fit_on_the_counted_votes(model):
-    """Ten raters of each pair, one row per vote, or the shares and their number."""
+def test_a_fit_on_counts_is_a_fit_on_the_single_votes(model):
+    """Ten raters of each pair, one row per vote, or per outcome with its count."""
     items = None if isinstance(model, BradleyTerry) else ANSWERS
     names = ["x", "y", "z"]
     pairs = Pairs(items, ["x", "y", "z"], ["y", "z", "x"], names=names)
-    votes = np.repeat([-1, 0, 1] * 3, [1, 2, 7, 5, 0, 5, 7, 3, 0])
+    votes = np.repeat([-1, 0, 1] * 3, VOTES.ravel())
     counted = model.fit(pairs[np.repeat([0, 1, 2], 10)], votes)
     expected = counted.utility(names if items is None else ANSWERS)
-    rows, y, weight = pairs.expand_shares(**SHARES, n_raters=10)
-    assert weight.sum() == pytest.approx(30)
-    shared = model.fit(rows, y, sample_weight=weight)
+    row, outcome = np.nonzero(VOTES)
+    shared = model.fit(pairs[row], outcome - 1, sample_weight=VOTES[row, outcome])
     found = shared.utility(names if items is None else ANSWERS)
     np.testing.assert_allclose(found, expected, atol=1e-5)
-
-
-def test_each_pair_may_have_its_own_number_of_raters():
-    pairs = Pairs(left=["x", "y"], right=["y", "z"])
-    _, y, weight = pairs.expand_shares(right=[0.5, 0.25], n_raters=[2, 8])
-    assert y.tolist() == [-1, 1, -1, 1]
-    assert weight == pytest.approx([1, 1, 6, 2])
-
-
-@pytest.mark.parametrize(
-    ("shares", "message"),
-    [
-        ({"right": [0.5, 70.0]}, "add up to at most 1.*not in row 1"),
-        ({"right": [0.5, np.nan]}, "not in row 1"),
-        ({"right": [0.5, 0.5], "tie": [0.7, 0.1]}, "not in row 0"),
-        ({"right": [0.5, 0.5], "n_raters": [3, 0]}, "positive number.*not in row 1"),
-        ({"right": ["most", 0.5]}, "could not convert"),
-        ({"right": [0.5]}, "right has 1 values but there are 2 comparisons"),
-    ],
-)
-def test_shares_are_between_0_and_1(shares, message):
-    pairs = Pairs(left=["x", "y"], right=["y", "z"])
-    with pytest.raises(ValueError, match=message):
-        pairs.expand_shares(**shares)

@@ -264,11 +264,10 @@ class Chooser:
         """Fit all answers now."""
         self.adopt(self.fit(*self.snapshot()))
 
-    @property
-    def reached(self) -> bool:
-        """Whether the goal is reached."""
-        often = self.games.min() >= self.settings.min_each
-        return bool(often) and self.goal.certainty(self.beliefs) >= self.settings.level
+    def is_reached(self, certainty: float) -> bool:
+        """Whether the goal is certain, and every item was asked about often enough."""
+        often = bool(self.games.min() >= self.settings.min_each)
+        return often and certainty >= self.settings.level
 
     # Strategies ----------------------------------------------------------------------
 

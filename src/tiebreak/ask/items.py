@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tiebreak.io.columns import COLUMN_WORDS, spelling
+from tiebreak.io.columns import find_columns
 from tiebreak.io.formats import detect_format
 from tiebreak.io.items import find_items
 from tiebreak.io.result import FileError, ReadOptions, first_of, plural
@@ -50,7 +50,9 @@ _CONTENTS = {
              "sentence", "caption", "description", "body"),
     "link": ("link", "url", "address", "website"),
 }  # fmt: skip
-_PROMPTS = ("prompt", "question", "instruction", "input", "context", "query")
+_PROMPTS = {
+    "prompt": ("prompt", "question", "instruction", "input", "context", "query")
+}
 _EDGE = 1 << 16  # of a file, so many bytes at each end are in its hash
 
 
@@ -220,12 +222,6 @@ def _read_lines(path: Path) -> Items:
     return items
 
 
-def _find_column(columns: Sequence[str], words: Sequence[str]) -> str | None:
-    """First column spelled as one of some words."""
-    spelled = {spelling(column): column for column in reversed(columns)}
-    return next((spelled[w] for w in map(spelling, words) if w in spelled), None)
-
-
 def _read_table(path: Path) -> Items:
     detected = detect_format(path)
     if not detected.is_table:
@@ -234,11 +230,11 @@ def _read_table(path: Path) -> Items:
             "or a .txt file with one item per line."
         )  # fmt: skip
     table = Table([TableFile(path, detected)])
-    columns = {kind: _find_column(table.columns, w) for kind, w in _CONTENTS.items()}
-    kind, content = next(((k, c) for k, c in columns.items() if c), ("text", None))
-    prompt = _find_column(table.columns, _PROMPTS)
+    columns = {kind: find_columns(kind, table.columns, _CONTENTS) for kind in _CONTENTS}
+    kind, content = next(((k, c[0]) for k, c in columns.items() if c), ("text", None))
+    prompt = next(iter(find_columns("prompt", table.columns, _PROMPTS)), None)
     free = [c for c in table.columns if c not in (content, prompt)]
-    name = _find_column(free, COLUMN_WORDS["name"]) or content
+    name = next(iter(find_columns("name", free)), content)
     content = content or name
     if name is None or content is None:
         raise table.error(

@@ -299,11 +299,12 @@ class Site:
     async def _reply(self, rater: Rater) -> Response:
         study = self.study
         questions = await asyncio.to_thread(study.open_questions, rater)
+        state = study.raters[rater.number]
         return JSONResponse(
             {
                 "questions": [self._draw(question) for question in questions],
-                "last": study.last(rater),
-                "done": study.done(rater),
+                "last": state.last,
+                "done": state.done,
                 "progress": {"goal": study.settings.goal, **asdict(study.progress)},
             }
         )

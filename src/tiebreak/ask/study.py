@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -35,6 +35,15 @@ class Answer(NamedTuple):
     question: int
     outcome: str
     seconds: float | None = None
+
+
+@dataclass
+class RaterState:
+    """The open questions of a rater, the last answered one, and how many are done."""
+
+    open: list[Question] = field(default_factory=list)
+    last: int | None = None
+    done: int = 0
 
 
 @dataclass(frozen=True)
@@ -80,9 +89,7 @@ class Study:
         )
         self._rng = np.random.default_rng(seed)
         self._lock = threading.RLock()
-        self._open: defaultdict[int, list[Question]] = defaultdict(list)
-        self._last: dict[int, int] = {}  # the last answered question of a rater
-        self._done: defaultdict[int, int] = defaultdict(int)
+        self.raters: defaultdict[int, RaterState] = defaultdict(RaterState)
         self._since = 0  # answers since the last fit
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="refit")
         self._fit: Future[None] | None = None
@@ -101,7 +108,7 @@ class Study:
             left, right = self._rows(q)
             if q.outcome or q.prompt in self._common(left, right):
                 self.chooser.note(q.rater, left, right)
-                (answered if q.outcome else self._open[q.rater]).append(q)
+                (answered if q.outcome else self.raters[q.rater].open).append(q)
         for q in sorted(answered, key=lambda q: q.answered or 0.0):
             self._learn(q, update=False)
         for _ in range(_RESTORED if len(self.chooser) else 0):
@@ -117,14 +124,13 @@ class Study:
 
     def open_questions(self, rater: Rater) -> list[Question]:
         """What to show now, and next."""
-        queue = self._open[rater.number]
-        if len(queue) < AHEAD:
+        state = self.raters[rater.number]
+        if len(state.open) < AHEAD:
             with self._lock:
                 with self._asking() as ask:
-                    queue = self._open[rater.number]
-                    queue = queue + ask(rater.number, AHEAD - len(queue))
-                self._open[rater.number] = queue
-        return list(queue)
+                    new = ask(rater.number, AHEAD - len(state.open))
+                state.open = state.open + new
+        return list(state.open)
 
     @contextmanager
     def _asking(self) -> Iterator[Callable[[int, int], list[Question]]]:
@@ -159,7 +165,7 @@ class Study:
         results: list[bool | Refused] = []
         new: list[Question] = []
         with self._lock:
-            queues = {a.rater: list(self._open[a.rater]) for a in answers}
+            queues = {a.rater: self.raters[a.rater].open for a in answers}
             with self._asking() as ask:
                 for rater, number, outcome, seconds in answers:
                     try:
@@ -175,7 +181,8 @@ class Study:
                         new.append(question)
                         queue = [q for q in queues[rater] if q.number != number]
                         queues[rater] = queue + ask(rater, AHEAD - len(queue))
-            self._open |= queues
+            for rater, queue in queues.items():
+                self.raters[rater].open = queue
             self._since += sum(map(self._learn, new))
             self._maybe_fit()
         return results
@@ -192,8 +199,8 @@ class Study:
 
     def _learn(self, question: Question, *, update: bool = True) -> bool:
         """Count an answer; whether it says which item is better."""
-        self._last[question.rater] = question.number
-        self._done[question.rater] += 1
+        state = self.raters[question.rater]
+        state.last, state.done = question.number, state.done + 1
         left, right = self._rows(question)
         sign = SIGNS.get(question.outcome or "")
         self.chooser.answer(left, right, sign, update=update)
@@ -209,19 +216,11 @@ class Study:
             sign = SIGNS.get(taken.outcome or "")
             self.chooser.undo(*self._rows(taken), sign)
             again = replace(taken, outcome=None, seconds=None, answered=None)
-            self._open[rater.number] = [again, *self._open[rater.number]]
-            self._last.pop(rater.number, None)
-            self._done[rater.number] -= 1
+            state = self.raters[rater.number]
+            state.open = [again, *state.open]
+            state.last, state.done = None, state.done - 1
             self._maybe_fit(at_once=sign is not None)
             return True
-
-    def last(self, rater: Rater) -> int | None:
-        """The question whose answer can be taken back."""
-        return self._last.get(rater.number)
-
-    def done(self, rater: Rater) -> int:
-        """Number of questions that a rater answered or skipped."""
-        return self._done[rater.number]
 
     # What has been learned -----------------------------------------------------------
 
@@ -240,16 +239,10 @@ class Study:
         with self._lock:
             self.chooser.adopt(fit)
 
-    def wait(self) -> None:
-        """Wait for the fit that runs."""
-        if self._fit is not None:
-            self._fit.result()
-
     def _measure(self, beliefs: Beliefs, n_answers: int) -> None:
         goal, level = self.chooser.goal, self.settings.level
         certainty = goal.certainty(beliefs)
-        often = bool(self.chooser.games.min() >= self.settings.min_each)
-        reached = often and certainty >= level
+        reached = self.chooser.is_reached(certainty)
         remaining = goal.remaining(beliefs, n_answers, level) if n_answers else None
         self._progress = Progress(certainty, level, remaining, reached, n_answers)
 

@@ -30,8 +30,7 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     epilog="Exit codes: 0 done, 1 an error of tiebreak itself, 2 the command was not "
     "understood, 3 the file could not be read, 4 the data do not allow it, 5 the "
-    "result could not be written, 6 the cluster could not do its work, 7 an "
-    "item became worse (diff --fail-if-worse), 130 "
+    "result could not be written, 7 an item became worse (diff --fail-if-worse), 130 "
     "interrupted, 143 terminated.",
 )
 

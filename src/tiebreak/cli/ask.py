@@ -89,8 +89,9 @@ def ask(
     from tiebreak.ask.store import Store
     from tiebreak.ask.study import Study
     from tiebreak.data.atomic import refuse_to_replace
+    from tiebreak.io.answers import read_answers
     from tiebreak.io.result import plural
-    from tiebreak.io.table import check_ending
+    from tiebreak.io.table import check_ending, write_table
 
     settings = _read_settings(goal, level, strategy, min_each, repeat)
     output = Output()
@@ -98,7 +99,10 @@ def ask(
     database = answers or file.with_name(f"{file.name}.answers.sqlite")
     if export is not None:
         refuse_to_replace([source, database, items], [export])
-        _export(database, check_ending(export), output)
+        check_ending(export)
+        frame = read_answers(database)
+        write_table(export, frame)
+        output.say([f"{plural(frame.height, 'answer')} written to {export}."])
         return
     try:
         from tiebreak.ask.server import Site, allowed_hosts, open_socket, serve
@@ -199,13 +203,3 @@ def _shown_host(host: str) -> str:
             except OSError:
                 return socket.gethostname()
     return f"[{host}]" if ":" in host else host
-
-
-def _export(path: Path, to: Path, output: Output) -> None:
-    from tiebreak.io.answers import read_answers
-    from tiebreak.io.result import plural
-    from tiebreak.io.table import write_table
-
-    frame = read_answers(path)
-    write_table(to, frame)
-    output.say([f"{plural(frame.height, 'answer')} of {path.name} written to {to}."])

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 from typer import Option
@@ -17,23 +17,8 @@ from tiebreak.options import RankOptions, ReadOptions
 if TYPE_CHECKING:
     from tiebreak.pipeline.result import RankResult
 
-FORMS = ("table", "markdown", "latex", "csv")
+Form = Literal["table", "markdown", "latex", "csv"]
 JSON_VERSION = 1
-
-
-def _read_form(form: str | None) -> str | None:
-    if form is not None and form not in FORMS:
-        expected = ", ".join(FORMS)
-        raise typer.BadParameter(f"--print must be one of {expected}; got {form!r}.")
-    return form
-
-
-def _read_plot(picture: Path | None) -> Path | None:
-    if picture is not None and picture.suffix.lower() not in (".png", ".svg", ".pdf"):
-        raise typer.BadParameter(
-            f"--plot draws .png, .svg or .pdf files; got {picture.name!r}."
-        )
-    return picture
 
 
 @command(
@@ -56,22 +41,12 @@ def rank(
         ),
     ] = None,
     form: Annotated[
-        str | None,
+        Form | None,
         Option(
             "--print",
             metavar="FORM",
-            callback=_read_form,
             help="Print the leaderboard alone, as table, markdown, latex or csv; "
             "files are written only with --out.",
-        ),
-    ] = None,
-    plot: Annotated[
-        Path | None,
-        path(
-            metavar="OUT",
-            callback=_read_plot,
-            help="Draw the leaderboard in a .png, .svg or .pdf file.",
-            hidden=True,
         ),
     ] = None,
     force: Force = False,
@@ -84,7 +59,6 @@ def rank(
         read_files,
         write_result,
     )
-    from tiebreak.data.atomic import refuse_to_replace
 
     if screen.json and form is not None:
         raise typer.BadParameter(
@@ -93,7 +67,6 @@ def rank(
     alone = screen.json or form is not None
     people = replace(screen, quiet=screen.quiet or alone)
     folder = out or (None if alone else Path("tiebreak-report"))
-    refuse_to_replace([*file, reading.items], [plot])
     prepare_folder(folder, [*file, reading.items], options, force)
     steps, output = people.steps(), people.output()
     with steps:
@@ -105,9 +78,6 @@ def rank(
     with steps:
         result = rank_source(source, options, progress=steps)
         result = replace(result, command=typed())
-        if plot is not None:
-            steps("drawing the leaderboard")
-            _draw(result, plot)
         if folder is not None:
             steps("writing the report")
             write_result(result, folder)
@@ -128,18 +98,6 @@ def rank(
         output.say([f"Report: {folder / REPORT}"])
         if source.skipped is not None:
             output.say([f"Skipped rows: {folder / SKIPPED}"])
-
-
-def _draw(result: RankResult, picture: Path) -> None:
-    """Draw the leaderboard as a picture."""
-    from tiebreak.data.atomic import atomic_path
-    from tiebreak.report import LeaderboardDisplay
-
-    if result.leaderboard is None:
-        raise ValueError("--plot draws items that are known by name; leave it out.")
-    display = LeaderboardDisplay(result.leaderboard).plot()
-    with atomic_path(picture) as temporary:
-        display.figure_.savefig(temporary, bbox_inches="tight", dpi=200)
 
 
 def _as_text(result: RankResult, form: str) -> str:

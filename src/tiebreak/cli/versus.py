@@ -95,6 +95,7 @@ def _verdicts(table: pl.DataFrame, item: str, level: float) -> list[str]:
     """Say what the comparisons show, and what they do not."""
     import polars as pl
 
+    from tiebreak.data.messages import first_of
     from tiebreak.report.tables import p_text
 
     met = table.filter(pl.col("difference").is_not_null())
@@ -114,7 +115,7 @@ def _verdicts(table: pl.DataFrame, item: str, level: float) -> list[str]:
         (never, "{} never meets {}, not even through others."),
     )
     return [
-        verdict.format(item, _list(rows["other"].to_list()))
+        verdict.format(item, first_of([*map(str, rows["other"])], _NAMED))
         for rows, verdict in verdicts
         if len(rows)
     ]
@@ -138,13 +139,6 @@ def _turned(table: pl.DataFrame, item: str, board: Any) -> list[str]:
                 f"{better} is rated below {worse} because it has few results."
             )
     return sentences[:_NAMED]
-
-
-def _list(names: list[Any]) -> str:
-    texts = [str(name) for name in names]
-    if len(texts) > _NAMED:
-        return f"{', '.join(texts[:_NAMED])} and {len(texts) - _NAMED} more"
-    return " and ".join(filter(None, [", ".join(texts[:-1]), texts[-1]]))
 
 
 @command(
@@ -213,6 +207,7 @@ def _changes(diff: Diff) -> list[Any]:
     """Return the table of changes, and what they show."""
     import polars as pl
 
+    from tiebreak.data.messages import first_of
     from tiebreak.ratings.leaderboard_table import text_table
     from tiebreak.report.tables import p_text
 
@@ -247,7 +242,9 @@ def _changes(diff: Diff) -> list[Any]:
         "Worse, by more than noise": changed.filter(pl.col("change") < 0)["item"],
     }
     sentences = [
-        f"{word}: {_list([*names])}." for word, names in lists.items() if len(names)
+        f"{word}: {first_of([*map(str, names)], _NAMED)}."
+        for word, names in lists.items()
+        if len(names)
     ]
     sentences += [
         *(["No change is more than noise."] if not sentences else []),
@@ -255,5 +252,6 @@ def _changes(diff: Diff) -> list[Any]:
         f"change is more than noise if it is below {1.0 - diff.level:.2g}.",
     ]
     for word, names in (("New", diff.new), ("Gone", diff.lost)):
-        sentences += [f"{word}: {_list(names)}."] if names else []
+        listed = first_of([*map(str, names)], _NAMED)
+        sentences += [f"{word}: {listed}."] if names else []
     return [table, *sentences]

@@ -21,7 +21,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
-from tiebreak.data.messages import list_rows, refuse_rows
+from tiebreak.data.messages import Describe, list_rows, refuse_rows
 
 Ints = NDArray[np.int64]
 
@@ -164,13 +164,13 @@ def as_column(values: Any, name: str) -> NDArray[Any]:
 
 
 def as_column_of(
-    values: Any, name: str, n_rows: int, *, what: str = "values", rows: str = "rows"
+    values: Any, name: str, n_rows: int, *, rows: str = "rows"
 ) -> NDArray[Any]:
     """As `as_column`, with exactly `n_rows` values."""
     column = as_column(values, name)
     if len(column) != n_rows:
         raise ValueError(
-            f"{name} has {len(column)} {what} but there are {n_rows} {rows}."
+            f"{name} has {len(column)} values but there are {n_rows} {rows}."
         )
     return column
 
@@ -178,29 +178,23 @@ def as_column_of(
 def _from_objects(values: list[Any] | NDArray[Any], name: str) -> NDArray[Any]:
     """Give Python values their common NumPy type, if any."""
     kinds = set(map(type, values))
-    if kinds == {int} or kinds == {float}:
-        with suppress(OverflowError):  # integers beyond 64 bits stay Python integers
-            return np.asarray(values, dtype=np.float64 if float in kinds else np.int64)
     if len(values) >= SHORT and kinds <= {str, np.str_}:
         text = TextColumn.read(values)
         if text is not None:
             return text
-    column = np.empty(len(values), dtype=object) if isinstance(values, list) else values
-    if column is not values:
-        column[:] = values
     if any(issubclass(kind, _NESTED) for kind in kinds):
-        rows = [row for row, value in enumerate(column) if isinstance(value, _NESTED)]
-        refuse_rows(rows, column, f"{name} must have one dimension")
+        rows = [row for row, value in enumerate(values) if isinstance(value, _NESTED)]
+        refuse_rows(rows, values, f"{name} must have one dimension")
+    column = np.empty(len(values), dtype=object)
+    column[:] = values
     flags = [issubclass(kind, bool | np.bool_) for kind in kinds]
     if any(flags) or not kinds:
         return column.astype(bool) if kinds and all(flags) else column
-    try:
+    with suppress(OverflowError):  # integers beyond 64 bits stay Python integers
         if all(issubclass(kind, Integral) for kind in kinds):
             return column.astype(np.int64)
         if all(issubclass(kind, Real) for kind in kinds):
             return column.astype(np.float64)
-    except OverflowError:
-        pass  # integers beyond 64 bits stay Python integers
     return column
 
 
@@ -215,23 +209,29 @@ def missing_rows(column: NDArray[Any]) -> NDArray[np.intp]:
         return np.flatnonzero(np.isnat(column))
     # Most object columns are text throughout, which one look at the types shows.
     if kind == "O" and not set(map(type, column)) <= {str, int, bool}:
-        rows = [row for row, value in enumerate(column) if _is_missing(value)]
+        rows = [row for row, value in enumerate(column) if is_missing(value)]
         return np.asarray(rows, dtype=np.intp)
     return np.empty(0, dtype=np.intp)
 
 
-def _is_missing(value: Any) -> bool:
+def is_missing(value: Any) -> bool:
+    """Say whether a value is None, NaN, NA or NaT."""
     if isinstance(value, float | np.floating):
         return bool(value != value)
     return value is None or type(value).__name__ in ("NAType", "NaTType")
 
 
-def refuse_missing(column: NDArray[Any], name: str) -> None:
+def refuse_missing(
+    column: NDArray[Any],
+    name: str,
+    hint: str = "Remove these rows or fill them in.",
+    describe: Describe = list_rows,
+) -> None:
     """Raise a ValueError that names the rows that hold nothing."""
     if len(rows := missing_rows(column)):
+        where = describe(rows, None)
         raise ValueError(
-            f"{name} has {len(rows)} missing value(s) (None or NaN): "
-            f"{list_rows(rows)}. Remove these rows or fill them in."
+            f"{name} has {len(rows)} missing value(s) (None or NaN): {where}. {hint}"
         )
 
 
@@ -272,13 +272,7 @@ def order_periods(period: ArrayLike, n_rows: int) -> Periods:
         times, place = np.unique(column, return_inverse=True)
         return Periods(place, times)
     distinct = find_distinct(column)
-    try:
-        order = sorted(range(len(distinct.values)), key=distinct.values.__getitem__)
-    except TypeError as error:
-        kinds = sorted({type(value).__name__ for value in distinct.values})
-        raise TypeError(
-            f"period must hold values that can be sorted, got {', '.join(kinds)}."
-        ) from error
+    order = sorted(range(len(distinct.values)), key=distinct.values.__getitem__)
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))
     return Periods(place[distinct.codes], [distinct.values[code] for code in order])

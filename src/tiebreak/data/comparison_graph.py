@@ -25,6 +25,7 @@ from scipy.sparse.csgraph import connected_components
 
 from tiebreak.data.columns import number_keys, plain_values
 from tiebreak.data.jit import njit
+from tiebreak.data.messages import first_of
 from tiebreak.data.pairs import Pairs
 
 Ints = NDArray[np.int64]
@@ -176,11 +177,10 @@ SHOWN_GROUPS = 3
 def list_items(codes: Ints, names: NDArray[Any] | None = None) -> str:
     """Name the first items and count the others."""
     first = codes[:SHOWN_ITEMS]
-    parts = [f"item {code}" for code in first.tolist()]
+    parts = [f"item {code}" for code in first]
     if names is not None:
         parts = [repr(name) for name in plain_values(names[first])]
-    more = len(codes) - len(first)
-    return ", ".join(parts) + (f" and {more} more" if more else "")
+    return first_of(parts, total=len(codes))
 
 
 @dataclass(frozen=True, eq=False)

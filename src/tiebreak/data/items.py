@@ -11,11 +11,10 @@ of whole rows takes over.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 from numbers import Real
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -25,6 +24,7 @@ from sklearn.utils import _safe_indexing, check_array
 from tiebreak.data.columns import (
     TextColumn,
     as_column,
+    as_column_of,
     as_names,
     factorize_with_dict,
     find_distinct,
@@ -33,7 +33,7 @@ from tiebreak.data.columns import (
     refuse_missing,
 )
 from tiebreak.data.jit import njit
-from tiebreak.data.messages import list_rows
+from tiebreak.data.messages import Describe, list_rows, refuse_rows
 from tiebreak.data.parameters import LARGEST
 
 # What to do about text among features, and about what is missing.
@@ -271,11 +271,9 @@ def as_items(X: Any, *, name: str = "items") -> ItemTable:
     names = _frame_feature_names(X, name) if _is_frame(X) else None
     if sp.issparse(X):
         values: Any = _canonical_csr(X, name)
-        stored = values.data
     else:
-        values = stored = as_float_array(X, name)
-    if not within_bounds(stored):
-        _refuse_out_of_bounds(values, names, name)
+        values = as_float_array(X, name)
+    refuse_out_of_bounds(values, name, names)
     return ItemTable(values, names)
 
 
@@ -408,36 +406,32 @@ def within_bounds(values: Floats) -> bool:
     return bool(low >= -LARGEST and high <= LARGEST)  # false of NaN
 
 
-def _refuse_out_of_bounds(
-    values: Any, feature_names: tuple[str, ...] | None, name: str
-) -> NoReturn:
-    coo = values.tocoo() if sp.issparse(values) else None
-    stored = values.ravel() if coo is None else coo.data
+def refuse_out_of_bounds(
+    values: Any, name: str, feature_names: tuple[str, ...] | None = None
+) -> None:
+    """Refuse features, dense (also of two sides) or CSR, not finite or too large."""
+    sparse = sp.issparse(values)
+    stored = values.data if sparse else values.ravel()
+    if within_bounds(stored):
+        return
     bad = np.flatnonzero(~(np.abs(stored) <= LARGEST))
-    row, column = (
-        divmod(bad[0], values.shape[1])
-        if coo is None
-        else (coo.row[bad[0]], coo.col[bad[0]])
+    row, *side, column = (
+        [index[bad[0]] for index in values.nonzero()]
+        if sparse
+        else np.unravel_index(bad[0], values.shape)
     )
+    item = f", {('left', 'right')[side[0]]} item" if side else ""
     label = f" ({feature_names[column]!r})" if feature_names else ""
-    count = f"{len(bad)} values are" if len(bad) > 1 else "1 value is"
-    refuse_feature(
-        stored[bad[0]], name, f"{count} not; the first is",
-        f"row {row}, column {column}{label}",
-    )  # fmt: skip
-
-
-def refuse_feature(value: float, name: str, count: str, where: str) -> NoReturn:
-    """Refuse a feature that is not finite, or too large."""
+    value = stored[bad[0]]
+    text = "NaN" if np.isnan(value) else f"{value:g}"
+    expected = "must be finite numbers, without NaN"
+    advice = "Try OnItems(SimpleImputer())."
     if np.isfinite(value):
-        raise ValueError(
-            f"{name} must be numbers of at most {LARGEST:g} in size: {count} {value:g} "
-            f"at {where}. Scale them by OnItems(StandardScaler())."
-        )
-    text = "NaN" if np.isnan(value) else value
+        expected = f"must be numbers of at most {LARGEST:g} in size"
+        advice = "Scale them by OnItems(StandardScaler())."
     raise ValueError(
-        f"{name} must be finite numbers, without NaN: {count} {text} at {where}. Try "
-        "OnItems(SimpleImputer())."
+        f"{name} {expected}: {len(bad)} value(s) are not; the first is {text} "
+        f"at row {row}{item}, column {column}{label}. {advice}"
     )
 
 
@@ -533,7 +527,7 @@ class ItemRows:
         rows, items = count(n_rows, noun), count(self.n_items, "item")
         return f"{type(self).__name__}({rows} of {items}, {features}{sparse})"
 
-    def _check_table(self, table: Any, rows: str) -> Table:
+    def _check_table(self, table: Any) -> Table:
         """Check that a new item table has N rows."""
         table = as_table(table)
         if table.n_items != self.n_items:
@@ -557,17 +551,12 @@ def take_rows(rows: Any, what: str) -> Any:
     return index if index.size else index.astype(np.int64)
 
 
-Describe = Callable[[Any, Any], str]
-
-
 def check_names(names: Any, items: Table | None) -> NDArray[Any]:
     """Check the names of items: none missing, all different, one per item."""
     column = as_column(names, "names")
+    if items is not None:
+        column = as_column_of(column, "names", items.n_items)
     refuse_missing(column, "names")
-    if items is not None and len(column) != items.n_items:
-        raise ValueError(
-            f"There are {len(column)} names but {items.n_items} rows of items."
-        )
     distinct = find_distinct(column)
     if len(distinct.values) < len(column):
         counts = np.bincount(distinct.codes)
@@ -598,11 +587,8 @@ def item_codes(
             f"as {column[:1].tolist()[0]!r}. Give `names` if these are names."
         )
     wrong = np.flatnonzero((column < 0) | (column >= n_items))
-    if len(wrong):
-        raise ValueError(
-            f"{side} has {len(wrong)} row number(s) outside the item table: "
-            f"{describe(wrong, column[wrong[:5]])}. Valid are 0 to {n_items - 1}."
-        )
+    expected = f"{side} must hold row numbers of the item table, 0 to {n_items - 1}"
+    refuse_rows(wrong, column, expected, describe=describe)
     return column.astype(np.int64)
 
 
@@ -620,13 +606,8 @@ def _look_up(
     known = np.asarray([code_of.get(value, -1) for value in distinct.values], np.int64)
     codes = known[distinct.codes]
     unknown = np.flatnonzero(codes < 0)
-    if len(unknown):
-        n_distinct = np.count_nonzero(known < 0)
-        where = describe(unknown, column[unknown[:5]])
-        raise ValueError(
-            f"{side} has {len(unknown)} value(s), {n_distinct} distinct, that are not "
-            f"among the {len(names)} names: {where}."
-        )
+    expected = f"{side} must be among the {len(names)} names"
+    refuse_rows(unknown, column, expected, describe=describe)
     return codes
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -37,25 +37,49 @@ class FitWarning(TiebreakWarning):
     __module__ = "tiebreak"
 
 
+def shorten(value: Any) -> str:
+    """Write a value as Python would, on one line and not too long."""
+    # NumPy's values would say their type.
+    text = repr(value.tolist() if isinstance(value, np.generic | np.ndarray) else value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def first_of(names: Sequence[str], most: int = 10, total: int = 0) -> str:
+    """List the first names, and count the others, of a total if not all are here."""
+    more = (total or len(names)) - len(names[:most])
+    return ", ".join(names[:most]) + (f" and {more:,} more" if more else "")
+
+
+def _name_rows(rows: Sequence[int] | NDArray[Any]) -> list[str]:
+    return [f"row {row}" for row in rows]
+
+
 def list_rows(
     rows: Sequence[int] | NDArray[Any],
     values: Sequence[Any] | NDArray[Any] | None = None,
+    name: Callable[[Any], list[str]] = _name_rows,
 ) -> str:
     """Name the first rows, with their values, and count the others."""
-    parts = [f"row {int(row)}" for row in rows[:SHOWN_ROWS]]
-    more = len(rows) - len(parts)
+    parts = name(rows[:SHOWN_ROWS])
     if values is not None:
         shown = zip(parts, values, strict=False)
-        parts = [f"{part} ({_plain(value)!r})" for part, value in shown]
-    return ", ".join(parts) + (f" and {more} more" if more else "")
+        parts = [f"{part} ({shorten(value)})" for part, value in shown]
+    return first_of(parts, total=len(rows))
+
+
+Describe = Callable[[Any, Any], str]
 
 
 def refuse_rows(
-    rows: Sequence[int] | NDArray[Any], values: Any, expected: str, hint: str = ""
+    rows: Sequence[int] | NDArray[Any],
+    values: Any,
+    expected: str,
+    hint: str = "",
+    describe: Describe = list_rows,
 ) -> None:
     """Raise a ValueError that names rows and their values, if there are any."""
     if len(rows):
-        where = list_rows(rows, [values[row] for row in rows[:SHOWN_ROWS]])
+        where = describe(rows, [values[row] for row in rows[:SHOWN_ROWS]])
         raise ValueError(f"{expected}, got {len(rows)} other value(s): {where}.{hint}")
 
 
@@ -69,8 +93,3 @@ def warn_user(message: str, category: type[Warning] = DataWarning) -> None:
         frame = frame.f_back
         level += 1
     warnings.warn(message, category, stacklevel=level)
-
-
-def _plain(value: Any) -> Any:
-    """Convert NumPy values to Python values, for their ``repr``."""
-    return value.tolist() if isinstance(value, np.generic | np.ndarray) else value

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -144,24 +145,15 @@ class OnItems(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
         ndarray of str
         """
         check_is_fitted(self)
-        seen = getattr(self, "feature_names_in_", None)
         if input_features is None:
-            input_features = seen
-        elif seen is not None and not np.array_equal(seen, np.asarray(input_features)):
-            raise ValueError(
-                "input_features is not equal to feature_names_in_: got "
-                f"{list(np.asarray(input_features))}, expected {list(seen)}."
-            )
+            input_features = getattr(self, "feature_names_in_", None)
         return self.transformer_.get_feature_names_out(input_features)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.three_d_array = True
         inner = get_tags(self.transformer)
-        tags.input_tags.sparse = inner.input_tags.sparse
-        tags.input_tags.allow_nan = inner.input_tags.allow_nan
-        tags.input_tags.categorical = inner.input_tags.categorical
-        tags.input_tags.string = inner.input_tags.string
+        both = {"two_d_array": True, "three_d_array": True}
+        tags.input_tags = replace(inner.input_tags, **both)
         tags.target_tags = inner.target_tags
         return tags
 

@@ -18,8 +18,8 @@ from tiebreak.data.columns import (
     as_column,
     as_names,
     factorize,
-    missing_rows,
     plain_values,
+    refuse_missing,
 )
 from tiebreak.data.items import (
     ItemRows,
@@ -30,8 +30,7 @@ from tiebreak.data.items import (
     item_codes,
     take_rows,
 )
-
-_SHOWN = 5
+from tiebreak.data.messages import list_rows
 
 
 class Orders(ItemRows):
@@ -82,11 +81,7 @@ class Orders(ItemRows):
         self._items = None if items is None else as_table(items)
         entries, self.position, self.indptr = _flatten(sequences)
         column = as_column(entries, "sequences")
-        if len(missing := missing_rows(column)):
-            raise ValueError(
-                f"sequences has {len(missing)} missing value(s) (None or NaN): "
-                f"{self._places(missing)}. Leave out items that were not ranked."
-            )
+        refuse_missing(column, "sequences", "Leave out items not ranked.", self._places)
         if self._items is None and names is None:
             self.flat, distinct = factorize(column)
             self.names = as_names(distinct)
@@ -176,7 +171,7 @@ class Orders(ItemRows):
         -------
         Orders
         """
-        table = self._check_table(table, "lists")
+        table = self._check_table(table)
         return Orders._of(table, self.flat, self.position, self.indptr, self.names)
 
     def grades(self) -> tuple[Any, NDArray[np.float64], NDArray[np.int64]]:
@@ -211,17 +206,13 @@ class Orders(ItemRows):
 
     def _places(self, entries: Sequence[int] | NDArray[Any], values: Any = None) -> str:
         """Name the first places of the flat list by list and place, from 0."""
-        parts = []
-        for number, entry in enumerate(entries[:_SHOWN]):
-            row = int(np.searchsorted(self.indptr, entry, side="right")) - 1
-            part = f"sequence {row}, entry {int(entry - self.indptr[row])}"
-            if values is not None:
-                value = values[number]
-                value = value.item() if isinstance(value, np.generic) else value
-                part += f" ({value!r})"
-            parts.append(part)
-        more = len(entries) - len(parts)
-        return "; ".join(parts) + (f" and {more} more" if more else "")
+
+        def name(entries: Any) -> list[str]:
+            rows = np.searchsorted(self.indptr, entries, side="right") - 1
+            places = zip(rows, entries - self.indptr[rows], strict=True)
+            return [f"entry {place} of sequence {row}" for row, place in places]
+
+        return list_rows(entries, values, name)
 
     def _refuse_repeated(self) -> None:
         row = np.repeat(np.arange(len(self)), self.lengths)
@@ -229,7 +220,7 @@ class Orders(ItemRows):
         order = np.argsort(keys, kind="stable")
         repeated = np.sort(order[1:][np.diff(keys[order]) == 0])
         if len(repeated):
-            codes = self.flat[repeated[:_SHOWN]]
+            codes = self.flat[repeated]
             labels = codes if self.names is None else self.names[codes]
             raise ValueError(
                 f"An item may occur only once in a sequence, but {len(repeated)} "
@@ -248,10 +239,6 @@ def _flatten(sequences: Any) -> tuple[Any, Rows, Rows]:
         return sequences.ravel(), np.tile(np.arange(k), n), k * np.arange(n + 1)
     if hasattr(sequences, "to_list"):  # pandas, polars
         sequences = sequences.to_list()
-    if isinstance(sequences, str) or not hasattr(sequences, "__iter__"):
-        raise TypeError(
-            f"sequences must be a list of lists, got {type(sequences).__name__}."
-        )
     sequences = list(sequences)
     if not sequences:
         raise ValueError("There are no sequences; at least one is required.")

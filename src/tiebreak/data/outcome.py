@@ -22,7 +22,7 @@ from typing import Any, Literal, NoReturn
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tiebreak.data.columns import as_column, as_column_of, missing_rows
+from tiebreak.data.columns import as_column, as_column_of, find_distinct, refuse_missing
 from tiebreak.data.messages import list_rows, refuse_rows, warn_user
 
 Meaning = Literal["sign", "score"]
@@ -32,11 +32,34 @@ _NUMBERS: dict[Meaning, dict[float, int]] = {
     "score": {1.0: -1, 0.5: 0, 0.0: 1},
 }
 _WRITTEN_NUMBERS = {"½": 0.5, "1/2": 0.5}
-_MEANINGS_HELP = (
-    'Say what the numbers mean: meaning="sign" if -1 is left better, 0 a tie and +1 '
-    'right better; meaning="score" if they are the points of the left side, 1 for a '
-    "win, 0.5 for a tie and 0 for a loss."
-)
+_NO_TIE = "That is not a tie."
+# What is wrong with values that could not be read, and what to do about it.
+_FAULTS = {
+    "undeclared": (
+        "are numbers without a declared meaning",
+        'Give meaning="sign" if -1 is left better, 0 a tie and +1 right better; '
+        'meaning="score" if they are the points of the left side, 1, 0.5 or 0.',
+    ),
+    "number": (
+        'are not among -1, 0 and +1 (meaning="sign") or 1, 0.5 and 0 ("score")',
+        "",
+    ),
+    "self": (
+        "name an item that stands on both sides",
+        "Write 'tie', or remove these rows.",
+    ),
+    "ambiguous": (
+        "are a word for an outcome and also the name of an item that is not compared "
+        "in that row",
+        "Rename the item.",
+    ),
+    "skipped": ("say that nobody voted", "That is no tie; remove them."),
+    "unknown": (
+        "are unknown",
+        "Expected words such as left, tie and right, or names of the two items (give "
+        "left and right); H, D and A are home, draw and away.",
+    ),
+}
 
 
 class Outcome(enum.IntEnum):
@@ -114,7 +137,7 @@ class Outcome(enum.IntEnum):
         names = _check_names(left, right, len(column))
         if len(column) == 0:
             return np.empty(0, dtype=np.int8)
-        _refuse_missing(column)
+        refuse_missing(column, "outcomes", _NO_TIE)
         result = _read_values(column.tolist(), meaning, names)
         if n_bad := int(cls.is_both_bad(column).sum()):
             warn_both_bad(n_bad, len(column))
@@ -140,12 +163,12 @@ class Outcome(enum.IntEnum):
         array([False,  True])
         """
         column = as_column(values, "outcomes")
-        if column.dtype.kind not in "OU":
-            return np.zeros(len(column), dtype=bool)
-        words = {value for value in column.tolist() if isinstance(value, str)}
-        bad = {word for word in words if normalize(word) in BOTH_BAD_WORDS}
-        marks = [isinstance(value, str) and value in bad for value in column.tolist()]
-        return np.asarray(marks, dtype=bool)
+        distinct = find_distinct(column)
+        bad = [
+            isinstance(value, str) and normalize(value) in BOTH_BAD_WORDS
+            for value in distinct.values
+        ]
+        return np.asarray(bad, dtype=bool)[distinct.codes]
 
 
 _LEFT_WORDS = (
@@ -223,9 +246,8 @@ def decode_outcomes(y: Any) -> tuple[Any, NDArray[np.int64]]:
     Meta-estimators of scikit-learn renumber classes: integers 0, 1 and 2 are left, tie
     and right if 2 occurs.
     """
-    if not isinstance(y, np.ndarray) or y.ndim != 1 or y.dtype.kind not in "iu":
-        return y, OUTCOMES.copy()
-    if len(y) == 0 or y.min() < 0 or y.max() != 2:
+    integers = isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind in "iu"
+    if not integers or len(y) == 0 or y.min() < 0 or y.max() != 2:
         return y, OUTCOMES.copy()
     frame: Any = sys._getframe()
     while frame is not None and frame.f_code.co_name not in _RENUMBERING:
@@ -252,10 +274,10 @@ def check_outcomes(
         )
     if isinstance(y, list | tuple) and all(isinstance(v, Outcome) for v in y):
         y = np.asarray(y, dtype=np.int8)
-    column = as_column_of(y, "y", n_rows, what="outcomes", rows="comparisons")
+    column = as_column_of(y, "y", n_rows)
     if n_rows == 0:
         return np.empty(0, dtype=np.int8)
-    _refuse_missing(column)
+    refuse_missing(column, "y", _NO_TIE)
     if column.dtype.kind not in "iuf":
         _refuse_others(column)
     lowest, highest = column.min(), column.max()
@@ -303,12 +325,10 @@ def _refuse_others(column: NDArray[Any]) -> None:
         for row, value in enumerate(values)
         if isinstance(value, bool) or value not in (-1, 0, 1)
     ]
-    hint = " Try Outcome.parse(y), which reads words such as 'left', 'draw', '0-1'."
-    if column.dtype.kind == "b":
-        hint = ' If left won where True: Outcome.parse(y.astype(int), meaning="score").'
-    elif column.dtype.kind in "iuf":
-        is_score = set(values) <= {0, 0.5, 1}
-        hint = ' Try Outcome.parse(y, meaning="score").' * is_score
+    hint = (
+        " Outcome.parse(y) reads words such as 'left', 'draw', '0-1', and with "
+        'meaning="score" points of the left side (y.astype(int) of True and False).'
+    )
     refuse_rows(rows, values, f"y must hold {OUTCOMES_HELP}", hint)
 
 
@@ -349,9 +369,10 @@ def _read_values(
             faults.setdefault(outcome, []).append(row)
         else:
             result[row] = outcome
-    for kind in ("undeclared", "number", "self", "ambiguous", "skipped", "unknown"):
-        if kind in faults:
-            _refuse(kind, faults[kind], values, meaning, names is not None)
+    for kind, (fault, advice) in _FAULTS.items():
+        if rows := faults.get(kind):
+            where = list_rows(rows, [values[row] for row in rows[:5]])
+            raise ValueError(f"{len(rows)} outcome(s) {fault}: {where}. {advice}")
     return result
 
 
@@ -363,36 +384,6 @@ def _own_name(value: Any, left: Any, right: Any) -> int | str | None:
     return -1 if is_left else 1 if is_right else None
 
 
-def _refuse(
-    kind: str, rows: list[int], values: list[Any], meaning: Meaning | None, named: bool
-) -> NoReturn:
-    where = list_rows(rows, [values[row] for row in rows[:5]])
-    opposite = ""
-    if {as_number(values[row]) for row in rows} <= {0.0, 1.0}:
-        opposite = (
-            " Only 0 and 1 occur, and files exist where 1 means that left won and "
-            "others where it means that right won."
-        )
-    hint = "If they name items, give the two columns of names as left and right."
-    if {normalize(str(values[row])) for row in rows} & {"h", "d"}:
-        hint = "A also stands for model A; replace H, D and A by home, draw and away."
-    elif named:
-        hint = "They do not name one of the two items of their row either."
-    expected = "-1, 0 and +1" if meaning == "sign" else "1, 0.5 and 0"
-    reasons = {
-        "undeclared": f"are numbers without a declared meaning: {where}.{opposite} "
-        f"{_MEANINGS_HELP}",
-        "number": f'are not among {expected}, as meaning="{meaning}" expects: {where}.',
-        "self": f"name an item that stands on both sides: {where}. Write 'tie', or "
-        "remove these rows.",
-        "ambiguous": "are a word for an outcome and also the name of an item that is "
-        f"not compared in that row: {where}. Rename the item.",
-        "skipped": f"say that nobody voted: {where}. That is no tie; remove them.",
-        "unknown": f"are unknown: {where}. {hint}",
-    }
-    raise ValueError(f"{len(rows)} outcome(s) {reasons[kind]}")
-
-
 def _check_names(
     left: ArrayLike | None, right: ArrayLike | None, n_rows: int
 ) -> list[list[Any]] | None:
@@ -402,17 +393,9 @@ def _check_names(
     if left is None or right is None:
         raise ValueError("Give left and right names, or neither.")
     return [
-        as_column_of(side, name, n_rows, what="names", rows="outcomes").tolist()
+        as_column_of(side, name, n_rows).tolist()
         for name, side in (("left", left), ("right", right))
     ]
-
-
-def _refuse_missing(column: NDArray[Any]) -> None:
-    """Raise a ValueError that names the rows without an outcome."""
-    if len(rows := missing_rows(column)):
-        raise ValueError(
-            f"{len(rows)} outcome(s) are missing: {list_rows(rows)}. That is not a tie."
-        )
 
 
 def normalize(word: str) -> str:

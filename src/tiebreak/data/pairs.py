@@ -25,15 +25,12 @@ from tiebreak.data.items import (
     names_of_sides,
     take_rows,
 )
-from tiebreak.data.messages import list_rows
 from tiebreak.data.outcome import Meaning, Outcome, as_number
 
 Outcomes = NDArray[np.int8]
 
 # Seed of the exchange of sides in tables that always name the winner first.
 _SWAP_SEED = 20_240_229
-# Shares that miss 1 by less than this sum to 1.
-_SHARE_TOLERANCE = 1e-9
 
 
 class Pairs(ItemRows):
@@ -150,7 +147,7 @@ class Pairs(ItemRows):
         pairs = cls(items, winner, loser, names)
         y = np.full(len(pairs), -1, dtype=np.int8)
         if tie is not None:
-            column = as_column_of(tie, "tie", len(pairs), rows="comparisons")
+            column = as_column_of(tie, "tie", len(pairs))
             refuse_missing(column, "tie")
             if column.dtype.kind != "b" and len(column):
                 raise ValueError(
@@ -212,59 +209,6 @@ class Pairs(ItemRows):
             right=None if undeclared else columns[1],
         )
         return pairs, y
-
-    def expand_shares(
-        self,
-        right: ArrayLike,
-        tie: ArrayLike | None = None,
-        n_raters: ArrayLike | float = 1,
-    ) -> tuple[Pairs, Outcomes, NDArray[np.float64]]:
-        """Turn shares of raters (soft labels) into weighted rows.
-
-        Parameters
-        ----------
-        right : array-like of shape (n,)
-            The share of raters, from 0 to 1, who call the right item better.
-        tie : array-like of shape (n,), optional
-            The share who call a tie; None: 0. The others call left better.
-        n_raters : float or array-like of shape (n,), default=1
-            How many raters each comparison had.
-
-        Returns
-        -------
-        pairs, y, sample_weight : Pairs, ndarray of int8, ndarray of float64
-            One row for each comparison and outcome that any rater gave, in the order
-            left, tie, right, weighted by its number of votes.
-
-        Examples
-        --------
-        >>> from tiebreak import Pairs
-        >>> pairs = Pairs(left=["Ada", "Bo"], right=["Bo", "Cy"])
-        >>> _, y, weight = pairs.expand_shares(right=[0.7, 1.0], n_raters=10)
-        >>> y.tolist(), weight.round(6).tolist()
-        ([-1, 1, 1], [3.0, 7.0, 10.0])
-        """
-        n = len(self)
-        columns = {"right": right, "tie": np.zeros(n) if tie is None else tie}
-        columns["n_raters"] = (
-            np.full(n, n_raters) if np.ndim(n_raters) == 0 else n_raters
-        )
-        right, tie, count = (
-            as_column_of(values, name, n, rows="comparisons").astype(np.float64)
-            for name, values in columns.items()
-        )
-        total = right + tie
-        fine = (right >= 0) & (tie >= 0) & (total <= 1 + _SHARE_TOLERANCE) & (count > 0)
-        if len(wrong := np.flatnonzero(~(fine & np.isfinite(count)))):
-            raise ValueError(
-                "right and tie must be shares from 0 to 1 that add up to at most 1, of "
-                f"a positive number of raters, but not in {list_rows(wrong)}."
-            )
-        # What is left of 1 after rounding is no rater.
-        left = np.where(total < 1 - _SHARE_TOLERANCE, 1 - total, 0.0)
-        votes = np.stack([left, tie, right], axis=1) * count[:, np.newaxis]
-        rows, outcome = np.nonzero(votes)
-        return self[rows], (outcome - 1).astype(np.int8), votes[rows, outcome]
 
     @classmethod
     def _of(cls, items: Table | None, left: Rows, right: Rows, names: Any) -> Pairs:
@@ -366,7 +310,7 @@ class Pairs(ItemRows):
         -------
         Pairs
         """
-        table = self._check_table(table, "comparisons")
+        table = self._check_table(table)
         return Pairs._of(table, self.left, self.right, self.names)
 
 

@@ -15,15 +15,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import DataConversionWarning
 
-from tiebreak.data.columns import as_column_of, missing_rows, refuse_missing
+from tiebreak.data.columns import as_column_of, is_missing, refuse_missing
 from tiebreak.data.items import (
     ItemTable,
     Table,
     as_float_array,
     as_items,
     feature_attributes,
-    refuse_feature,
-    within_bounds,
+    refuse_out_of_bounds,
 )
 from tiebreak.data.kinds import Comparisons, Grades
 from tiebreak.data.messages import list_rows, refuse_rows, warn_user
@@ -54,10 +53,7 @@ def as_pairs(X: Any) -> Pairs:
             f"right=...), or shape (n, 2, n_features). Got {type(X).__name__}{shape}."
         )
     array = as_sides(X)
-    if not within_bounds(array):
-        row, side, column = np.argwhere(~(np.abs(array) <= LARGEST))[0]
-        where = f"row {row}, {('left', 'right')[side]} item, column {column}"
-        refuse_feature(array[row, side, column], "X", "got", where)
+    refuse_out_of_bounds(array, "X")
     n, _, p = array.shape
     left = np.arange(0, 2 * n, 2, dtype=np.int64)
     return Pairs._of(ItemTable(array.reshape(2 * n, p)), left, left + 1, None)
@@ -77,7 +73,7 @@ def check_weights(sample_weight: ArrayLike | None, n_rows: int) -> Floats:
     """Return weights (n_rows,): finite, not negative, not all 0; default 1."""
     if sample_weight is None:
         return np.ones(n_rows)
-    column = as_column_of(sample_weight, "sample_weight", n_rows, what="weights")
+    column = as_column_of(sample_weight, "sample_weight", n_rows)
     weight = as_numbers(column, "sample_weight")
     inside = (weight >= SMALLEST_WEIGHT) & (weight <= LARGEST_WEIGHT)
     wrong = np.flatnonzero(~inside & (weight != 0))
@@ -110,12 +106,9 @@ def check_grades(
             DataConversionWarning,
         )
         y = np.asarray(y)[:, 0]
-    column = as_column_of(y, "y", n, what="grades")
-    if not allow_missing and len(rows := missing_rows(column)):
-        raise ValueError(
-            f"y has {len(rows)} missing grade(s) (NaN): {list_rows(rows)}. Input y "
-            "contains NaN; remove these rows."
-        )
+    column = as_column_of(y, "y", n)
+    if not allow_missing:
+        refuse_missing(column, "y", "Input y contains NaN; remove these rows.")
     hint = " Unknown label type for grades: use numbers, higher is better."
     grades = as_numbers(column, "y", hint)
     rows = np.flatnonzero(np.abs(grades) > LARGEST)
@@ -136,9 +129,8 @@ def check_comparisons(
         raise ValueError("Found 0 sample(s) while a minimum of 1 is required.")
     outcomes = check_outcomes(y, len(pairs))
     weight = check_weights(sample_weight, len(pairs))
-    same = pairs.left == pairs.right
-    if same.any():
-        _check_self_comparisons(pairs, np.flatnonzero(same), outcomes)
+    if len(same := np.flatnonzero(pairs.left == pairs.right)):
+        _check_self_comparisons(same, outcomes)
     return pairs, outcomes, weight
 
 
@@ -219,16 +211,12 @@ def read_data(
     return read_comparisons(X, y, sample_weight, qid=qid, decode=decode)
 
 
-def _check_self_comparisons(
-    pairs: Pairs, rows: NDArray[np.intp], outcomes: NDArray[np.int8]
-) -> None:
+def _check_self_comparisons(rows: Ints, outcomes: NDArray[np.int8]) -> None:
     decided = rows[outcomes[rows] != 0]
     if len(decided):
-        codes = pairs.left[decided[:5]]
-        items = codes if pairs.names is None else pairs.names[codes]
         raise ValueError(
             f"{len(decided)} comparison(s) say that an item is better than itself: "
-            f"{list_rows(decided, list(items))}."
+            f"{list_rows(decided)}."
         )
     warn_user(
         f"{len(rows)} comparison(s) are of an item with itself: {list_rows(rows)}."
@@ -239,26 +227,20 @@ def as_numbers(column: NDArray[Any], name: str, hint: str = "") -> Floats:
     """Convert a column of real numbers, missing ones as NaN."""
     if column.dtype.kind in "biuf":
         return column.astype(np.float64)
-    missing = np.zeros(len(column), dtype=bool)
-    missing[missing_rows(column)] = True
     wrong = [
         row
         for row, value in enumerate(column)
-        if not (missing[row] or isinstance(value, Real))
+        if not (is_missing(value) or isinstance(value, Real))
     ]
     refuse_rows(wrong, column, f"{name} must hold numbers", hint)
-    return np.where(missing, np.nan, column).astype(np.float64)
+    return np.array([np.nan if is_missing(value) else value for value in column], float)
 
 
 def _depth(X: Any) -> int:
     """Count the dimensions of nested lists by their first elements."""
-    depth = 0
-    while isinstance(X, list | tuple):
-        depth += 1
-        if not X:
-            return depth
-        X = X[0]
-    return depth + int(getattr(X, "ndim", 0))
+    if isinstance(X, list | tuple):
+        return 1 + (_depth(X[0]) if X else 0)
+    return int(getattr(X, "ndim", 0))
 
 
 def remember_features(estimator: Any, table: Table) -> None:

@@ -111,11 +111,15 @@ def spelling(name: str) -> str:
     return re.sub(r"[\W_]+", "", name.casefold())
 
 
-def find_columns(role: str, columns: list[str]) -> list[str]:
+def find_columns(
+    role: str,
+    columns: Sequence[str],
+    words: Mapping[str, Sequence[str]] = COLUMN_WORDS,
+) -> list[str]:
     """Find the columns that may have a role, the likeliest first."""
     spelled = {spelling(column): column for column in reversed(columns)}
-    words = dict.fromkeys(map(spelling, COLUMN_WORDS[role]))
-    return [spelled[word] for word in words if word in spelled]
+    likely = dict.fromkeys(map(spelling, words[role]))
+    return [spelled[word] for word in likely if word in spelled]
 
 
 def find_column(name: str, columns: list[str]) -> str | None:
@@ -198,13 +202,6 @@ PARSED: dict[str, tuple[Literal["text", "numbers", "raw"], str]] = {
 }
 
 
-# An option for one of these columns rules out the readings that do not use it.
-_DEFINING = (
-    "left", "right", "outcome", "winner", "loser", "left_score", "right_score",
-    "item", "grade", "query", "person",
-)  # fmt: skip
-
-
 # An option that is given alone says too little.
 _NEEDED = {
     "left_score": "right_score", "right_score": "left_score", "left": "right",
@@ -262,6 +259,7 @@ class Roles:
 
     def __init__(self, table: Table, options: ReadOptions) -> None:
         self.table = table
+        self._spelled = {spelling(c): c for c in reversed(table.columns)}
         self.named: dict[str, str] = {}
         self.left_out: set[str] = set()  # roles that no column is to have
         for role, name in options.columns().items():
@@ -313,7 +311,7 @@ class Roles:
 
     def _one_hot(self, sides: dict[str, str]) -> list[str]:
         """Find one column per outcome, such as winner_model_a."""
-        spelled = {spelling(c): c for c in reversed(self.table.columns)}
+        spelled = self._spelled
         for before in ("winner", "win", "wins", "won", "preferred"):
             columns = [
                 spelled.get(before + spelling(sides[side]))
@@ -335,7 +333,7 @@ class Roles:
         if "left" in named:
             left, right = named["left"], named["right"]
             return [Sides(_family_of(left, right), left, right)]
-        spelled = {spelling(c): c for c in reversed(self.table.columns)}
+        spelled = self._spelled
         families: dict[str, Sides] = {}
         for family, *words in SIDES:
             columns = [spelled[w] for w in map(spelling, words) if w in spelled]
@@ -362,7 +360,8 @@ class Roles:
                     for family, columns in choices
                     for column in self.candidates(role, words, columns)
                 ]
-        wanted = {item for item in self.named.items() if item[0] in _DEFINING}
+        # Readings that do not use a column which the user named are ruled out.
+        wanted = {item for item in self.named.items() if item[0] not in _SIDED}
         readings = []
         for family, columns in choices:
             for role in rule.may:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -39,31 +39,22 @@ from tiebreak.io.columns import (
     split_outcome,
 )
 from tiebreak.io.result import ReadOptions, ReadResult, flag, plural, shorten
-from tiebreak.io.table import Columns, Table, Text, check_ending, write_table
+from tiebreak.io.table import Columns, Table, Text, write_table
 
 Rows = NDArray[np.int64]
-Outcomes = NDArray[np.int8]
 Flags = NDArray[np.bool_]
 
-_BY_NAME, _AMBIGUOUS = 10, 11
-_FAULT_CODES = {"undeclared": 12, "number": 13, "unknown": 14, "skipped": 15}
-_CODES = {"left": -1, "tie": 0, "both_bad": 0, "right": 1, "skip": 15}
+# The codes of outcomes, also of those that are no -1, 0 or 1, or not yet.
+_BOTH_BAD, _SKIPPED, _BY_NAME, _AMBIGUOUS, _UNDECLARED, _NO_NUMBER, _UNKNOWN = range(
+    2, 9
+)
+_CODES = {
+    "left": -1, "tie": 0, "right": 1, "both_bad": _BOTH_BAD, "skip": _SKIPPED,
+    "skipped": _SKIPPED, "undeclared": _UNDECLARED, "number": _NO_NUMBER,
+    "unknown": _UNKNOWN,
+}  # fmt: skip
 _TRUE = ("true", "t", "yes", "y", "1", "1.0")
 _FALSE = ("false", "f", "no", "n", "0", "0.0")
-
-
-class Results(NamedTuple):
-    """What n rows say about who is better."""
-
-    y: Outcomes  # 0 in rows noted as faults
-    both_bad: Flags  # rows that call both bad
-    skipped: Flags  # rows of somebody who did not vote
-
-    @classmethod
-    def plain(cls, y: Outcomes) -> Results:
-        """Make it of outcomes alone."""
-        none = np.zeros(len(y), dtype=bool)
-        return cls(y, none, none)
 
 
 class OutcomeParser:
@@ -75,7 +66,7 @@ class OutcomeParser:
         self.meaning, self.scale = options.meaning, options.scale()
         self.names_winner = names_winner and self.meaning is None
         self.words = options.declared_words()
-        self.numbers = {
+        self.numbers: dict[float | None, str] = {
             number: outcome
             for word, outcome in self.words.items()
             if (number := as_number(word)) is not None
@@ -98,19 +89,18 @@ class OutcomeParser:
         )
 
     def code(self, value: str) -> int:
-        """Return the outcome, or the code of a fault."""
-        if (declared := self._declared(value)) is not None:
+        """Return the code of a value."""
+        number, word = as_number(value), normalize(value)
+        if declared := self.numbers.get(number) or self.words.get(word):
             return _CODES[declared]
-        number = as_number(value)
         if number is not None and self.scale is not None:
             return self._on_scale(number)
         if value.strip() in self.ids and (number is None or self.names_winner):
             return _BY_NAME
-        word, header = normalize(value), spelling(value)
         outcome: int | str
         if number is not None:
             outcome = "number" if self.numbers else read_value(value, self.meaning)
-        elif header in self.headers:
+        elif (header := spelling(value)) in self.headers:
             outcome = self.headers[header]
         else:
             outcome = read_value(value)
@@ -118,50 +108,40 @@ class OutcomeParser:
             outcome = outcome if fixed or isinstance(outcome, str) else -outcome
         if number is None and outcome != "unknown" and word in self.taken:
             return _AMBIGUOUS
-        return _FAULT_CODES[outcome] if isinstance(outcome, str) else outcome
-
-    def _declared(self, value: str) -> str | None:
-        number = as_number(value)
-        outcome = None if number is None else self.numbers.get(number)
-        return outcome or self.words.get(normalize(value))
+        if outcome == 0 and word.strip("[] ") in BOTH_BAD_WORDS:
+            return _BOTH_BAD
+        return _CODES[outcome] if isinstance(outcome, str) else outcome
 
     def _on_scale(self, number: float) -> int:
         assert self.scale is not None
         low, high = sorted(self.scale)
         if number != int(number) or not low <= number <= high:
-            return _FAULT_CODES["number"]
+            return _NO_NUMBER
         side = np.sign(2 * number - low - high)
         return int(side if self.scale[0] < self.scale[1] else -side)
-
-    def is_both_bad(self, value: str) -> bool:
-        """Say whether a value calls both items bad."""
-        declared = self._declared(value)
-        is_word = normalize(value).strip("[] ") in BOTH_BAD_WORDS
-        return declared == "both_bad" or (declared is None and is_word)
 
 
 def _read_outcomes(
     columns: Columns, sides: dict[str, Text], column: str, options: ReadOptions
-) -> Results:
-    """Return the outcomes of a column; faults are noted."""
+) -> NDArray[Any]:
+    """Return the codes of the outcomes in a column; faults are noted."""
     outcome = columns.text[column]
     names_winner = "winner" in spelling(column) or options.winner is not None
     parser = OutcomeParser(sides, options, names_winner)
     codes = outcome.per_row(parser.code, missing=0)
     if len(named := np.flatnonzero(codes == _BY_NAME)):
         codes[named] = _read_names([outcome, *sides.values()], parser.ids, named)
-    undeclared = np.flatnonzero(codes == _FAULT_CODES["undeclared"])
-    if len(undeclared):
+    if len(undeclared := np.flatnonzero(codes == _UNDECLARED)):
         raise _ask_meaning(columns, sides, column, undeclared)
     faults = {
-        _FAULT_CODES["number"]: f"outcomes that are not numbers of {parser.declared}",
+        _NO_NUMBER: f"outcomes that are not numbers of {parser.declared}",
         _AMBIGUOUS: "outcomes that are a word and the name of an item of other rows",
-        _FAULT_CODES["unknown"]: "unknown outcomes",
+        _UNKNOWN: "unknown outcomes",
     }
     for code, fault in faults.items():
         rows = np.flatnonzero(codes == code)
         columns.note(fault, rows, outcome.in_rows(rows))
-    if (codes == _FAULT_CODES["unknown"]).any():
+    if (codes == _UNKNOWN).any():
         columns.advice = (
             " An outcome is the name of one of the two, or a word such as left, tie, "
             f"right or draw; {flag('outcome_words')} says what others mean."
@@ -169,9 +149,7 @@ def _read_outcomes(
         if {*map(normalize, outcome.values)} <= {"h", "d", "a"}:
             words = flag("outcome_words", "left=H,tie=D,right=A")
             columns.advice = f" If these are home, draw and away, say {words}."
-    both_bad = outcome.per_row(parser.is_both_bad, False) & (codes == 0)
-    y = np.where(np.abs(codes) <= 1, codes, 0).astype(np.int8)
-    return Results(y, both_bad, codes == _FAULT_CODES["skipped"])
+    return codes
 
 
 def _read_flags(columns: Columns, column: str) -> Flags:
@@ -185,13 +163,12 @@ def _read_flags(columns: Columns, column: str) -> Flags:
     return true
 
 
-def _read_one_hot(columns: Columns, listed: list[str]) -> Results:
-    """Return the outcomes in columns of 0 and 1 (left, right, tie, both bad)."""
+def _read_one_hot(columns: Columns, listed: list[str]) -> NDArray[Any]:
+    """Return the codes of columns of 0 and 1 (left, right, tie, both bad)."""
     table = np.stack([_read_flags(columns, column) for column in listed], axis=1)
     broken = np.flatnonzero(table.sum(axis=1) != 1)
     columns.note(f"not exactly one of {', '.join(listed)} is 1", broken)
-    results = Results.plain(table[:, 1].astype(np.int8) - table[:, 0])
-    return results._replace(both_bad=table[:, 3]) if len(listed) > 3 else results
+    return table @ np.array([-1, 1, 0, _BOTH_BAD][: len(listed)])
 
 
 def _read_names(texts: list[Text], ids: dict[str, int], rows: Rows) -> NDArray[Any]:
@@ -202,10 +179,9 @@ def _read_names(texts: list[Text], ids: dict[str, int], rows: Rows) -> NDArray[A
     )
     # A winner that stands on both sides is a row of an item against itself, which is
     # reported and left out later.
-    unknown = _FAULT_CODES["unknown"]
-    result = np.select([winner == left, winner == right], [-1, 1], unknown)
+    result = np.select([winner == left, winner == right], [-1, 1], _UNKNOWN)
     is_word = texts[0].per_row(lambda v: isinstance(read_value(v), int), False)
-    result[(result == unknown) & is_word[rows]] = _AMBIGUOUS
+    result[(result == _UNKNOWN) & is_word[rows]] = _AMBIGUOUS
     return result
 
 
@@ -215,10 +191,7 @@ def _ask_meaning(
     """Ask what numbers mean, with the options that answer it."""
     left, right = sides
     table, outcome = columns.table, columns.text[column]
-    # The first row of each of three different numbers says more than three rows.
-    codes, first = np.unique(outcome.codes[rows], return_index=True)
-    shown = rows[np.sort(first)[:3]]
-    values = {outcome.values[code] for code in codes}
+    values = {outcome.values[code] for code in np.unique(outcome.codes[rows])}
     numbers = {float(as_number(value) or 0) for value in values}
     low, high = f"{min(numbers):g}", f"{max(numbers):g}"
     if 2 in numbers and numbers <= {0, 1, 2}:
@@ -238,7 +211,7 @@ def _ask_meaning(
         ways.append(f"{flag('winner', column)} if it names the winner")
     return table.question(
         f"{column} holds numbers in {len(rows):,} rows, and files differ in what they "
-        f"mean ({table.list_places(shown, outcome.in_rows(shown))}). Say "
+        f"mean ({table.list_places(rows, outcome.in_rows(rows))}). Say "
         f"{', or '.join(ways)}."
     )
 
@@ -419,25 +392,26 @@ def read_comparisons(
     columns.note_bad("number", *numbers.values())
     left, right = columns.restore_names(sentences, *names)
     if winner_first:
-        results = Results.plain(np.full(table.n_rows, -1, dtype=np.int8))
+        codes = np.full(table.n_rows, -1)
     elif one_hot:
-        results = _read_one_hot(columns, one_hot)
+        codes = _read_one_hot(columns, one_hot)
     elif "outcome" in roles:
         sides = dict(zip(names, (left, right), strict=True))
-        results = _read_outcomes(columns, sides, roles["outcome"], options)
+        codes = _read_outcomes(columns, sides, roles["outcome"], options)
     else:
-        results = Results.plain(_read_scores(columns, roles))
+        points = [columns.numbers[roles[f"{side}_score"]] for side in ("left", "right")]
+        codes = np.select([points[0] > points[1], points[0] < points[1]], [-1, 1], 0)
     metadata = _read_metadata(columns, roles, named, sentences)
     metadata |= read_advantage(columns, roles, reading.family, sentences)
     columns.refuse_broken()
     others = {name: columns.text[c].per_row(str, None) for name, c in words.items()}
     others |= {name: columns.numbers[column] for name, column in numbers.items()}
-    marks: dict[str, NDArray[Any]] = {"both_bad": results.both_bad}
+    marks: dict[str, NDArray[Any]] = {"both_bad": codes == _BOTH_BAD}
     if options.fingerprint:
         marks["fingerprint"] = table.fingerprint()
 
-    keep = _choose_rows(table, options, left, right, results, sentences)
-    y = results.y
+    keep = _choose_rows(table, options, left, right, codes, sentences)
+    y = np.where(codes == _BOTH_BAD, 0, codes).astype(np.int8)
     if not keep.all():
         left, right, y = left.take(keep), right.take(keep), y[keep]
         metadata, others, marks = (
@@ -451,31 +425,22 @@ def read_comparisons(
             "The winner always comes first, so the two sides were exchanged at random "
             f"in {plural(int(marks['exchanged'].sum()), 'row')} (always the same ones)."
         )
-    questions = []
     if n_bad := int(marks["both_bad"].sum()):
         bad = f"{plural(n_bad, 'row')} with both items called bad"
         sentences.append(f"{bad} counted as ties.")
-        questions.append(
-            f"{flag('both_bad', 'drop')} leaves out the votes that call both bad."
-        )
     left_won, ties, right_won = (int((y == o).sum()) for o in (-1, 0, 1))
     sentences.append(
         f"{plural(len(y), 'comparison')} of {plural(pairs.n_items, 'item')}: left is "
         f"better in {left_won:,}, right in {right_won:,}, neither in {ties:,}."
     )
+    if n_bad:
+        sentences.append(
+            f"{flag('both_bad', 'drop')} leaves out the votes that call both bad."
+        )
     weight = metadata.pop("weight", None)
     rows = table.numbers(np.flatnonzero(keep))
     data = Comparisons(pairs, y, weight, metadata, rows, others, marks)
-    return ReadResult(data, table.detected.format, sentences, questions)
-
-
-def _read_scores(columns: Columns, roles: dict[str, str]) -> Outcomes:
-    left, right = (
-        columns.numbers[roles[role]] for role in ("left_score", "right_score")
-    )
-    difference = right - left
-    difference[np.isnan(difference)] = 0  # these rows were noted, and are refused
-    return np.sign(difference).astype(np.int8)
+    return ReadResult(data, sentences)
 
 
 def _describe_outcome(
@@ -508,7 +473,7 @@ def _choose_rows(
     options: ReadOptions,
     left: Text,
     right: Text,
-    results: Results,
+    codes: NDArray[Any],
     sentences: list[str],
 ) -> Flags:
     """Choose the rows to keep, and say which are not, and why."""
@@ -516,10 +481,10 @@ def _choose_rows(
     same = np.array([number.get(name, -1) for name in right.values])
     reasons = {
         "with the same item on both sides": same[right.codes] == left.codes,
-        "in which nobody voted": results.skipped,
+        "in which nobody voted": codes == _SKIPPED,
     }
     if options.both_bad == "drop":
-        reasons["with both items called bad"] = results.both_bad
+        reasons["with both items called bad"] = codes == _BOTH_BAD
     keep = np.ones(len(left.codes), dtype=bool)
     for reason, left_out in reasons.items():
         if len(rows := np.flatnonzero(left_out & keep)):
@@ -563,7 +528,6 @@ def write_comparisons(
     ValueError
         If the columns do not match.
     """
-    path = check_ending(path)
     n = len(pairs)
     names = range(pairs.n_items) if pairs.names is None else pairs.names.tolist()
     items = pl.Series([str(name) for name in names], dtype=pl.String)
@@ -575,7 +539,7 @@ def write_comparisons(
         words.gather(outcome.astype(np.int64) + 1).alias("outcome"),
     ]
     for name, values in (columns or {}).items():
-        column = as_column_of(values, name, n, rows="comparisons")
+        column = as_column_of(values, name, n)
         listed = column.tolist() if column.dtype.kind in "OU" else column
         series.append(pl.Series(name, listed))
     write_table(path, pl.DataFrame(series))

@@ -49,9 +49,9 @@ _SVMLIGHT = re.compile(
 _BLANK = re.compile(rb"^[ \t]*\r?\n", re.MULTILINE)
 _HAS_PAIR = re.compile(r"\s(?:qid|\d+):")
 _TYPED = (
-    ("parquet", b"PAR1", "a Parquet"),
-    ("arrow", b"ARROW1", "an Arrow"),
-    ("sqlite", b"SQLite format 3", "an SQLite"),
+    ("parquet", b"PAR1"),
+    ("arrow", b"ARROW1"),
+    ("sqlite", b"SQLite format 3"),
 )
 _UNREADABLE = (
     (b"PK\x03\x04", "is a zip archive or an Excel workbook"),
@@ -99,7 +99,7 @@ class Copy:
                     file.write(piece)
         except OSError as error:
             raise FileError(
-                path, f"no room for a temporary copy: {io_reason(error)}."
+                path, f"no room for a temporary copy: {error.strerror}."
             ) from None
 
 
@@ -110,12 +110,9 @@ def detect_format(
     error = partial(FileError, path)
     copy, written = _copy(path, encoding)
     start = _first_bytes(path, copy)
-    for name, magic, what in _TYPED:
-        if start.startswith(magic):
+    for name, magic in _TYPED:
+        if name == wanted or start.startswith(magic):
             return FileFormat(name, written=written, copy=copy)
-        if wanted == name:
-            begin = magic.decode()
-            raise error(f"this is not {what} file: it must begin with {begin}.")
     for magic, what in _UNREADABLE:
         if start.startswith(magic):
             raise error(f"this {what}; export the table as CSV and try that.")
@@ -150,8 +147,7 @@ def _copy(path: Path, encoding: str | None) -> tuple[Copy | None, tuple[str, ...
             packed = path if copy is None else copy.place
             copy = Copy(path, _unpack(path, packed, name, unpack), most)
             written.append(name)
-            if not (start := _start_of(copy.place)):
-                raise FileError(path, "the packed file is empty.")
+            start = _first_bytes(path, copy)
     if encoding is None and start[:2] in (b"\xff\xfe", b"\xfe\xff"):
         encoding = "utf-16"
         written.append("UTF-16")
@@ -161,11 +157,6 @@ def _copy(path: Path, encoding: str | None) -> tuple[Copy | None, tuple[str, ...
         place = path if copy is None else copy.place
         copy = Copy(path, _recode(path, place, encoding), float("inf"))
     return copy, tuple(written)
-
-
-def _start_of(place: Path) -> bytes:
-    with open(place, "rb") as stream:
-        return stream.read(64)
 
 
 def _unpack(
@@ -238,12 +229,14 @@ def _recode(path: Path, place: Path, encoding: str) -> Iterator[bytes]:
 
 @contextmanager
 def open_bytes(path: Path, copy: Copy | None = None) -> Iterator[BinaryIO]:
-    """Open a file, or its copy; errors are raised as `FileError`."""
+    """Open a regular file, or its copy; errors are raised as `FileError`."""
     try:
+        if copy is None and path.exists() and not path.is_file():
+            raise FileError(path, "this is not a regular file; save it as one first.")
         with open(path if copy is None else copy.place, "rb") as raw:
             yield raw
     except OSError as error:
-        raise FileError(path, f"cannot be read: {io_reason(error)}.") from None
+        raise FileError(path, f"cannot be read: {error.strerror}.") from None
 
 
 def text_lines(path: Path, copy: Copy | None) -> Iterator[tuple[int, str]]:
@@ -254,29 +247,11 @@ def text_lines(path: Path, copy: Copy | None) -> Iterator[tuple[int, str]]:
 
 
 def _first_bytes(path: Path, copy: Copy | None) -> bytes:
-    try:
-        if copy is not None:
-            pass
-        elif path.is_dir():
-            raise FileError(path, "this is a directory; name a file in it.")
-        elif not path.exists():
-            raise FileError(path, "there is no such file.")
-        elif not path.is_file():
-            raise FileError(path, "this is not a regular file; save it as one first.")
-    except OSError as error:
-        raise FileError(path, f"cannot be read: {io_reason(error)}.") from None
     with open_bytes(path, copy) as stream:
         start = stream.read(64)
     if not start:
         raise FileError(path, "the file is empty.")
     return start
-
-
-def io_reason(error: OSError) -> str:
-    """Say why a file cannot be read, in a few words."""
-    if isinstance(error, PermissionError):
-        return "no permission"
-    return error.strerror or str(error) or type(error).__name__
 
 
 def _check_text(path: Path, copy: Copy | None) -> tuple[bool, bool]:

@@ -23,12 +23,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from tiebreak.io.formats import FileFormat, io_reason, open_bytes, text_lines
+from tiebreak.data.columns import is_missing
+from tiebreak.io.formats import FileFormat, open_bytes, text_lines
 from tiebreak.io.result import FileError, first_of, shorten
 
 # What is read of a folder.
 FILE_ENDINGS = (".parquet", ".pq", ".arrow", ".feather", ".ipc")
-_PLAIN = {str, int, float, bool, type(None)}
+_NEVER_MISSING = {str, int, bool, type(None)}
 _NESTED = (list, tuple, dict, set, frozenset, bytes, np.ndarray)
 
 
@@ -55,7 +56,7 @@ def list_files(path: Path) -> list[Path]:
             raise FileError(path, "no file has such a name.")
         inside = sorted(path.iterdir())
     except OSError as error:
-        raise FileError(path, f"cannot be read: {io_reason(error)}.") from None
+        raise FileError(path, f"cannot be read: {error.strerror}.") from None
     files = [file for file in inside if file.suffix in FILE_ENDINGS]
     if not files:
         what = "there is no Parquet or Arrow file in this folder"
@@ -70,10 +71,8 @@ def as_frame(source: Any) -> pl.DataFrame:
     if isinstance(source, pl.DataFrame):
         return source
     if hasattr(source, "iloc") and hasattr(source, "columns"):  # pandas
-        names = [str(name) for name in source.columns]
-        _refuse_repeated(names)
-        columns = (source.iloc[:, place] for place in range(len(names)))
-        return _side_by_side(zip(names, columns, strict=True))
+        columns = (source.iloc[:, place] for place in range(len(source.columns)))
+        return _side_by_side(zip(map(str, source.columns), columns, strict=True))
     if (
         isinstance(source, Mapping)
         and source
@@ -81,11 +80,7 @@ def as_frame(source: Any) -> pl.DataFrame:
     ):
         listed = ", ".join(map(repr, source))
         raise TypeError(f"This holds {len(source)} tables ({listed}); pass one.")
-    if hasattr(source, "with_format") and hasattr(source, "column_names"):
-        if not hasattr(source, "__len__") or not hasattr(source, "__getitem__"):
-            raise TypeError(
-                "An iterable dataset has no table; pass list(dataset.take(10_000))."
-            )
+    if hasattr(source, "with_format") and hasattr(source, "__getitem__"):
         # Its rows may be chosen and shuffled by indices.
         return pl.DataFrame(source.with_format("arrow")[:])
     if hasattr(source, "__arrow_c_stream__"):
@@ -102,9 +97,7 @@ def as_frame(source: Any) -> pl.DataFrame:
 
 
 def _of_columns(source: Mapping[Any, Any]) -> pl.DataFrame:
-    names = [str(name) for name in source]
-    _refuse_repeated(names)
-    for name, values in zip(names, source.values(), strict=True):
+    for name, values in source.items():
         if isinstance(values, str | bytes) or not isinstance(values, Iterable):
             raise TypeError(
                 f"A dict is a table of columns, but {name!r} holds one value; expected "
@@ -112,18 +105,7 @@ def _of_columns(source: Mapping[Any, Any]) -> pl.DataFrame:
             )
     columns = [value if hasattr(value, "__len__") else list(value)
                for value in source.values()]  # fmt: skip
-    lengths = {len(values): name for name, values in zip(names, columns, strict=True)}
-    if len(lengths) > 1:
-        counts = ", ".join(f"{name!r} has {count:,}" for count, name in lengths.items())
-        raise ValueError(f"All columns of a table must be as long: {counts} values.")
-    return _side_by_side(zip(names, columns, strict=True))
-
-
-def _refuse_repeated(names: list[str]) -> None:
-    if repeated := find_repeated(names):
-        raise ValueError(
-            f"Columns must have different names: {', '.join(map(repr, repeated[:5]))}."
-        )
+    return _side_by_side(zip(map(str, source), columns, strict=True))
 
 
 def find_repeated(names: Sequence[Any]) -> list[Any]:
@@ -150,7 +132,7 @@ def _add_record(
 ) -> None:
     for key, value in record.items():
         name = f"{before}{key}" if before else str(key)
-        if type(value) not in _PLAIN:
+        if type(value) not in _NEVER_MISSING:
             if isinstance(value, Mapping):
                 _add_record(columns, row, value, f"{name}.")
                 continue
@@ -165,7 +147,11 @@ def _add_record(
 
 
 def _side_by_side(columns: Iterable[tuple[str, Any]]) -> pl.DataFrame:
-    return pl.DataFrame([_as_series(name, values) for name, values in columns])
+    series = [_as_series(name, values) for name, values in columns]
+    try:
+        return pl.DataFrame(series)
+    except pl.exceptions.PolarsError as error:
+        raise ValueError(str(error)) from None
 
 
 def _as_series(name: str, values: Any) -> pl.Series:
@@ -180,30 +166,18 @@ def _as_series(name: str, values: Any) -> pl.Series:
             series = pl.Series(name, values, nan_to_null=True)
             if series.dtype != pl.Object:
                 return series
-    if isinstance(values, list):
-        kinds = set(map(type, values)) - {type(None)}
-        if len(kinds) == 1 and kinds < _PLAIN:
-            with suppress(OverflowError, pl.exceptions.PolarsError):
-                series = pl.Series(name, values)
-                return series.fill_nan(None) if kinds == {float} else series
-    known = [None if _is_missing(value) else value for value in values]
-    if any(isinstance(value, _NESTED) for value in known):
-        return pl.Series(name, known, dtype=pl.Object)
-    kinds = {bool if isinstance(v, bool | np.bool_) else type(v) for v in known}
-    kinds.discard(type(None))
+    if not set(map(type, values)) <= _NEVER_MISSING:
+        values = [None if is_missing(value) else value for value in values]
+    kinds = set(map(type, values)) - {type(None)}
+    if any(issubclass(kind, _NESTED) for kind in kinds):
+        return pl.Series(name, values, dtype=pl.Object)
     if len(kinds) <= 1 or kinds <= {int, float}:
         with suppress(TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
-            series = pl.Series(name, known, strict=len(kinds) == 1)
+            series = pl.Series(name, values, strict=len(kinds) == 1)
             if series.dtype != pl.Object:
                 return series
-    texts = [None if value is None else str(value) for value in known]
+    texts = [None if value is None else str(value) for value in values]
     return pl.Series(name, texts, dtype=pl.String)
-
-
-def _is_missing(value: Any) -> bool:
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
-        return True
-    return isinstance(value, float | np.floating) and bool(value != value)
 
 
 def read_json_lines(path: Path, detected: FileFormat) -> tuple[pl.DataFrame, list[int]]:
@@ -214,16 +188,11 @@ def read_json_lines(path: Path, detected: FileFormat) -> tuple[pl.DataFrame, lis
         for number, line in text_lines(path, detected.copy):
             if not line:
                 continue
-            try:
-                record = json.loads(line)
-            except json.JSONDecodeError as error:
-                at = f"line {number}, column {error.colno}"
-                raise _json_error(path, at, error) from None
-            except RecursionError:
-                raise FileError(path, f"line {number}: {_DEEP}") from None
+            record = _parse_json(path, line, number)
             if not isinstance(record, dict):
                 raise FileError(
-                    path, f"line {number} holds {_kind(record)}; expected an object."
+                    path,
+                    f"line {number} is {type(record).__name__}; expected an object.",
                 )
             lines.append(number)
             yield record
@@ -235,39 +204,32 @@ def read_json(path: Path, detected: FileFormat) -> pl.DataFrame:
     """Return the table of a JSON file."""
     with open_bytes(path, detected.copy) as stream:
         text = stream.read().decode("utf-8").lstrip("\ufeff")
-    try:
-        content = json.loads(text)
-    except json.JSONDecodeError as error:
-        at = f"line {error.lineno}, column {error.colno}"
-        raise _json_error(path, at, error) from None
-    except RecursionError:
-        raise FileError(path, _DEEP) from None
+    content = _parse_json(path, text)
     if isinstance(content, dict):
         return _of_object(path, content)
     if not isinstance(content, list):
-        raise FileError(path, f"this is {_kind(content)}; {_EXPECTED}")
+        raise FileError(path, f"this is {type(content).__name__}; {_EXPECTED}")
     for row, record in enumerate(content, 1):
         if not isinstance(record, dict):
-            raise FileError(path, f"row {row} is {_kind(record)}; {_EXPECTED}")
+            raise FileError(path, f"row {row} is {type(record).__name__}; {_EXPECTED}")
     return of_records(content)
 
 
 _EXPECTED = "expected an array of objects, one for each row."
-_DEEP = "the JSON is nested too deeply to be read."
 
 
-def _json_error(path: Path, at: str, error: json.JSONDecodeError) -> FileError:
-    reason = error.msg[:1].lower() + error.msg[1:]
-    if error.pos >= len(error.doc.rstrip()):
-        reason = "it ends in the middle; get the file again, whole"
-    elif reason.startswith("unterminated string"):
-        reason = "a text without an end; perhaps the file is cut short"
-    return FileError(path, f"{at}: this is not valid JSON ({reason}).")
-
-
-def _kind(value: Any) -> str:
-    kinds = {dict: "an object", list: "an array", str: "a text", bool: "true or false"}
-    return "null" if value is None else kinds.get(type(value), "a number")
+def _parse_json(path: Path, text: str, first: int = 1) -> Any:
+    """Parse JSON that begins in some line of a file."""
+    try:
+        return json.loads(text)
+    except RecursionError:
+        at, reason = f"line {first}", "it is nested too deeply"
+    except json.JSONDecodeError as error:
+        at = f"line {first + error.lineno - 1}, column {error.colno}"
+        reason = error.msg[:1].lower() + error.msg[1:]
+        if error.pos >= len(text.rstrip()) or reason.startswith("unterminated"):
+            reason = "it ends in the middle; get the file again, whole"
+    raise FileError(path, f"{at}: this is not valid JSON ({reason}).")
 
 
 def _of_object(path: Path, content: dict[str, Any]) -> pl.DataFrame:

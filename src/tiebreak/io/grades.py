@@ -31,11 +31,9 @@ from tiebreak.data.pairs import Pairs
 from tiebreak.io.columns import Roles, read_roles, spelling
 from tiebreak.io.formats import FileFormat, open_bytes, text_lines
 from tiebreak.io.items import (
-    FeatureColumns,
     Wanted,
-    build_features,
-    choose_features,
     is_numeric,
+    read_features,
 )
 from tiebreak.io.result import (
     FileError,
@@ -131,20 +129,20 @@ def _read_wide(table: Table, options: ReadOptions, person: str) -> ReadResult:
 def _make_result(
     table: Table, options: ReadOptions, scores: Scores, sentences: list[str]
 ) -> ReadResult:
-    kind, form = options.kind, table.detected.format
+    kind = options.kind
     names = as_names(scores.names)
     if kind == "grades":
         sentences.append("Items have no features; scores are graded within a person.")
         query, named = scores.person.array(), names[scores.item]
         grades = Grades.of(no_features(len(named)), scores.score, query, named)
-        return ReadResult(grades, form, sentences)
+        return ReadResult(grades, sentences)
     if kind == "orders":
         orders = _make_orders(table, scores)
         sentences.append(
             f"{plural(len(orders), 'list')}, one of each person, best first; equal "
             "scores are tied."
         )
-        return ReadResult(Lists(orders), form, sentences)
+        return ReadResult(Lists(orders), sentences)
     left, right = _within_people(table, scores)
     y = np.sign(scores.score[right] - scores.score[left]).astype(np.int8)
     pairs = Pairs(None, scores.item[left], scores.item[right], names=names).compact()
@@ -163,12 +161,12 @@ def _make_result(
             f"before ({table.list_places(scores.row[again])}); each one is compared "
             "with the other products.",
         )
-    questions = [
+    sentences.append(
         f"{flag('kind', 'orders')} reads the scores of a person as one ranked list."
-    ]
+    )
     rated: dict[str, NDArray[Any]] = {"rater": rater.take(np.arange(len(y))).array()}
     compared = Comparisons(pairs, y, columns=rated)
-    return ReadResult(compared, form, sentences, questions, sided=False)
+    return ReadResult(compared, sentences, sided=False)
 
 
 def _within_people(
@@ -254,7 +252,7 @@ def read_unnamed(
         )
     result = read_graded(table, columns, options, wanted)
     if options.grade is None:
-        result.questions.append(f"{flag('grade')} names another column as the grade.")
+        result.sentences.append(f"{flag('grade')} names another column as the grade.")
         result.sentences.insert(
             0,
             f"No column is called like a grade, so the last one, {grade}, is taken as "
@@ -274,7 +272,8 @@ def read_graded(
     named = "" if item is None else f", {item} names the item"
     within = "" if query is None else f"; only rows of the same {query} are compared"
     sentences = [f"{grade} is the grade of every row, higher is better{named}{within}."]
-    others = None if options.items else table.columns
+    others = [] if options.items else table.columns
+    wanted = None if options.items else wanted
     data = build_grades(table, roles, others, wanted, sentences)
     p = data.items.n_features
     if not p and not options.items:
@@ -284,25 +283,21 @@ def read_graded(
     features = f", with {plural(p, 'feature')}" if p else ""
     groups = plural(data.n_groups, "group")
     sentences.append(f"{plural(len(data), 'graded row')} in {groups}{features}.")
-    return ReadResult(data, table.detected.format, sentences)
+    return ReadResult(data, sentences)
 
 
 def build_grades(
     table: Table,
     roles: dict[str, str],
-    others: list[str] | None,
+    others: list[str],
     wanted: Wanted | None,
     sentences: list[str],
     *,
     whole: bool = False,
 ) -> Grades:
-    """Read the rows of items, with features or None."""
-    chosen = FeatureColumns([], [])
-    if others is not None:
-        free = [column for column in others if column not in set(roles.values())]
-        chosen = choose_features(table, free, wanted, sentences)
-    columns = read_roles(table, roles, text=chosen.words, numbers=chosen.numbers)
-    items = build_features(chosen, columns, sentences, whole=whole)
+    """Read the rows of items, with features of the other columns that can be used."""
+    free = [column for column in others if column not in set(roles.values())]
+    columns, items = read_features(table, roles, free, wanted, sentences, whole=whole)
     columns.refuse_broken()
     names = groups = None
     if "item" in roles:
@@ -383,7 +378,7 @@ def read_svmlight(path: Path, detected: FileFormat) -> ReadResult:
         f"{grades.max():g}.",
     ]
     data = Grades.of(items, grades, query if len(query) else None)
-    return ReadResult(data, "svmlight", sentences)
+    return ReadResult(data, sentences)
 
 
 def _svmlight_error(path: Path, detected: FileFormat, reason: str) -> FileError:

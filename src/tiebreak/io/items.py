@@ -12,7 +12,7 @@ features. Every item of the first file needs a row; other items are kept, to be 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,10 +24,10 @@ from numpy.typing import NDArray
 
 from tiebreak.data.columns import as_names, factorize
 from tiebreak.data.items import ItemTable, as_items
-from tiebreak.data.kinds import Grades, Lists
+from tiebreak.data.kinds import Data, Grades, Lists
 from tiebreak.data.orders import Orders
 from tiebreak.data.pairs import Pairs
-from tiebreak.io.columns import find_columns, named_column
+from tiebreak.io.columns import find_columns, named_column, read_roles
 from tiebreak.io.formats import detect_format
 from tiebreak.io.result import (
     FileError,
@@ -68,16 +68,6 @@ class Place(NamedTuple):
     word: str | None
 
 
-@dataclass(frozen=True)
-class FeatureColumns:
-    """The columns that become features."""
-
-    numbers: list[str]  # to be read as numbers
-    words: list[str]  # to be read as text
-    places: list[Place] | None = None  # of wanted features; None: use every column
-    count: int | None = None  # how many features there must be, if it is known
-
-
 def find_wanted(columns: list[str], names: tuple[str, ...]) -> list[Place]:
     """Find where wanted features come from; absent ones are left out."""
     known = set(columns)
@@ -95,30 +85,55 @@ def find_wanted(columns: list[str], names: tuple[str, ...]) -> list[Place]:
     return places
 
 
-def choose_features(
-    table: Table, columns: list[str], wanted: Wanted | None, sentences: list[str]
-) -> FeatureColumns:
-    """Choose the columns that become features: wanted, else all usable ones."""
-    if wanted is None or wanted.names is None:
-        numbers = [column for column in columns if is_numeric(table, column)]
-        words = [column for column in columns if column not in set(numbers)]
-        count = None if wanted is None else wanted.count
-        return FeatureColumns(numbers, words, count=count)
-    places = find_wanted(columns, wanted.names)
-    present = {place.feature for place in places}
-    missing = [name for name in wanted.names if name not in present]
-    _refuse_missing(table.path, missing, wanted)
-    plain = dict.fromkeys(place.column for place in places if place.word is None)
-    numbers = [column for column in plain if is_numeric(table, column)]
-    used = dict.fromkeys(place.column for place in places)
-    if unused := [column for column in columns if column not in used]:
-        sentences.append(
-            f"Not used, because the model was not fitted on them: {first_of(unused)}."
-        )
-    words = [column for column in used if column not in set(numbers)]
-    # A column may be wanted for itself and for one of its words.
-    words += [p.column for p in places if p.word is not None and p.column in numbers]
-    return FeatureColumns(numbers, list(dict.fromkeys(words)), places)
+def read_features(
+    table: Table,
+    roles: Mapping[str, str],
+    columns: list[str],
+    wanted: Wanted | None,
+    sentences: list[str],
+    *,
+    whole: bool = False,
+) -> tuple[Columns, ItemTable | None]:
+    """Read the columns of roles, and as features wanted columns, else all usable ones.
+
+    The table of features is None if no column can be used. Faults are noted, and the
+    caller refuses them. With `whole`, an empty cell in a column of few words is a
+    fault; otherwise the column is not used.
+    """
+    places: list[Place] = []
+    names = None if wanted is None else wanted.names
+    if wanted is not None and names is not None:
+        places = find_wanted(columns, names)
+        present = {place.feature for place in places}
+        missing = [name for name in names if name not in present]
+        _refuse_missing(table.path, missing, wanted)
+        used = dict.fromkeys(place.column for place in places)
+        if unused := [column for column in columns if column not in used]:
+            sentences.append(
+                "Not used, because the model was not fitted on them: "
+                f"{first_of(unused)}."
+            )
+        columns = list(used)
+    by_word = {place.column for place in places if place.word is not None}
+    numbers = [c for c in columns if c not in by_word and is_numeric(table, c)]
+    words = [column for column in columns if column not in set(numbers)]
+    read = read_roles(table, roles, text=words, numbers=numbers)
+    read.note_bad("value", *numbers)
+    if names is not None:
+        _note_other_words(places, read)
+    else:
+        places = [Place(column, column, None) for column in numbers]
+        places += _place_words(words, read, sentences, whole)
+        if wanted is not None and wanted.count != len(places):
+            raise table.error(
+                f"the model was fitted on {plural(wanted.count, 'feature')} without "
+                f"names, but here are {len(places):,}: "
+                f"{first_of([place.feature for place in places])}."
+            )
+    if not places:
+        return read, None
+    parts = [_build_feature(place, read) for place in places]
+    return read, ItemTable(np.stack(parts, axis=1), tuple(p.feature for p in places))
 
 
 def _refuse_missing(path: Path, missing: list[str], wanted: Wanted) -> None:
@@ -129,37 +144,6 @@ def _refuse_missing(path: Path, missing: list[str], wanted: Wanted) -> None:
         f"{len(missing):,} of the {plural(wanted.count, 'feature')} that the model was "
         f"fitted on cannot be found: {first_of([*map(shorten, missing)])}.",
     )
-
-
-def build_features(
-    chosen: FeatureColumns,
-    columns: Columns,
-    sentences: list[str],
-    *,
-    whole: bool = False,
-) -> ItemTable | None:
-    """Return the table of features; None if no column can be used.
-
-    Faults are noted, and the caller refuses them. With `whole`, an empty cell in a
-    column of few words is a fault; otherwise the column is not used.
-    """
-    columns.note_bad("value", *chosen.numbers)
-    if chosen.places is not None:
-        places = chosen.places
-        _note_other_words(places, columns)
-    else:
-        places = [Place(column, column, None) for column in chosen.numbers]
-        places += _place_words(chosen.words, columns, sentences, whole)
-        if chosen.count not in (None, len(places)):
-            raise columns.table.error(
-                f"the model was fitted on {plural(chosen.count or 0, 'feature')} "
-                f"without names, but here are {len(places):,}: "
-                f"{first_of([place.feature for place in places])}."
-            )
-    if not places:
-        return None
-    parts = [_build_feature(place, columns) for place in places]
-    return ItemTable(np.stack(parts, axis=1), tuple(p.feature for p in places))
 
 
 def _place_words(
@@ -280,32 +264,37 @@ def join_items(
     result: ReadResult, options: ReadOptions, wanted: Wanted | None = None
 ) -> ReadResult:
     """Give the items of a file the features of `options.items`."""
-    assert options.items is not None
-    data, sentences = result.data, list(result.sentences)
-    path = Path(options.items)
+    data, sentences = result.data, result.sentences
+    joined: Data
     if isinstance(data, Grades):
-        codes, names = factorize(_names_of_grades(data, path))
+        codes, names = factorize(_names_of_grades(data, options))
         _, table, rows = find_items(options, names, sentences, wanted)
         joined = replace(data, items=table.take(rows[codes]))
-        return replace(result, sentences=sentences, data=joined)
+        return replace(result, data=joined)
     assert data.names is not None
     names = data.names.tolist()
     listed, table, rows = find_items(options, names, sentences, wanted)
     labels = as_names(listed)
     if isinstance(data, Lists):
-        orders = data.orders
-        sentences += _describe_unseen(listed, names)
-        entries = rows[orders.flat], orders.position, orders.indptr
-        lists = replace(data, orders=Orders._of(table, *entries, labels))
-        return replace(result, sentences=sentences, data=lists)
-    if len(data.y):
-        sentences += _describe_unseen(listed, names)
-    sides = rows[data.pairs.left], rows[data.pairs.right]
-    compared = replace(data, pairs=Pairs._of(table, *sides, labels))
-    return replace(result, sentences=sentences, data=compared)
+        old = data.orders
+        entries = rows[old.flat], old.position, old.indptr
+        joined = replace(data, orders=Orders._of(table, *entries, labels))
+    else:
+        sides = rows[data.pairs.left], rows[data.pairs.right]
+        joined = replace(data, pairs=Pairs._of(table, *sides, labels))
+    known = set(names)
+    unseen = [shorten(name) for name in listed if name not in known]
+    if unseen and (isinstance(data, Lists) or len(data.y)):
+        is_ = "is" if len(unseen) == 1 else "are"
+        sentences.append(
+            f"{plural(len(unseen), 'item')} of the table {is_} in no comparison and "
+            f"can be rated by features alone: {first_of(unseen)}."
+        )
+    return replace(result, data=joined)
 
 
-def _names_of_grades(grades: Grades, path: Path) -> NDArray[Any]:
+def _names_of_grades(grades: Grades, options: ReadOptions) -> NDArray[Any]:
+    path = Path(options.items or "")
     start = "a table of items is given, but the graded rows have"
     if grades.items.n_features:
         raise FileError(path, f"{start} features; leave {flag('items')} out.")
@@ -331,15 +320,13 @@ def find_items(
     item = _find_item_column(table, names, options.item_column)
     details: list[str] = []
     others = _without_numbering(table, item, wanted, details)
-    chosen = choose_features(table, others, wanted, details)
-    columns = table.read(text=[item, *chosen.words], numbers=chosen.numbers)
+    roles = {"item": item}
+    columns, features = read_features(table, roles, others, wanted, details, whole=True)
     [listed] = columns.restore_names(details, item)
-    columns.note_missing("name", item)
     counts = np.bincount(listed.codes[~listed.missing], minlength=1)
     again = np.flatnonzero((counts[listed.codes] > 1) & ~listed.missing)
     what = f"names in {item} that another row has too"
     columns.note(what, again, listed.in_rows(again))
-    features = build_features(chosen, columns, details, whole=True)
     columns.refuse_broken()
     if features is None:
         raise table.error(
@@ -396,14 +383,3 @@ def _is_numbering(values: NDArray[np.float64]) -> bool:
     """Say whether a column holds integers, all different."""
     whole = bool(np.isfinite(values).all()) and bool((values == np.floor(values)).all())
     return whole and len(np.unique(values)) == len(values) > 2
-
-
-def _describe_unseen(names: list[str], compared: Sequence[str]) -> list[str]:
-    known = set(compared)
-    unseen = [shorten(name) for name in names if name not in known]
-    is_ = "is" if len(unseen) == 1 else "are"
-    sentence = (
-        f"{plural(len(unseen), 'item')} of the table {is_} in no comparison and can be "
-        f"rated by features alone: {first_of(unseen)}."
-    )
-    return [sentence] if unseen else []

@@ -87,7 +87,7 @@ def read_preflib(path: Path, detected: FileFormat) -> ReadResult:
         f"best first, of {plural(int(weight.sum()), 'voter')}; a list weighs as many "
         "voters as it has.",
     ]
-    return ReadResult(Lists(orders, weight), "preflib", sentences)
+    return ReadResult(Lists(orders, weight), sentences)
 
 
 def _read_list(error: Error, number: int, line: str) -> tuple[int, list[list[int]]]:
@@ -122,8 +122,8 @@ def read_order_lines(path: Path, detected: FileFormat) -> ReadResult:
             continue
         if len(values) < 3 or len(values) - 2 != values[1]:
             raise error(
-                f"line {number} has {max(0, len(values) - 2)} items, but says "
-                f"{values[1] if len(values) > 1 else 'nothing'}."
+                f"line {number} is {shorten(line)}; expected 0, how many items there "
+                "are, and their numbers."
             )
         _check_entries(error, number, values[2:], range(n_items))
         sequences.append(values[2:])
@@ -136,7 +136,7 @@ def read_order_lines(path: Path, detected: FileFormat) -> ReadResult:
         f"{plural(len(orders), 'list')} of {plural(n_items, 'item')}, named by their "
         f"numbers 0 to {n_items - 1}.",
     ]
-    return ReadResult(Lists(orders), "orders", sentences)
+    return ReadResult(Lists(orders), sentences)
 
 
 def _check_entries(

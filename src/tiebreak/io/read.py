@@ -409,7 +409,7 @@ def _read_sides(roles: Roles, sides: Sides) -> ReadResult:
     n_pairs, n_items = plural(len(pairs), "pair"), plural(pairs.n_items, "item")
     sentences.append(f"{n_pairs} of {n_items}.")
     data = Comparisons(pairs, np.empty(0, dtype=np.int8), columns=favored)
-    return ReadResult(data, table.detected.format, sentences)
+    return ReadResult(data, sentences)
 
 
 def _read_items(roles: Roles, wanted: Wanted | None) -> ReadResult:
@@ -435,13 +435,13 @@ def _read_items(roles: Roles, wanted: Wanted | None) -> ReadResult:
     within = together if query is None else f", ranked within its {query}"
     sentences = [f"Every row is an item{named}{within}."]
     ignored: list[str] = []
-    others = None if wanted is None else table.columns
+    others = [] if wanted is None else table.columns
     if wanted is not None and wanted.names is None:
         graded = {c for role in _GRADES for c in find_columns(role, table.columns)}
         others = [c for c in table.columns if c not in graded]
         ignored = _describe_ignored(table, by_role, _GRADES)
     data = build_grades(table, by_role, others, wanted, sentences, whole=True)
-    return ReadResult(data, table.detected.format, sentences + ignored)
+    return ReadResult(data, sentences + ignored)
 
 
 def _describe_ignored(

@@ -10,14 +10,16 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 from numpy.typing import NDArray
 
-from tiebreak.data.kinds import Comparisons, Data, Grades, Lists
+from tiebreak.data.kinds import Data
+from tiebreak.data.messages import first_of as first_of
+from tiebreak.data.messages import shorten as shorten
 from tiebreak.options import OUTCOMES as OUTCOMES
 from tiebreak.options import ReadOptions as ReadOptions
 from tiebreak.options import flag as flag
@@ -34,10 +36,8 @@ class ReadResult:
     data : Comparisons, Grades or Lists
         With features if there is a table of items; graded rows without features have a
         table of no columns. Unread outcomes are empty, and unread grades NaN.
-    format : str
-        How the file is written, see `ReadOptions`.
-    sentences, questions : list of str
-        What was detected, and what was assumed, with the option that says otherwise.
+    sentences : list of str
+        What was detected and assumed, with options that say otherwise.
     sided : bool
         Whether sides have a meaning; not in comparisons made of scores.
     skipped : polars.DataFrame or None
@@ -45,23 +45,9 @@ class ReadResult:
     """
 
     data: Data
-    format: str
     sentences: list[str]
-    questions: list[str] = field(default_factory=list)
     sided: bool = True
     skipped: pl.DataFrame | None = None
-
-    @property
-    def kind(self) -> str:
-        """What the file holds, as `ReadOptions.kind` names it.
-
-        Returns
-        -------
-        str
-            ``"comparisons"``, ``"grades"`` or ``"orders"``.
-        """
-        kinds = {Comparisons: "comparisons", Grades: "grades", Lists: "orders"}
-        return kinds[type(self.data)]
 
 
 class FileError(ValueError):
@@ -98,12 +84,6 @@ class WriteError(FileError):
     """A file that cannot be written."""
 
 
-def first_of(names: Sequence[str], most: int = 10) -> str:
-    """List the first names, and count the others."""
-    more = len(names) - most
-    return ", ".join(names[:most]) + (f" and {more:,} more" if more > 0 else "")
-
-
 def is_finite(text: str) -> bool:
     """Say whether a text spells a finite number."""
     try:
@@ -125,9 +105,3 @@ def plural(count: int, noun: str) -> str:
 def printable(text: str) -> str:
     r"""Escape characters that end a line or control a terminal."""
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
-
-
-def shorten(value: Any) -> str:
-    """Write a value as Python would, on one line and not too long."""
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."

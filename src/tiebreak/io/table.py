@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 
 from tiebreak.data.atomic import atomic_path
 from tiebreak.data.columns import Distinct, TextColumn, factorize, number_keys
+from tiebreak.data.messages import list_rows
 from tiebreak.io.answers import read_answers
 from tiebreak.io.formats import DAMAGED, FileFormat, open_bytes
 from tiebreak.io.frames import as_frame, find_repeated, read_json, read_json_lines
@@ -154,8 +155,7 @@ class Columns:
         count = len(np.unique(np.concatenate([rows for _, rows in self._faults])))
         advice = self.advice
         if table.can_skip:
-            goes = "it" if count == 1 else "them"
-            advice += f" {flag('skip_bad_rows')} goes on without {goes}."
+            advice += f" {flag('skip_bad_rows')} goes on without them."
         error = BrokenRows(
             table.path,
             f"{plural(count, 'row')} cannot be read, so nothing was read. "
@@ -218,7 +218,7 @@ class TableFile:
         self.frame = self._find_typed(frame) if self.is_typed else self._scan_csv()
         if len(self.columns) < 2:
             raise self.error(
-                f"the {self.noun} has one column only ({shorten(self.columns[0])}); "
+                f"the table has one column only ({shorten(self.columns[0])}); "
                 "expected two at least, in CSV with a comma, ; or tab in between."
             )
         self.n_records = self._count_records()
@@ -274,7 +274,7 @@ class TableFile:
                 chosen[name], self.types[name] = value, kind
         self.columns = list(chosen)
         if not self.columns:
-            raise self.error(f"the {self.noun} has no columns of text or numbers.")
+            raise self.error("the table has no columns of text or numbers.")
         return scan.select(v.alias(f"c{i}") for i, v in enumerate(chosen.values()))
 
     def _scan_csv(self) -> pl.LazyFrame:
@@ -372,11 +372,6 @@ class TableFile:
         return self.path.absolute() if copy is None else copy.place
 
     @property
-    def noun(self) -> str:
-        """What this is, for messages."""
-        return "table" if self.detected.format == MEMORY else "file"
-
-    @property
     def format_name(self) -> str:
         """The format as people write it, such as CSV."""
         return _NAMES[self.detected.format]
@@ -448,7 +443,7 @@ class Table:
         blank = zip(files, self._starts, strict=False)
         self._absent = np.concatenate([file.blank + start for file, start in blank])
         if self.n_rows == 0:
-            raise self.error(f"the {first.noun} has a header and no rows.")
+            raise self.error("the table has a header and no rows.")
         self._look_at_head()
 
     @classmethod
@@ -557,12 +552,7 @@ class Table:
         self, rows: NDArray[Any], values: Sequence[Any] | None = None
     ) -> str:
         """Name the first five rows, with values, and count the others."""
-        parts = self.places(np.asarray(rows[:SHOWN], dtype=np.int64))
-        if values is not None:
-            shown = zip(parts, values, strict=False)
-            parts = [f"{part} ({shorten(value)})" for part, value in shown]
-        more = len(rows) - len(parts)
-        return ", ".join(parts) + (f" and {more:,} more" if more else "")
+        return list_rows(np.asarray(rows, dtype=np.int64), values, self.places)
 
     def describe(self) -> list[str]:
         """Describe format, length and unread columns."""
@@ -598,19 +588,11 @@ class Table:
     ) -> Columns:
         """Read columns as text, as numbers, and as plain text."""
         text, numbers = list(dict.fromkeys(text)), list(dict.fromkeys(numbers))
-        wanted = [
-            _as_text(self._col(c), self._types[c])
-            .cast(pl.Categorical)
-            .alias(f"text {i}")
-            for i, c in enumerate(text)
-        ]
-        wanted += [
-            _as_text(self._col(c), self._types[c]).alias(f"raw {i}")
-            for i, c in enumerate(raw)
-        ]
-        for i, column in enumerate(numbers):
-            value, bad = self._as_number(column)
-            wanted += [value.alias(f"number {i}"), bad.alias(f"bad {i}")]
+        wanted = [self._as_text(c).cast(pl.Categorical) for c in text]
+        wanted += [self._as_text(column) for column in raw]
+        for column in numbers:
+            wanted += self._as_number(column)
+        wanted = [value.alias(f"column {i}") for i, value in enumerate(wanted)]
         # Of thousands of columns each is taken in no time, and let go after that.
         series = self._without_absent(self._collect(wanted)).get_columns()[::-1]
         result = Columns(self)
@@ -622,6 +604,9 @@ class Table:
             result.numbers[column] = series.pop().to_numpy()
             result.bad[column] = np.flatnonzero(series.pop().to_numpy())
         return result
+
+    def _as_text(self, column: str) -> pl.Expr:
+        return _as_text(self._col(column), self._types[column])
 
     def _as_number(self, column: str) -> tuple[pl.Expr, pl.Expr]:
         value = self._col(column)

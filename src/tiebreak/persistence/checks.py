@@ -24,6 +24,8 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 
+from tiebreak.data.messages import first_of
+
 FORMAT = 2
 META, SCHEMA = "tiebreak.json", "schema.json"
 MOST_JSON = 1 << 24  # bytes; parsed it takes up to 33 times as many
@@ -113,10 +115,10 @@ def check_content(archive: ZipFile, vouched: Iterable[str], max_bytes: int) -> N
         )
     foreign, files = read_schema(_read_json(archive, SCHEMA))
     if refused := foreign.difference(vouched):
-        more = f" and {len(refused) - 5} more" if len(refused) > 5 else ""
+        names = [ascii(name[:100]) for name in sorted(refused)]
         raise RefusedError(
             "contains types that tiebreak does not trust by itself: "
-            f"{', '.join(ascii(name[:100]) for name in sorted(refused)[:5])}{more}. "
+            f"{first_of(names, 5)}. "
             "Only if you know who made the file and what these types do, name them in "
             "load(path, trusted=[...])."
         )

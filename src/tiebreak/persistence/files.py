@@ -248,11 +248,6 @@ def load(
     ...
     ValueError: ...model.pkl is damaged, or was not made by tiebreak.save: ...
     """
-    if isinstance(trusted, str | bool):
-        raise TypeError(
-            f"trusted={trusted!r} is not a list of qualified names; expected for "
-            "example trusted=['mypackage.steps.LogScaler']."
-        )
     path, names = Path(path), list(trusted)
     if path.exists() and not path.is_file() and not path.is_dir():
         raise ValueError(f"{path} is not a regular file; load reads only these.")
@@ -280,12 +275,9 @@ def _one_line(error: Exception) -> str:
 def _check_model(model: Any) -> None:
     if not any(map(is_ours, steps(model))):
         hint = "; try its best_estimator_" if hasattr(model, "best_estimator_") else ""
-        kind = type(model).__name__
-        if isinstance(model, type):
-            kind = f"the class {model.__name__} itself"
         raise TypeError(
             "save takes a fitted model of tiebreak, or a Pipeline that contains one, "
-            f"got {kind}{hint}."
+            f"got {type(model).__name__}{hint}."
         )
     check_fitted(model)
     for part in parts_of(model):

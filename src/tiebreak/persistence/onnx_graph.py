@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
 from tiebreak.data import OnItems
 from tiebreak.kernels import NystroemMap
+from tiebreak.persistence.files import steps
 
 _KERNELS = ("linear", "poly", "rbf")
 # Models whose utility is a weighted sum of features, or of kernel functions.
@@ -57,17 +57,15 @@ def to_onnx(model: Any, *, dtype: str = "float64") -> Any:
             f"dtype={dtype!r} is not known; expected 'float64' or 'float32'."
         )
     check_is_fitted(model)
-    steps = (
-        [step for _, step in model.steps] if isinstance(model, Pipeline) else [model]
-    )
-    steps = [
-        getattr(s, "transformer_", s) if isinstance(s, OnItems) else s for s in steps
+    chain = [
+        step.transformer_ if isinstance(step, OnItems) else step
+        for step in steps(model)
     ]
     graph, at = _Graph(dtype), "items"
-    for step in steps[:-1]:
+    for step in chain[:-1]:
         at = _transform(graph, at, step)
-    _add_utility(graph, at, steps[-1])
-    return graph.build(getattr(steps[0], "n_features_in_", None))
+    _add_utility(graph, at, chain[-1])
+    return graph.build(getattr(chain[0], "n_features_in_", None))
 
 
 class _Graph:

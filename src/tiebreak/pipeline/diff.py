@@ -150,8 +150,7 @@ def _read(path: Path, reading: ReadOptions, level: float) -> _Run:
         raise FileError(
             path, "expected one comparison per row, or the JSON of tiebreak rank."
         )
-    sentences = [*read.sentences, *read.questions]
-    return _Run(sentences, data=data, rows=data.marks["fingerprint"])
+    return _Run(read.sentences, data=data, rows=data.marks["fingerprint"])
 
 
 def _read_result(path: Path) -> tuple[Rated, str | None] | None:

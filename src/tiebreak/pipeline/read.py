@@ -42,7 +42,7 @@ def _values(
 
 def select_rows(read: ReadResult, options: RankOptions, title: str = "") -> Source:
     """Return the rows that the options select, with their covariates."""
-    data, sentences = read.data, [*read.sentences, *read.questions]
+    data, sentences = read.data, list(read.sentences)
     sided = read.sided and isinstance(data, Comparisons)
     source = Source(data, sentences, title, sided, read.skipped)
     if not isinstance(data, Comparisons):
