@@ -211,7 +211,7 @@ def test_a_model_file_that_is_none_is_one_line(run, wines, tmp_path):
 def test_a_folder_and_a_transformer_are_no_models(tmp_path):
     with pytest.raises(FileError, match="Is a directory"):
         load_model(tmp_path)
-    with pytest.raises(FileError, match="there is no such file"):
+    with pytest.raises(FileError, match="No such file"):
         load_model(tmp_path / "absent")
     table = as_items([[1.0], [2.0]])
     save(OnItems(StandardScaler()).fit(table), tmp_path / "scaler")

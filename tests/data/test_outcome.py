@@ -232,7 +232,7 @@ def test_check_outcomes_takes_numbers(y):
         ([1, np.nan, 0], r"y has 1 missing value\(s\).*row 1"),
         ([1, None, 0], r"y has 1 missing value\(s\).*row 1"),
         ([1, 0.5, 0], r'1 other value\(s\): row 1 \(0.5\).*meaning="score"'),
-        ([-1, 2, 3], r"2 other value\(s\): row 1 \(2\), row 2 \(3\)\.$"),
+        ([-1, 2, 3], r"2 other value\(s\): row 1 \(2\), row 2 \(3\)\."),
         ([-1, 0, np.inf], r"row 2 \(inf\)"),
     ],
 )

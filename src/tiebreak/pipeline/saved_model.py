@@ -16,7 +16,6 @@ from tiebreak import load
 from tiebreak.data import Pairs
 from tiebreak.data.columns import as_names, plain_values
 from tiebreak.io import FileError, Wanted
-from tiebreak.io.formats import io_reason
 from tiebreak.io.result import first_of, plural, shorten
 from tiebreak.metrics.scorers import difference_of
 from tiebreak.options import flag
@@ -122,9 +121,7 @@ def load_model(path: Path) -> SavedModel:
     try:
         model = load(path)
     except OSError as error:
-        missing = isinstance(error, FileNotFoundError)
-        reason = "there is no such file" if missing else io_reason(error)
-        raise FileError(path, f"{reason}.") from None
+        raise FileError(path, f"{error.strerror or error}.") from None
     except ValueError as error:
         raise FileError(path, str(error).removeprefix(f"{path} ")) from None
     saved = SavedModel(path, model)
