@@ -3,6 +3,7 @@
 
 import json
 import re
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -158,3 +159,43 @@ def test_versus_of_items_that_never_meet(run, tmp_path):
     assert "a is better than b (p = .000" in said
     assert "a never meets c, d, not even through others." in said
     assert not done.stderr  # the notes say it, once
+
+
+def check_agreement(run, path):
+    """Compare what five commands say of one file."""
+
+    def ask(*words):
+        done = run(*words, "--json")
+        assert done.code == 0, done.stderr
+        return json.loads(done.stdout)
+
+    ranked = ask("rank", path)
+    rows = ranked["leaderboard"]
+    best = [row["item"] for row in rows if row["could_be_best"]]
+    assert best == [row["item"] for row in rows if row["rank_best"] == 1]
+    summary = ranked["summary"][0]
+    assert (" is best" in summary) == (len(best) == 1)
+    assert len(best) == 1 or f"{len(best)} of {len(rows)} items could be" in summary
+    first, second = rows[0]["item"], rows[1]["item"]
+    found = ask("next", path)["first_two"]
+    assert found["could_be_best"] == best
+    said = " ".join(run("next", path).stdout.split())
+    assert ("no more votes are needed" in said) == (len(best) == 1)
+    claims = {one["claim"]: one for one in ask("audit", path)["claims"]}
+    sure = claims[f"{first} is first"]["confidence"]
+    assert (sure >= 0.95) == (best == [first])
+    (row,) = ask("versus", path, first, second)["versus"]
+    assert row["p_value"] == pytest.approx(found["p_value"], rel=1e-9)
+    above = claims[f"{first} is above {second}"]
+    assert above["confidence"] == pytest.approx(1 - row["p_value"], abs=1e-9)
+    changes = ask("diff", path, path)["changes"]
+    assert not any(change["more_than_noise"] for change in changes)
+
+
+def test_five_commands_agree(run):
+    check_agreement(run, Path(__file__).parents[2] / "docs" / "data" / "votes.csv")
+
+
+@pytest.mark.extended
+def test_five_commands_agree_on_an_arena(run, data_dir):
+    check_agreement(run, data_dir / "lm_arena_140k" / "battles.csv.gz")

@@ -275,7 +275,7 @@ class RankResult:
                 f"A difference of 400 rating points means odds of {odds:.3g} to one, "
                 "ties left aside. Intervals of ratings have "
                 f"{100 * self.options.level:g} % confidence each; what is said of "
-                "ranks and groups has it for all items at once."
+                "ranks and groups has it for all items at once, for one look."
             )
         if self.effects is not None:
             effects = ", ".join(self.effects["effect"].to_list())

@@ -139,6 +139,8 @@ class Leaderboard:
         self.table = sort_board(pl.DataFrame(columns))
         self.model, self.level, self.categories = model, level, {}
         self.notes = describe_basis(model, self._scale)
+        if self._contrasts is not None:
+            self.notes += describe_pulls(self._contrasts, model, columns, self._scale)
         if not placed.all():
             self.notes.append(
                 f"{np.count_nonzero(~placed):,} of {len(placed):,} items have too few "
@@ -546,6 +548,11 @@ def describe_basis(model: Any, scale: RatingScale) -> list[str]:
             f"Prior: strengths are within ± {half:g} points of their mean, for 95 % "
             f"of items.{learned}"
         )
+    if hasattr(model, "deviation_"):
+        notes.append(
+            "Intervals are deviations by Glicko's own rule: where strengths change, "
+            "they contain the present one less often than they say."
+        )
     if getattr(model, "spread_", np.zeros(1)).any():
         notes.append(model.describe_judges())
     raters = getattr(model, "rater_counts_", None)
@@ -569,6 +576,21 @@ def describe_basis(model: Any, scale: RatingScale) -> list[str]:
             "better. Each set has its own ranks."
         )
     return notes
+
+
+def describe_pulls(
+    contrasts: PairContrasts, model: Any, columns: dict[str, Any], scale: RatingScale
+) -> list[str]:
+    """Say by how much the prior pulls items of few results towards the mean."""
+    variance, center = contrasts.covariance, np.abs(contrasts.center)
+    variance = variance if variance.ndim == 1 else np.diag(variance)
+    share = np.minimum(contrasts.precision * variance, 1.0 - 1e-6)
+    pull = scale.unit * center * share / (1.0 - share)
+    pull[~(columns["provisional"] & columns["placed"])] = 0.0
+    most = np.argsort(-pull, kind="stable")[:3]
+    parts = [f"{model.items_[k]} by {pull[k]:.0f}" for k in most if pull[k] >= 1.0]
+    about = "The prior pulls items of few results towards the mean, in points: "
+    return [f"{about}{', '.join(parts)}."] if parts else []
 
 
 def _letters(groups: list[NDArray[np.int64]] | None, n: int) -> list[str | None]:
