@@ -85,10 +85,11 @@ def board_items(
         sides = data.pairs.left, data.pairs.right
         counts = count_comparisons(*sides, data.y, weight, len(names))
         tally = dict(zip(TALLY, map(pl.Series, counts.tally(len(names))), strict=True))
+    rounded = pl.col("rating").round_sig_figs(12)  # the rest is rounding
     return (
         pl.DataFrame({"item": names, "rating": rating})
         .select(
-            pl.col("rating").rank("min", descending=True).cast(pl.Int64).alias("rank"),
+            rounded.rank("min", descending=True).cast(pl.Int64).alias("rank"),
             "item",
             "rating",
             lower=number,

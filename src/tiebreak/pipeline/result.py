@@ -26,7 +26,7 @@ from rich.text import Text
 
 from tiebreak import BradleyTerry, Leaderboard, __version__, ratings
 from tiebreak.data import Comparisons, Data, Grades, Lists
-from tiebreak.data.columns import factorize
+from tiebreak.data.columns import factorize, row_slices
 from tiebreak.data.markup import isolate, results_html, results_text
 from tiebreak.io.result import plural, printable
 from tiebreak.options import RankOptions
@@ -243,14 +243,15 @@ class RankResult:
             parts = [data.pairs.left, data.pairs.right, data.y]
         elif isinstance(data, Lists):
             parts = [data.orders.flat, data.orders.position, data.orders.indptr]
-        columns = map(np.asarray, data.arguments()[1].values())
-        parts += [c.astype(str) if c.dtype == object else c for c in columns]
+        parts += map(np.asarray, data.arguments()[1].values())
         if data.items is not None:
             values = data.items.values
             sparse = data.items.is_sparse
             parts += (values.data, values.indices) if sparse else (values,)
         for part in parts:
-            digest.update(np.ascontiguousarray(part).tobytes())
+            for rows in row_slices(len(part)):  # copies stay small
+                some = part[rows].astype(str) if part.dtype == object else part[rows]
+                digest.update(some.tobytes())
         return digest.hexdigest()
 
     @property

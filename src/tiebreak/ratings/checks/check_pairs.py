@@ -206,7 +206,7 @@ def _count_repeated(
         columns["rater"] = votes.columns["rater"]
     if periods is not None:
         columns["period"] = periods.place[counted]
-    return len(votes) - pl.DataFrame(columns).n_unique()
+    return len(votes) - pl.DataFrame(columns).hash_rows().n_unique()
 
 
 def _range(counts: Floats) -> dict[str, float]:
