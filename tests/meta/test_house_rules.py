@@ -69,7 +69,6 @@ SINGLE_IMPORTERS = {
     "tiebreak.ask.organizer": "what the organizer sees, apart from how it is served",
     "tiebreak.ask.server": "all that imports Starlette and uvicorn, which are an extra",
     "tiebreak.io.grades": "one file per kind of data that files hold",
-    "tiebreak.io.rankings": "one file per kind of data that files hold",
     "tiebreak.models.boosted_trees": "the only file that knows LightGBM",
     "tiebreak.models.l1.problem": _LARGE,
     "tiebreak.models.l1.risks": _LARGE,

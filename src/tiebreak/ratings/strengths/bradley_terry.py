@@ -171,7 +171,7 @@ class BradleyTerry(CovariateMixin, StrengthModel):
     >>> dict(zip(model.items_.tolist(), model.strength_.round(2).tolist()))
     {'Ada': 0.14, 'Bo': 0.02, 'Cy': -0.16}
     >>> model.predict_proba(pairs[:1]).round(2)
-    array([[0.42, 0.2 , 0.37]])
+    array([[0.42, 0.2 , 0.38]])
     """
 
     __module__ = "tiebreak"  # where users find it
