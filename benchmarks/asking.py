@@ -3,8 +3,8 @@
 
 ``python -m benchmarks.asking study`` simulates people (`simulated_people.py`), adds
 what is missing to ``benchmarks/asking.jsonl``, prints its table and
-draws its picture; ``stop`` measures how often the goal is truly met when the rule says
-stop; ``load`` lets 50 people answer a
+draws its picture; ``stop`` measures how often the goal is truly met when the page says
+so; ``load`` lets 50 people answer a
 real server for a minute, each about once a second; ``speed`` times an
 answer with 1,000 items.
 
@@ -38,7 +38,8 @@ from scipy.stats import norm
 from sklearn.isotonic import isotonic_regression
 
 from benchmarks.simulated_people import OwnAsker, People, run
-from tiebreak.ask.choose import Chooser, Pair, Settings
+from tiebreak.ask.choose import Pair, Settings
+from tiebreak.ask.study import FEWEST, MORE, rate_answers
 from tiebreak.data.jit import njit
 from tiebreak.io.answers import read_answers
 from tiebreak.metrics import kendall_tau_b
@@ -308,41 +309,48 @@ _LINES = {"information": "-", "random": ":", "swiss": "--", "merge sort": "-.",
           "ASAP": "--"}  # fmt: skip
 
 
-def stop(seeds: int = 200, level: float = 0.95, most: int = 1500) -> None:
-    """How often the goal is met when the rule says so, looked at after every answer."""
-    print("| goal | careless | stopped | certain | true | answers, median |")
-    print("|---|---:|---:|---:|---:|---:|")
-    for careless in (0.05, 0.0):
-        for n, goal in ((10, "ranking"), (10, "top:3"), (8, "best")):
-            right, count, claimed = [], [], []
-            for seed in range(seeds):
-                people = People.draw(n, seed, SPREAD, careless=careless)
-                asker = OwnAsker(n, Settings(goal, level, repeat=0.0), seed)
-                for _ in run(people, asker, most):
-                    asker.chooser.refit()
-                    if asker.chooser.is_reached(
-                        asker.chooser.goal.certainty(asker.chooser.beliefs)
-                    ):
-                        break
-                else:
-                    continue
-                count.append(len(asker.chooser))
-                claimed.append(asker.chooser.goal.certainty(asker.chooser.beliefs))
-                right.append(share_right(asker.chooser, people.theta))
-            error = np.std(right) / len(right) ** 0.5
-            print(f"| {goal} of {n} | {100 * careless:g} % | {len(right)} of {seeds} | "
-                  f"{np.mean(claimed):.3f} | {np.mean(right):.3f} ± {error:.3f} | "
-                  f"{np.median(count):.0f} |", flush=True)  # fmt: skip
+def stop(seeds: int = 100, level: float = 0.95, most: int = 1500) -> None:
+    """How often the goal is met when the page says so; spread 0: how often it does."""
+    print("| goal | spread | stopped | true | answers, median |")
+    print("|---|---:|---:|---:|---:|")
+    for n, goal in ((8, "best"), (10, "top:3"), (10, "ranking")):
+        for spread in (0.0, 0.3, 0.5, 1.0, 2.0):
+            ends = [stop_once(n, goal, spread, seed, level, most)
+                    for seed in range(seeds)]  # fmt: skip
+            right, count = np.array([end for end in ends if end]).reshape(-1, 2).T
+            error = np.std(right) / max(1, len(right)) ** 0.5
+            true = f"{np.mean(right):.3f} ± {error:.3f}" if len(right) else ""
+            count = f"{np.median(count):.0f}" if len(right) else ""
+            print(f"| {goal} of {n} | {spread:g} | {len(right)} of {seeds} | "
+                  f"{true} | {count} |", flush=True)  # fmt: skip
 
 
-def share_right(chooser: Chooser, theta) -> float:
-    """What the goal claims, with the true utilities."""
-    order, slack = np.argsort(-chooser.beliefs.mean), chooser.beliefs.threshold
-    theta, k = theta[order], chooser.goal.top
-    if k:
-        return float(theta[k:].max() - theta[:k].min() <= slack)
+def stop_once(
+    n: int, goal: str, spread: float, seed: int, level: float, most: int
+) -> tuple[float, int] | None:
+    """How true the goal is when the page would say that it is reached, and when."""
+    people = People.draw(n, seed, spread)
+    asker = OwnAsker(n, Settings(goal, level), seed)
+    looked = 0
+    for count in run(people, asker, most):
+        if count < max(MORE * looked, FEWEST * n):
+            continue
+        looked = count
+        board = rate_answers(asker.rows, level)
+        if asker.chooser.goal.look(board, n, level).reached:
+            top = asker.chooser.goal.top
+            by = ["could_be_best", "rating"] if top == 1 else "rating"
+            order = board.table.sort(by, descending=True)["item"].to_numpy()
+            return share_right(people.theta[order], top), count
+    return None
+
+
+def share_right(theta, top: int) -> float:
+    """What a goal claims of items, best first, by their true utilities."""
+    if top:
+        return float(theta[top:].max() < theta[:top].min())
     i, j = np.triu_indices(len(theta), 1)
-    return float(np.mean(theta[j] - theta[i] <= slack))
+    return float(np.mean(theta[j] < theta[i]))
 
 
 def load(n_people: int = 50, seconds: float = 60.0, n_items: int = 1000) -> None:

@@ -65,15 +65,18 @@ class OwnAsker:
 
     def __init__(self, n_items: int, settings: Settings, seed: int = 0) -> None:
         self.chooser = Chooser(n_items, settings, seed=seed)
-        self._every = max(1, n_items // 5)
+        self.rows: list[tuple[int, int, int, int]] = []  # left, right, y, rater
+        self._every, self._rater = max(1, n_items // 5), 0
 
     def ask(self, rater: int) -> Pair | None:
         """Choose a pair."""
+        self._rater = rater
         return self.chooser.ask(rater)
 
     def tell(self, pair: Pair, y: int) -> None:
         """Learn from an answer."""
         self.chooser.answer(pair.left, pair.right, y)
+        self.rows.append((pair.left, pair.right, y, self._rater))
         if len(self.chooser) % self._every == 0:
             self.chooser.refit()
 

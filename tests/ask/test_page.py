@@ -89,8 +89,13 @@ def test_a_round_with_mouse_and_keys(serve, photos, opened, tmp_path):
     # The ranking is hidden until somebody asks for it.
     assert not page.is_visible("#board")
     page.click("#show")
-    page.wait_for_selector("#board table")
-    assert page.locator("#board tbody tr").count() == 6
+
+    def board_is_shown():  # the first look at the answers takes a moment
+        page.dblclick("#show")
+        page.wait_for_timeout(100)
+        return page.locator("#board tbody tr").count() == 6
+
+    wait_for(board_is_shown)
     assert barriers(page) == []
     page.click("#undo")
     wait_for(lambda: shown(page) == before)

@@ -9,6 +9,7 @@ from contextlib import closing
 import numpy as np
 import pytest
 
+import tiebreak
 from tiebreak.ask.choose import Settings
 from tiebreak.ask.store import Refused, Store
 from tiebreak.ask.study import Answer, Study
@@ -33,7 +34,8 @@ def make(path):
     def make(names="abcdef", **more):
         store = Store(path)
         store.enter(hashes_of(names))
-        study = Study(names, store, Settings(repeat=0.0), seed=0, **more)
+        settings = more.pop("settings", Settings(repeat=0.0))
+        study = Study(names, store, settings, seed=0, **more)
         opened.append(study)
         return study, store.rater("Ada")
 
@@ -282,3 +284,43 @@ def test_rank_reads_the_file(make, path):
     names = found.data.pairs.names
     left, right = names[found.data.pairs.left], names[found.data.pairs.right]
     assert set(zip(left, right, strict=True)) <= shown
+
+
+def test_the_page_shows_what_rank_says(make, path):
+    study, ada = make(settings=Settings("best", repeat=0.0))
+    assert study.board() == []
+    assert study.progress.words.startswith("6 of 6 items could be best (95 %")
+    answer(study, ada, "tie")
+    study._fit.result()
+    assert study.board() == []  # nothing is decided
+    raters = ada, study.store.rater("Bo")
+    rng = np.random.default_rng(0)
+    for k in range(120):
+        rater = raters[k % 2]
+        shown = study.open_questions(rater)[0]
+        gap = 1.5 * (shown.left - shown.right) + rng.logistic()
+        tell(study, rater, shown.number, "left" if gap < 0 else "right")
+        study._fit.result()
+        words = study.progress.words
+        best = int(words.partition(" ")[0])
+        assert study.progress.reached == (best == 1 and k + 2 >= 30)
+        assert ("The goal is reached" in words) == study.progress.reached
+    assert study.progress.reached
+    study, _ = make(settings=Settings("best", repeat=0.0))  # looks at once
+    table = tiebreak.rank(path).leaderboard.table
+    board = study.board()
+    assert [row["item"] for row in board] == table["item"].to_list()
+    for name in ("rank", "rating", "lower", "upper", "could_be_best"):
+        assert [row[name] for row in board] == pytest.approx(table[name].to_list())
+    assert sum(row["answers"] for row in board) == 2 * len(study.chooser)
+
+
+def test_the_answers_are_looked_at_when_they_are_a_tenth_more(make):
+    study, ada = make()
+    looks = []
+    for _ in range(40):
+        answer(study, ada, "right")
+        study._fit.result()
+        looks.append(study._looked)
+    assert looks[:10] == list(range(1, 11))
+    assert set(looks[10:]) == {11, 13, 15, 17, 19, 21, 24, 27, 30, 33, 37}

@@ -144,6 +144,21 @@ def test_very_few_results_separate_nobody():
     assert board.versus("a", "b")["p_value"][0] > 0.05
 
 
+def test_results_that_all_agree_tell_the_best():
+    # Standard errors grow with the differences, and say nothing.
+    worse, better = np.tile(np.triu_indices(5, 1), 8)
+    board = Leaderboard.from_results(Pairs(None, better, worse), -np.ones(80))
+    assert board.table.filter("could_be_best")["item"].to_list() == [4]
+    known = board.model.contrasts()
+    gap = known.between(np.array([3]), np.array([4]))
+    assert gap.estimate < 2.0 * gap.error
+    # If two are equal, their eight games have the probability ½ each.
+    assert 0.9 < known.log_ratio(3, 4) / (8 * np.log(2)) <= 1.0
+    assert known.behind(np.array([3]), np.array([4]))[0] < 0.01
+    some = known.take(np.array([4, 1, 3]))
+    assert some.log_ratio(2, 0) == known.log_ratio(3, 4)
+
+
 def test_sparse_populations_place_those_with_enough_results(rng):
     left = np.r_[rng.integers(0, 30, 1500), np.arange(30, 150)]
     right = np.r_[(left[:1500] + rng.integers(1, 30, 1500)) % 30, np.zeros(120, int)]

@@ -107,11 +107,6 @@ class Beliefs:
         """Variances of the utilities."""
         return np.diagonal(self.cov) if self.is_dense else self.cov
 
-    @property
-    def threshold(self) -> float:
-        """Differences up to this are ties."""
-        return _LINK.threshold(self.tie)
-
     def learn(self, left: int, right: int, y: int) -> tuple[Floats, float]:
         """Add an answer; return a and k, if V became less by k a aᵀ."""
         column = np.empty(0)

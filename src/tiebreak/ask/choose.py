@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which pair to ask about next, how certain the goal is, and when to stop.
+"""Which pair to ask about next, and how far the goal is.
 
-A goal has weights w_kl of the differences θ_l - θ_k, and a certainty between 0 and 1
-(table in docs/ask.md). The value of a pair is the decrease of the weighted sum of
-Var(θ_l - θ_k) that is expected from its answer. With c = e_right - e_left, s² = cᵀVc,
-the Laplacian L of the weights and the mutual information I of the answer and d = cᵀθ it
-is
+A goal has weights w_kl of the differences θ_l - θ_k (table in docs/ask.md). The value
+of a pair is the decrease of the weighted sum of Var(θ_l - θ_k) that is expected from
+its answer. With c = e_right - e_left, s² = cᵀVc, the Laplacian L of the weights and the
+mutual information I of the answer and d = cᵀθ it is
 
     (1 - exp(-2 I)) cᵀVLVc / s².
 
-Two items within the tie threshold are in the right order either way.
+How far the goal is says the leaderboard of the answers, as `tiebreak rank` makes it,
+and not the beliefs by which pairs are chosen.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr
 
 from tiebreak.ask.beliefs import Beliefs, Floats, Ints, expected_information
 from tiebreak.data.jit import njit
 from tiebreak.data.parameters import Values, one_of
+from tiebreak.ratings.leaderboard import Leaderboard
 
 STRATEGIES = ("information", "swiss", "random")
 _PARTS = (60, 40)  # of the axes of the table of information: mean, deviation
@@ -36,10 +36,9 @@ _MOST_MEAN, _MOST_DEVIATION = 12.0, 8.0
 _ROWS = 100  # so many items, those with the largest need, are paired with all others
 _FIRST = 4000  # so many pairs are looked at, and all others only if none can be asked
 _SAMPLE = 400  # above MOST_DENSE items, so many are candidates
-_NEAR = 1000  # so many items below the border of the best K may belong above it
+_NEAR = 300  # so many items below the border of the best K may belong above it
 _PAIRS, _DRAWS = 100_000, 1000  # to measure how certain a goal is
 _DISTANCE = 10  # so many answers lie between a pair and its repetition
-_MOST_FACTOR = 1e4
 _SETTINGS = {
     "level": Values("a number above 0 and below 1", 1e-9, 1.0 - 1e-9),
     "strategy": one_of(*STRATEGIES),
@@ -69,58 +68,63 @@ class Goal(NamedTuple):
             raise ValueError(f"--goal {text} must be from top:1 to top:{n_items - 1}.")
         return cls(text, top)
 
-    def certainty(self, beliefs: Beliefs) -> float:
-        """How certain the goal is."""
-        return self._measure(beliefs)(1.0)
+    def look(self, board: Leaderboard | None, n_items: int, level: float) -> Look:
+        """See how far the goal is; `board` is None before anything is decided.
 
-    def _measure(self, beliefs: Beliefs) -> Callable[[float], float]:
-        """Certainty, if all variances were divided by a factor."""
-        mean, variance = beliefs.mean, beliefs.variance
+        The best is known when one item of the leaderboard could be best.
+        """
+        n_known = 0 if board is None else len(board.table)
+        if self.top == 1:
+            possible = n_items - n_known
+            if board is not None:
+                possible += int(board.table["could_be_best"].sum())
+            share = (n_items - possible) / (n_items - 1)
+            words = f"{possible} of {n_items} items could be best"
+            return Look(share, possible == 1, f"{words} ({100 * level:g} % confidence)")
+        words = {
+            "ranking": "of all pairs in the right order",
+            "scale": "of the differences explained",
+        }.get(self.name, f"sure of the best {self.top}")
+        start = 0.5 if self.name == "ranking" else 0.0
+        above = 0.0 if board is None else self._certainty(board) - start
+        # Of items that no answer is about, nothing is known.
+        above *= n_known * (n_known - 1) / (n_items * (n_items - 1))
+        reached = above + start >= level
+        share = 1.0 if reached else above / (level - start)
+        percent = math.floor(1000 * (above + start)) / 10
+        words = f"{percent:g} % {words} ({100 * level:g} % is the goal)"
+        return Look(share, reached, words)
+
+    def _certainty(self, board: Leaderboard) -> float:
+        known, contrasts = board._strengths, board._contrasts
+        assert known is not None and contrasts is not None  # something is decided
         rng = np.random.default_rng(0)
-        if self.name == "scale":
-            known = float(np.sum((mean - mean.mean()) ** 2))
-            unknown = float(variance.sum())
-            if beliefs.is_dense:  # not in the direction that moves all items alike
-                unknown -= float(beliefs.cov.sum()) / len(mean)
-            return lambda factor: known and known / (known + unknown / factor)
+        if self.top:
+            order = np.argsort(-known.mean, kind="stable")
+            near = known.take(order[: self.top + _NEAR])  # others are far below
+            theta = near.mean + near.draw(_DRAWS, rng)
+            worst, rival = theta[:, : self.top].min(axis=1), theta[:, self.top :]
+            certainty = float(np.mean(rival.max(axis=1) < worst))
+            if certainty < 0.5:
+                return certainty
+            # Of people who nearly always agree normal draws say too little.
+            pairs = np.meshgrid(order[self.top : self.top + _NEAR], order[: self.top])
+            apart = contrasts.behind(*(items.ravel() for items in pairs))
+            return max(certainty, 1.0 - float(apart.sum()))
+        difference = known.differences(*_some_pairs(known.center.shape[1], rng))
         if self.name == "ranking":
-            i, j = _some_pairs(len(mean), rng)
-            s2 = variance[i] + variance[j]
-            if beliefs.is_dense:
-                s2 = s2 - 2.0 * beliefs.cov[i, j]
-            z = np.abs(mean[j] - mean[i]) + beliefs.threshold
-            z /= np.sqrt(np.maximum(s2, 1e-12))
-            return lambda factor: float(ndtr(z * math.sqrt(factor)).mean())
-        order = np.argsort(-mean, kind="stable")
-        near = order[: _NEAR + self.top]  # others are far below the border
-        draws = rng.standard_normal((len(near), _DRAWS))
-        if beliefs.is_dense:
-            cov = beliefs.cov[np.ix_(near, near)] + 1e-9 * np.eye(len(near))
-            draws = np.linalg.cholesky(cov) @ draws
-        else:
-            draws *= np.sqrt(variance[near])[:, None]
+            behind = difference.below(np.zeros(len(difference.mean)))
+            return float(np.maximum(behind, 1.0 - behind).mean())
+        explained = float((difference.mean**2).sum())
+        return explained / (explained + float((difference.errors() ** 2).sum()))
 
-        def measure(factor: float) -> float:
-            theta = mean[near][:, None] + draws / math.sqrt(factor)
-            worst, rival = theta[: self.top].min(axis=0), theta[self.top :].max(axis=0)
-            return float(np.mean(rival - worst <= beliefs.threshold))
 
-        return measure
+class Look(NamedTuple):
+    """How far a goal is."""
 
-    def remaining(self, beliefs: Beliefs, n_answers: int, level: float) -> int | None:
-        """About how many answers are missing, or None."""
-        certainty = self._measure(beliefs)
-        if certainty(1.0) >= level:
-            return 0
-        low, high = 0.0, math.log(_MOST_FACTOR)
-        if certainty(math.exp(high)) < level:
-            return None
-        while high - low > 0.05:
-            middle = (low + high) / 2
-            enough = certainty(math.exp(middle)) >= level
-            low, high = (low, middle) if enough else (middle, high)
-        # Variances fall as one over the number of answers, counted from the prior.
-        return math.ceil((n_answers + beliefs.n_items) * math.expm1(high))
+    share: float  # of the way
+    reached: bool
+    words: str
 
 
 def _some_pairs(n: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
@@ -263,11 +267,6 @@ class Chooser:
     def refit(self) -> None:
         """Fit all answers now."""
         self.adopt(self.fit(*self.snapshot()))
-
-    def is_reached(self, certainty: float) -> bool:
-        """Whether the goal is certain, and every item was asked about often enough."""
-        often = bool(self.games.min() >= self.settings.min_each)
-        return often and certainty >= self.settings.level
 
     # Strategies ----------------------------------------------------------------------
 

@@ -37,7 +37,7 @@ def overview(study: Study) -> dict[str, Any]:
         "progress": study.progress,
         "goal": study.settings.goal,
         "file": study.store.path.name,
-        "board": study.board(100),
+        "board": study.board(),
         "n_items": len(study.names),
         **_agreement(study, answers),
     }

@@ -305,7 +305,7 @@ class Site:
                 "questions": [self._draw(question) for question in questions],
                 "last": state.last,
                 "done": state.done,
-                "progress": {"goal": study.settings.goal, **asdict(study.progress)},
+                "progress": asdict(study.progress),
             }
         )
 
@@ -351,7 +351,7 @@ class Site:
 
     async def _board(self, request: Request) -> Response:
         self._rater(request)
-        return JSONResponse({"board": await asyncio.to_thread(self.study.board, 100)})
+        return JSONResponse({"board": await asyncio.to_thread(self.study.board)})
 
 
 async def _refused(request: Request, error: Refused) -> Response:

@@ -3,12 +3,15 @@
 
 Every rater has two open questions, that on the page and the next, loaded in advance.
 Answers that arrive together are committed with the next questions of the same people,
-and then change the beliefs. A thread fits all answers from time to time.
+and then change the beliefs. A thread fits all answers from time to time. When they are
+a tenth more than at the last look it makes their leaderboard, which says how far the
+goal is; not after every answer, because each look is a chance to stop by chance.
 """
 
 from __future__ import annotations
 
 import threading
+import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -18,13 +21,17 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
-from tiebreak.ask.choose import Beliefs, Chooser, Floats, Pair, Settings
+from tiebreak.ask.choose import Chooser, Floats, Pair, Settings
 from tiebreak.ask.store import SIGNS, Question, Rater, Refused, Store
+from tiebreak.data import Outcome, Pairs
+from tiebreak.ratings.leaderboard import Leaderboard
 
 AHEAD = 2  # open questions of a rater
-POINTS = 400 / np.log(10)  # Elo points of a utility of 1
+MORE = 1.1  # times the answers of a look are needed for the next
+FEWEST = 5  # answers per item, below which a goal is not reached
 _RESTORED = 8  # refits at the start, each with a step of the width
 
 
@@ -48,12 +55,12 @@ class RaterState:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a study is; ``remaining`` is None if that cannot be said yet."""
+    """How far a study was at the last look; ``share`` is of the way to the goal."""
 
-    certainty: float
-    level: float
-    remaining: int | None
+    share: float
     reached: bool
+    words: str
+    level: float
     answers: int
 
 
@@ -90,7 +97,9 @@ class Study:
         self._rng = np.random.default_rng(seed)
         self._lock = threading.RLock()
         self.raters: defaultdict[int, RaterState] = defaultdict(RaterState)
+        self._answers: dict[int, Question] = {}  # by number; skipped ones are not
         self._since = 0  # answers since the last fit
+        self._looked = 0  # answers at the last look
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="refit")
         self._fit: Future[None] | None = None
         self._restore()
@@ -113,7 +122,7 @@ class Study:
             self._learn(q, update=False)
         for _ in range(_RESTORED if len(self.chooser) else 0):
             self.chooser.refit()
-        self._measure(self.chooser.beliefs, len(self.chooser))
+        self._look()
         self.chooser.warm_up()
 
     # Questions and answers -----------------------------------------------------------
@@ -204,6 +213,8 @@ class Study:
         left, right = self._rows(question)
         sign = SIGNS.get(question.outcome or "")
         self.chooser.answer(left, right, sign, update=update)
+        if sign is not None:
+            self._answers[question.number] = question
         return sign is not None
 
     def undo(self, rater: Rater, number: int) -> bool:
@@ -215,6 +226,7 @@ class Study:
                 return False
             sign = SIGNS.get(taken.outcome or "")
             self.chooser.undo(*self._rows(taken), sign)
+            self._answers.pop(number, None)
             again = replace(taken, outcome=None, seconds=None, answered=None)
             state = self.raters[rater.number]
             state.open = [again, *state.open]
@@ -234,46 +246,56 @@ class Study:
     def _refit(self) -> None:
         with self._lock:
             snapshot = self.chooser.snapshot()
+            count = len(self.chooser)
         fit = self.chooser.fit(*snapshot)
-        self._measure(fit.beliefs, fit.n_answers)
         with self._lock:
             self.chooser.adopt(fit)
+        if not self._looked <= count < MORE * self._looked:
+            self._look()
 
-    def _measure(self, beliefs: Beliefs, n_answers: int) -> None:
+    def _look(self) -> None:
+        """Make the leaderboard of the answers, and see how far the goal is."""
+        with self._lock:
+            answers = list(self._answers.values())
+            often = bool(self.chooser.games.min() >= self.settings.min_each)
+        often = often and len(answers) >= FEWEST * len(self._number)
         goal, level = self.chooser.goal, self.settings.level
-        certainty = goal.certainty(beliefs)
-        reached = self.chooser.is_reached(certainty)
-        remaining = goal.remaining(beliefs, n_answers, level) if n_answers else None
-        self._progress = Progress(certainty, level, remaining, reached, n_answers)
+        self._looked = len(answers)
+        board = rate_answers(
+            [(self.names[q.left], self.names[q.right], SIGNS[q.outcome or ""], q.rater)
+             for q in answers],
+            level,
+        )  # fmt: skip
+        share, reached, words = goal.look(board, len(self._number), level)
+        reached = reached and often
+        if reached:
+            words += " · The goal is reached: you may stop, or go on."
+        self._board = None if board is None else board.table
+        self._progress = Progress(share, reached, words, level, self._looked)
 
     @property
     def progress(self) -> Progress:
         """How far the study was at the last fit, with the present number of answers."""
         return replace(self._progress, answers=len(self.chooser))
 
-    def board(self, most: int | None = None) -> list[dict[str, Any]]:
-        """Items best first, with points and 95 % intervals."""
-        with self._lock:
-            beliefs = self.chooser.beliefs
-            mean, variance = beliefs.mean - beliefs.mean.mean(), beliefs.variance
-            if beliefs.is_dense:
-                rows = beliefs.cov.mean(axis=1)
-                variance = variance - 2.0 * rows + rows.mean()
-            games = self.chooser.games.copy()
-        half = 1.96 * np.sqrt(np.maximum(variance, 0.0)) * POINTS
-        points = 1500 + mean * POINTS
-        order = np.argsort(-mean, kind="stable")[:most]
-        return [
-            {
-                "rank": place,
-                "item": self.names[self._number[row]],
-                "rating": round(float(points[row])),
-                "lower": round(float(points[row] - half[row])),
-                "upper": round(float(points[row] + half[row])),
-                "games": int(games[row]),
-            }
-            for place, row in enumerate(order.tolist(), start=1)
-        ]
+    def board(self, most: int = 100) -> list[dict[str, Any]]:
+        """Items best first, as at the last look; those without an answer are not."""
+        if self._board is None:
+            return []
+        shown = ("rank", "item", "rating", "lower", "upper", "could_be_best")
+        games = pl.sum_horizontal("wins", "ties", "losses").alias("answers")
+        return self._board.head(most).select(*shown, games).to_dicts()
+
+
+def rate_answers(rows: Sequence[tuple[Any, ...]], level: float) -> Leaderboard | None:
+    """The leaderboard of rows of left, right, y and rater; None if all are ties."""
+    if not any(y for _, _, y, _ in rows):
+        return None
+    left, right, signs, rater = zip(*rows, strict=True)
+    pairs, y = Pairs(None, left, right), Outcome.parse(signs, meaning="sign")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # in the beginning, many items never met
+        return Leaderboard.from_results(pairs, y, columns={"rater": rater}, level=level)
 
 
 def _share_prompts(

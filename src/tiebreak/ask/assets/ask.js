@@ -86,26 +86,11 @@
   }
 
   function progress() {
-    const p = state.progress, percent = Math.floor(1000 * p.certainty) / 10;
-    const words = p.goal === "ranking" ? `${percent} % of all pairs in the right order`
-      : p.goal === "scale" ? `${percent} % of the differences explained`
-      : `${percent} % sure of ${p.goal === "best" ? "the best" : "the top " + p.goal.slice(4)}`;
-    const start = p.goal === "ranking" ? 0.5 : 0;
-    const part = Math.max(0, Math.min(1, (p.certainty - start) / (p.level - start)));
-    find("done").style.width = `${100 * part}%`;
-    find("track").setAttribute("aria-valuenow", Math.round(100 * part));
-    let left = "";
-    if (p.reached) left = "The goal is reached: you may stop, or go on.";
-    else if (p.answers < 10 || p.remaining === null) left = `Goal: ${100 * p.level} %.`;
-    else left = `Goal: ${100 * p.level} %, ${round(p.remaining)} more answers.`;
+    const p = state.progress, percent = Math.round(100 * p.share);
+    find("done").style.width = `${percent}%`;
+    find("track").setAttribute("aria-valuenow", percent);
     const own = state.done === p.answers ? "" : ` (${state.done} yours)`;
-    find("progress").textContent =
-      `${p.answers.toLocaleString("en")} answers${own} · ${words} · ${left}`;
-  }
-
-  function round(n) {
-    const unit = n < 20 ? 1 : n < 100 ? 5 : n < 1000 ? 10 : 100;
-    return n > 20000 ? "more than 20,000" : `about ${(Math.ceil(n / unit) * unit).toLocaleString("en")}`;
+    find("progress").textContent = `${p.answers.toLocaleString("en")} answers${own} · ${p.words}`;
   }
 
   async function act(path, body) {
@@ -147,7 +132,7 @@
     const high = Math.max(...found.board.map((row) => row.upper));
     const table = document.createElement("table");
     const head = table.createTHead().insertRow();
-    for (const title of ["rank", "item", "rating", "95 % interval"]) {
+    for (const title of ["rank", "item", "rating", `${100 * state.progress.level} % interval`]) {
       const cell = document.createElement("th");
       cell.scope = "col";
       cell.textContent = title;
@@ -156,7 +141,7 @@
     const body = table.createTBody();
     for (const row of found.board) {
       const line = body.insertRow();
-      for (const value of [row.rank, row.item, row.rating]) {
+      for (const value of [row.rank, row.item, Math.round(row.rating)]) {
         const cell = line.insertCell();
         const text = document.createElement("bdi");
         text.textContent = value;
@@ -169,7 +154,7 @@
       svg.setAttribute("width", "160");
       svg.setAttribute("height", "12");
       svg.setAttribute("role", "img");
-      svg.setAttribute("aria-label", `${row.lower} to ${row.upper}`);
+      svg.setAttribute("aria-label", `${Math.round(row.lower)} to ${Math.round(row.upper)}`);
       const x = (value) => 4 + 152 * (value - low) / (high - low || 1);
       const bar = document.createElementNS(ns, "line");
       for (const [name, value] of Object.entries({ x1: x(row.lower), x2: x(row.upper), y1: 6, y2: 6, stroke: "currentColor", "stroke-width": 1.5, opacity: 0.6 })) bar.setAttribute(name, value);

@@ -50,6 +50,7 @@ from tiebreak.models.covariates import (
     refuse_endless,
 )
 from tiebreak.ratings.named_results import check_rater, check_results
+from tiebreak.ratings.strengths.contrasts import PairContrasts
 from tiebreak.ratings.strengths.distribution import StrengthDistribution
 from tiebreak.ratings.strengths.existence import check_existence, label_components
 from tiebreak.ratings.strengths.inference import FEWEST_RATERS, KINDS, StrengthModel
@@ -581,6 +582,27 @@ class BradleyTerry(CovariateMixin, StrengthModel):
 
     def _components(self) -> NDArray[np.int64]:
         return label_components(len(self.items_), self.pair_left_, self.pair_right_)
+
+    def _contrasts_of(self, known: StrengthDistribution) -> PairContrasts:
+        log_ratio = self._log_ratio if self.alpha_ > 0 else None
+        return replace(super()._contrasts_of(known), log_ratio=log_ratio)
+
+    def _log_ratio(self, one: int, two: int) -> float:
+        """How much less ln P(results) is if two items are equal, without their priors.
+
+        At least so much: the strengths are those with the priors.
+        """
+        problem, x = self._problem, self._solution()
+        if problem.ties == "rao-kupper":  # not convex on this scale, and about the same
+            problem = replace(problem, ties="davidson")
+        cells, place = problem.cells, np.arange(problem.n_items)
+        place[two] = one
+        both = replace(cells, left=place[cells.left], right=place[cells.right])
+        free = problem.objective(self.alpha_)
+        equal = replace(problem, cells=both).objective(self.alpha_)
+        free.penalty[[one, two]] = equal.penalty[one] = TINY_PENALTY
+        solution = minimize_newton(equal, x, tol=self.tol, max_iter=self.max_iter)
+        return solution.value - free.value(x)
 
 
 @dataclass(frozen=True, eq=False)
