@@ -139,12 +139,15 @@ class PairContrasts:
         two = gap.below(), known.below(np.zeros(len(left)))
         agree = (two[0] - 0.5) * (two[1] - 0.5) > 0.0
         near = np.where(np.abs(two[0] - 0.5) < np.abs(two[1] - 0.5), *two)
-        return Difference(
-            gap.estimate,
-            np.minimum(gap.estimate - half, known.quantile(tail)),
-            np.maximum(gap.estimate + half, known.quantile(1.0 - tail)),
-            np.where(agree, near, 0.5),
-        )
+        behind = np.where(agree, near, 0.5)
+        behind = np.minimum(behind, np.exp(-self._log_ratios(left, right)))
+        behind = np.maximum(behind, 1.0 - np.exp(-self._log_ratios(right, left)))
+        lower = np.minimum(gap.estimate - half, known.quantile(tail))
+        upper = np.maximum(gap.estimate + half, known.quantile(1.0 - tail))
+        # An interval leaves out 0 where the difference is significant.
+        lower = np.where(behind < tail, np.maximum(lower, 0.0), lower)
+        upper = np.where(behind > 1.0 - tail, np.minimum(upper, 0.0), upper)
+        return Difference(gap.estimate, lower, upper, behind)
 
     def between(self, left: Ints, right: Ints) -> Contrast:
         """Differences of pairs, without the priors of both items."""
@@ -189,10 +192,9 @@ class PairContrasts:
             drawn = np.minimum(self._draw_leads(lead), bound)
         known = self.posterior.differences(np.arange(n), rival)
         p = np.where(rivals > 0, np.maximum(drawn, known.below(np.zeros(n))), 1.0)
-        if n <= _DRAWN:
-            near = np.flatnonzero(p > _SURE)
-            bound = np.exp(-self._log_ratios(near, np.full(len(near), p.argmax())))
-            p[near] = np.minimum(p[near], np.maximum(rivals[near], 1) * bound)
+        near = np.flatnonzero(p > _SURE)
+        bound = np.exp(-self._log_ratios(near, np.full(len(near), p.argmax())))
+        p[near] = np.minimum(p[near], np.maximum(rivals[near], 1) * bound)
         return p
 
     def behind(self, left: Ints, right: Ints) -> Array:
@@ -203,7 +205,7 @@ class PairContrasts:
     def _log_ratios(self, left: Ints, right: Ints) -> Array:
         """Give ln λ of pairs whose right item is ahead, but not clearly; else 0."""
         out = np.zeros(len(left))
-        if self.log_ratio is None:
+        if self.log_ratio is None or len(self.center) > _DRAWN:
             return out
         gap, plain = (c.between(left, right) for c in (self, self.without_excess()))
         for k in np.flatnonzero((gap.error > _WIDE) & (gap.estimate > gap.error)):
