@@ -22,7 +22,7 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy.special import expit, ndtr
 
-from tiebreak import BradleyTerry, Pairs
+from tiebreak import BradleyTerry, Orders, Pairs, PlackettLuce
 from tiebreak.datasets import load_worldcup2022
 from tiebreak.ratings.strengths.distribution import Separation
 
@@ -109,6 +109,7 @@ class Setting:
     n_items: int = 20
     games: float = 3  # of an item
     spread: float | None = 0.8  # of the strengths; None: drawn from the prior
+    lists: tuple[int, int, int] | None = None  # how many, items seen, items listed
     raters: int | None = None  # who vote; each has an own opinion of every item
     opinion: float = 0.0  # standard deviation of these
     alpha: float | str = "auto"
@@ -122,6 +123,8 @@ def play(setting: Setting, seed: tuple[int, ...]) -> tuple[Any, Floats]:
         spread = min(abs(rng.standard_cauchy()), 20.0)
     n = 32 if setting.schedule == "world cup" else setting.n_items
     theta = spread * rng.standard_normal(n)
+    if setting.lists is not None:
+        return rank_lists(theta, *setting.lists, rng)
     left, right = SCHEDULES[setting.schedule](n, setting.games, rng)
     d, given = theta[right] - theta[left], {}
     if setting.raters is not None:
@@ -138,6 +141,21 @@ def play(setting: Setting, seed: tuple[int, ...]) -> tuple[Any, Floats]:
         model.fit(Pairs(None, left, right), outcome, **given)
     if setting.opinion:
         theta = population_strengths(theta, setting)
+    theta = theta[model.items_]
+    return model, theta - theta.mean()
+
+
+def rank_lists(
+    theta: Floats, n_lists: int, n_seen: int, n_listed: int, rng: np.random.Generator
+) -> tuple[Any, Floats]:
+    """Give a model of lists of the best of the items that their authors saw."""
+    drawn = [rng.permutation(len(theta))[:n_seen] for _ in range(n_lists)]
+    seen = np.array([i[np.argsort(-theta[i] - rng.gumbel(size=n_seen))] for i in drawn])
+    orders = Orders(None, seen[:, :n_listed], seen=seen)
+    model = PlackettLuce(unlisted="lower" if n_listed < n_seen else "unknown")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(orders)
     theta = theta[model.items_]
     return model, theta - theta.mean()
 
@@ -200,7 +218,7 @@ def judge(model: Any, truth: Floats) -> tuple[float, float, bool, bool, float]:
 def one(setting: Setting, seed: tuple[int, ...]) -> tuple[float, ...] | None:
     """Draw and judge one tournament; None if nothing but ties came out."""
     model, truth = play(setting, seed)
-    if math.isinf(model.tie_):
+    if np.isinf(model.tie_).any():
         return None
     return judge(model, truth)
 
@@ -235,6 +253,16 @@ SETTINGS: list[Setting] = [
     ),
     *(Setting(games=games, spread=None) for games in (1, 3, 30)),
     *(
+        Setting("lists", "", n, lists[0] * lists[2] / n, spread, lists)
+        for n, lists in [
+            (8, (60, 6, 2)),
+            (20, (30, 20, 2)),
+            (20, (30, 3, 3)),
+            (20, (30, 5, 5)),
+        ]
+        for spread in (0.3, 0.8, 1.5)
+    ),
+    *(
         Setting(n_items=12, games=60, raters=raters, opinion=opinion)
         for raters in (1, 2, 3, 5, 20, 200)
         for opinion in (0.0, 0.6)
@@ -256,7 +284,10 @@ def main() -> None:
         found = measure(setting, options.n, jobs=options.jobs)
         spread = "prior" if setting.spread is None else f"{setting.spread:g}"
         raters = "–" if setting.raters is None else str(setting.raters)
-        cells = [setting.schedule, setting.truth, f"{setting.games:g}", spread, raters]
+        name = setting.schedule
+        if setting.lists is not None:
+            name = "{0} lists, best {2} of {1}".format(*setting.lists)
+        cells = [name, setting.truth, f"{setting.games:g}", spread, raters]
         cells.append(f"{setting.opinion:g}")
         shares = (found.ratings, found.differences, found.statements, found.separated)
         cells += [f"{share:.3f}" for share in shares] + [f"{found.width:.2f}"]
