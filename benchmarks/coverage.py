@@ -22,7 +22,7 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy.special import expit, ndtr
 
-from tiebreak import BradleyTerry, Pairs
+from tiebreak import BradleyTerry, Orders, Pairs, PlackettLuce
 from tiebreak.datasets import load_worldcup2022
 from tiebreak.ratings.strengths.distribution import Separation
 
@@ -110,6 +110,7 @@ class Setting:
     n_items: int = 20
     games: float = 3  # of an item
     spread: float | None = 0.8  # of the strengths; None: drawn from the prior
+    lists: tuple[int, int, int] | None = None  # how many, items seen, items listed
     raters: int | None = None  # who vote; each has an own opinion of every item
     opinion: float = 0.0  # standard deviation of these
     unequal: bool = False  # the first rater gives 40 % of the votes, the next 20 %, …
@@ -124,6 +125,8 @@ def play(setting: Setting, seed: tuple[int, ...]) -> tuple[Any, Floats]:
         spread = min(abs(rng.standard_cauchy()), 20.0)
     n = 32 if setting.schedule == "world cup" else setting.n_items
     theta = spread * rng.standard_normal(n)
+    if setting.lists is not None:
+        return rank_lists(theta, *setting.lists, rng)
     left, right = SCHEDULES[setting.schedule](n, setting.games, rng)
     if setting.newcomer:
         theta = np.append(theta, theta.max())
@@ -147,6 +150,21 @@ def play(setting: Setting, seed: tuple[int, ...]) -> tuple[Any, Floats]:
         model.fit(Pairs(None, left, right), outcome, **given)
     if setting.opinion:
         theta = population_strengths(theta, setting)
+    theta = theta[model.items_]
+    return model, theta - theta.mean()
+
+
+def rank_lists(
+    theta: Floats, n_lists: int, n_seen: int, n_listed: int, rng: np.random.Generator
+) -> tuple[Any, Floats]:
+    """Give a model of lists of the best of the items that their authors saw."""
+    drawn = [rng.permutation(len(theta))[:n_seen] for _ in range(n_lists)]
+    seen = np.array([i[np.argsort(-theta[i] - rng.gumbel(size=n_seen))] for i in drawn])
+    orders = Orders(None, seen[:, :n_listed], seen=seen)
+    model = PlackettLuce(unlisted="lower" if n_listed < n_seen else "unknown")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(orders)
     theta = theta[model.items_]
     return model, theta - theta.mean()
 
@@ -196,8 +214,9 @@ def judge(model: Any, truth: Floats, setting: Setting) -> Coverage:
     last = n - (truth[None, :] < truth[:, None]).sum(axis=1)
     # Equal items share all ranks between these; an interval must meet them.
     ranked = ((ranks[:, 0] <= last) & (order <= ranks[:, 1])).all()
-    share, tie = TRUTHS[setting.truth](apart)[:, 1], np.full(1, np.nan)
-    if model.ties_.any() and not setting.opinion:
+    tie = np.full(1, np.nan)
+    if setting.lists is None and model.ties_.any() and not setting.opinion:
+        share = TRUTHS[setting.truth](apart)[:, 1]
         pairs = Pairs(None, model.items_[i], model.items_[j])
         low, high = model.predict_interval(pairs)[:, 1].T
         tie = (low <= share) & (share <= high)
@@ -223,7 +242,7 @@ def judge(model: Any, truth: Floats, setting: Setting) -> Coverage:
 def one(setting: Setting, seed: tuple[int, ...]) -> tuple[float, ...] | None:
     """Draw and judge one tournament; None if nothing but ties came out."""
     model, truth = play(setting, seed)
-    if math.isinf(model.tie_):
+    if np.isinf(model.tie_).any():
         return None
     return astuple(judge(model, truth, setting))
 
@@ -263,6 +282,16 @@ SETTINGS: list[Setting] = [
     ),
     *(Setting(games=games, spread=None) for games in (1, 3, 30)),
     *(
+        Setting("lists", "", n, lists[0] * lists[2] / n, spread, lists)
+        for n, lists in [
+            (8, (60, 6, 2)),
+            (20, (30, 20, 2)),
+            (20, (30, 3, 3)),
+            (20, (30, 5, 5)),
+        ]
+        for spread in (0.3, 0.8, 1.5)
+    ),
+    *(
         Setting(n_items=12, games=60, raters=raters, opinion=opinion)
         for raters in (1, 2, 3, 5, 20, 200)
         for opinion in (0.0, 0.6)
@@ -286,7 +315,10 @@ def main() -> None:
         if setting.newcomer:
             games += f", newcomer {setting.newcomer}"
         raters = "–" if setting.raters is None else str(setting.raters)
-        cells = [setting.schedule, setting.truth, str(setting.n_items), games]
+        name = setting.schedule
+        if setting.lists is not None:
+            name = "{0} lists, best {2} of {1}".format(*setting.lists)
+        cells = [name, setting.truth, str(setting.n_items), games]
         cells.append("prior" if setting.spread is None else f"{setting.spread:g}")
         cells += [raters + " unequal" * setting.unequal, f"{setting.opinion:g}"]
         cells += ["–" if math.isnan(x) else f"{x:.3f}" for x in astuple(found)]

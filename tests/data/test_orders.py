@@ -115,6 +115,22 @@ def test_refused_types(sequences, message):
         Orders(ITEMS, sequences)
 
 
+def test_what_was_seen():
+    seen = [["c", "z", "a"], ("b", "c")]
+    orders = Orders(None, [["a", "b"], ["c"]], seen=seen)
+    assert orders.names.tolist() == ["a", "b", "c", "z"]
+    for some in (orders, orders.with_items(ITEMS), orders[[0, 1]]):
+        assert [part.tolist() for part in some.unlisted()] == [[0, 0, 1], [2, 3, 1]]
+    assert list(orders[[1]].seen) == [["b", "c"]]
+    row, item = Orders(ITEMS, [[0, 3], [2]])[[1]].unlisted()
+    assert (row.tolist(), item.tolist()) == ([0, 0, 0], [0, 1, 3])
+    row, item = Orders(ITEMS, [[0, 3], [2]], seen=[[1], [2]]).unlisted()
+    assert (row.tolist(), item.tolist()) == ([0], [1])
+    for wrong, words in (([[1]], "has 1 lists for 2"), ([[1], [7]], "In seen: .*7")):
+        with pytest.raises(ValueError, match=words):
+            Orders(ITEMS, [[0, 3], [2]], seen=wrong)
+
+
 def test_grades(orders):
     X, y, qid = orders.grades()
     np.testing.assert_array_equal(X.ravel(), [4, 1, 3, 2, 2, 4, 3, 1])

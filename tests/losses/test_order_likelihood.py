@@ -23,11 +23,15 @@ def lists(draw):
     for _ in range(draw(st.integers(1, 4))):
         items = draw(st.permutations(range(n_items)))
         items = items[: draw(st.integers(2, n_items))]
+        n_lower = draw(st.integers(0, len(items) - 1))
+        items, lower = items[n_lower:], items[:n_lower]
         while items:
             size = draw(st.integers(1, min(3, len(items))))
             ends += [len(flat) + size] + [0] * (size - 1)
             flat += items[:size]
             items = items[size:]
+        flat += lower
+        ends += [0] * n_lower
         indptr.append(len(flat))
     ends = np.array(ends)
     found = {int(end - i) for i, end in enumerate(ends) if end}

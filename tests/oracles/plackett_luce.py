@@ -17,8 +17,20 @@ def preference(chosen, theta, tie):
     return delta * np.exp(np.mean([theta[i] for i in chosen]))
 
 
-def probability(blocks, theta, tie):
-    """Probability of a list, one choice after the other."""
+def orders_of(items, sizes):
+    """All orders of items, in blocks of these sizes."""
+    if not items:
+        yield []
+    for block in (block for k in sizes for block in combinations(items, k)):
+        left = [i for i in items if i not in block]
+        yield from ([list(block), *after] for after in orders_of(left, sizes))
+
+
+def probability(blocks, theta, tie, lower=()):
+    """Probability of a list, one choice after another, above the rest in any order."""
+    if len(lower):
+        rest = orders_of(list(lower), [1, *tie])
+        return sum(probability([*blocks, *more], theta, tie) for more in rest)
     total, left = 1.0, [i for block in blocks for i in block]
     for block in blocks:
         sizes = range(1, len(left) + 1)
@@ -30,8 +42,9 @@ def probability(blocks, theta, tie):
     return total
 
 
-def fit(lists, weight, n_items, alpha):
+def fit(lists, weight, n_items, alpha, lower=None):
     """Strengths of mean 0 (without a penalty), δ by size, and the objective."""
+    lower = len(lists) * [()] if lower is None else lower
     sizes = sorted({len(block) for blocks in lists for block in blocks} - {1})
 
     def unpack(x):
@@ -41,8 +54,8 @@ def fit(lists, weight, n_items, alpha):
     def cost(x):
         theta, tie = unpack(x)
         fits = sum(
-            w * np.log(probability(blocks, theta, tie))
-            for blocks, w in zip(lists, weight, strict=True)
+            w * np.log(probability(blocks, theta, tie, rest))
+            for blocks, w, rest in zip(lists, weight, lower, strict=True)
         )
         # The mean is free without a penalty; any weight on it keeps the rest.
         return -fits + alpha * theta @ theta + (theta.mean() ** 2 if alpha == 0 else 0)

@@ -110,6 +110,46 @@ def test_a_list_says_nothing_about_items_it_leaves_out():
     assert two["c"] == pytest.approx(two["d"])
 
 
+@pytest.mark.parametrize("ties", few([0.3, 0.0]))
+def test_unlisted_items_are_below_in_every_order(ties):
+    rng = np.random.default_rng(5)
+    lists = draw(rng, n=8, n_items=4, shortest=3, ties=ties)
+    listed = [blocks[: rng.integers(1, 3)] for blocks in lists]
+    lower = [
+        np.setdiff1d(np.concatenate(all_), np.concatenate(top))
+        for all_, top in zip(lists, listed, strict=True)
+    ]
+    theta, tie, best = oracle.fit(listed, np.ones(8), 4, 0.2, lower)
+    names = np.array([f"item {i}" for i in range(4)])
+    # Listed items were seen, named or not.
+    whole = [names[np.sort(np.concatenate(blocks))].tolist() for blocks in lists]
+    others = [i if len(i) else top[0] for i, top in zip(lower, listed, strict=True)]
+    for seen in (whole, [names[i].tolist() for i in others]):
+        orders = Orders(None, list(orders_of(listed)), seen=seen)
+        model = PlackettLuce(0.2, unlisted="lower").fit(orders)
+        assert_allclose(model.objective_, best, rtol=1e-8)
+        found = by_name(model)
+        assert_allclose([found[name] for name in names], theta, atol=1e-4)
+        assert_allclose(model.tie_, [tie[k] for k in sorted(tie)], rtol=1e-3)
+        cost = 0.2 * (theta @ theta) - model.log_likelihood(orders)
+        assert_allclose(cost, best, atol=1e-4)
+
+
+def test_one_item_chosen_of_those_seen_is_a_list():
+    orders = Orders(None, [["a"], ["b"], ["a"]], names=["a", "b", "c"])
+    model = PlackettLuce(0.1, unlisted="lower").fit(orders)
+    assert model.items_[np.argsort(-model.strength_)].tolist() == ["a", "b", "c"]
+    assert np.isfinite(model.intervals()).all()
+    # c was never chosen, so that without a prior it has no strength.
+    with pytest.raises(ValueError, match=r"1 item lost all .*'c'"):
+        PlackettLuce(0, unlisted="lower").fit(orders)
+    pairs = Orders(None, [["a"], ["b"], ["a"]], seen=[["b"], ["a", "b"], ["a", "b"]])
+    model = PlackettLuce(0, unlisted="lower").fit(pairs)
+    assert_allclose(np.diff(model.strength_), -np.log(2))
+    with pytest.raises(ValueError, match="unlisted='tied'; expected 'unknown' or 'lo"):
+        PlackettLuce(unlisted="tied").fit(orders)
+
+
 def test_items_that_are_always_first():
     orders = Orders(None, [["a", "b", "c"], ["a", "c", "b"]])
     with pytest.raises(ValueError, match=r"1 item won all .*'a'.*alpha='auto'"):

@@ -222,7 +222,8 @@ class Lists:
         if orders.names is None or orders.items is None:
             return None if orders.names is None else self
         entries = orders.flat, orders.position, orders.indptr
-        return replace(self, orders=Orders._of(None, *entries, orders.names))
+        lists = Orders._of(None, *entries, orders.names, orders.seen)
+        return replace(self, orders=lists)
 
     def entry_grades(self) -> tuple[Floats, Ints]:
         """Return the grade and the list of each entry; higher is better."""

@@ -2,7 +2,7 @@
 """Ranked lists of items, best first, of any lengths and with tied positions.
 
 Convention: tied items share the position of the first of them (1, 2, 2, 4; counted from
-0 here). A list says nothing about the items that it leaves out.
+0 here). Whether items that a list leaves out are below it is for a model to say.
 """
 
 from __future__ import annotations
@@ -45,6 +45,9 @@ class Orders(ItemRows):
         list or tuple holds tied items. An array (n, k) is n lists.
     names : array-like of shape (N,), optional
         As in `Pairs`.
+    seen : iterable of sequences, optional
+        For each list, the items that its author saw, in any order; those of the list
+        are always among them. None: all.
 
     Attributes
     ----------
@@ -55,6 +58,8 @@ class Orders(ItemRows):
         their list, from 0.
     indptr : ndarray of int64 of shape (n + 1,)
         List i is ``flat[indptr[i]:indptr[i + 1]]``.
+    seen : Orders or None
+        The items that were seen, if given.
 
     Notes
     -----
@@ -76,14 +81,20 @@ class Orders(ItemRows):
     flat: Rows
     position: Rows
     indptr: Rows
+    seen: Orders | None
 
-    def __init__(self, items: Any, sequences: Any, names: Any = None) -> None:
+    def __init__(
+        self, items: Any, sequences: Any, names: Any = None, seen: Any = None
+    ) -> None:
         self._items = None if items is None else as_table(items)
         entries, self.position, self.indptr = _flatten(sequences)
         column = as_column(entries, "sequences")
         refuse_missing(column, "sequences", "Leave out items not ranked.", self._places)
         if self._items is None and names is None:
             self.flat, distinct = factorize(column)
+            if seen is not None:
+                others = factorize(as_column(_flatten(seen)[0], "seen"))[1]
+                distinct = list(dict.fromkeys([*distinct, *others]))
             self.names = as_names(distinct)
         else:
             self.names = None if names is None else check_names(names, self._items)
@@ -91,6 +102,17 @@ class Orders(ItemRows):
                 column, "sequences", self.names, self.n_items, self._places
             )
         self._refuse_repeated()
+        self.seen = None if seen is None else self._read_seen(seen)
+
+    def _read_seen(self, seen: Any) -> Orders:
+        names = np.arange(self.n_items) if self.names is None else self.names
+        try:
+            out = Orders(None, seen, names)
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"In seen: {error}") from None
+        if len(out) != len(self):
+            raise ValueError(f"seen has {len(out)} lists for {len(self)} sequences.")
+        return out
 
     @classmethod
     def _of(
@@ -100,10 +122,11 @@ class Orders(ItemRows):
         position: Rows,
         indptr: Rows,
         names: Any,
+        seen: Orders | None = None,
     ) -> Orders:
         """Build from parts that are known to be right."""
         orders = cls.__new__(cls)
-        orders._items, orders.names = items, names
+        orders._items, orders.names, orders.seen = items, names, seen
         orders.flat, orders.position, orders.indptr = flat, position, indptr
         return orders
 
@@ -126,9 +149,9 @@ class Orders(ItemRows):
         indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         # Entry j of the result, in list i, was entry j - indptr[i] + starts[i].
         entries = np.arange(indptr[-1]) + np.repeat(starts - indptr[:-1], lengths)
-        return Orders._of(
-            self._items, self.flat[entries], self.position[entries], indptr, self.names
-        )
+        flat, position = self.flat[entries], self.position[entries]
+        seen = None if self.seen is None else self.seen[rows]
+        return Orders._of(self._items, flat, position, indptr, self.names, seen)
 
     def __iter__(self) -> Iterator[list[Any]]:
         labels = None if self.names is None else plain_values(self.names)
@@ -172,7 +195,24 @@ class Orders(ItemRows):
         Orders
         """
         table = self._check_table(table)
-        return Orders._of(table, self.flat, self.position, self.indptr, self.names)
+        entries = self.flat, self.position, self.indptr
+        return Orders._of(table, *entries, self.names, self.seen)
+
+    def unlisted(self) -> tuple[Rows, Rows]:
+        """Find the items that authors of lists saw and did not list.
+
+        Returns
+        -------
+        row, item : ndarray of int64 of shape (n_unlisted,)
+            Numbers of the lists, ascending, and of the items.
+        """
+        n, seen = self.n_items, self.seen
+        saw = np.arange(len(self) * n) if seen is None else seen._keys()
+        return np.divmod(np.setdiff1d(saw, self._keys(), assume_unique=True), n)
+
+    def _keys(self) -> Rows:
+        """Give one number for list and item."""
+        return np.repeat(np.arange(len(self)), self.lengths) * self.n_items + self.flat
 
     def grades(self) -> tuple[Any, NDArray[np.float64], NDArray[np.int64]]:
         """Write the lists as graded items in groups.
@@ -215,8 +255,7 @@ class Orders(ItemRows):
         return list_rows(entries, values, name)
 
     def _refuse_repeated(self) -> None:
-        row = np.repeat(np.arange(len(self)), self.lengths)
-        keys = row * (int(self.flat.max()) + 1) + self.flat
+        keys = self._keys()
         order = np.argsort(keys, kind="stable")
         repeated = np.sort(order[1:][np.diff(keys[order]) == 0])
         if len(repeated):

@@ -8,7 +8,9 @@ the next place is chosen with probability proportional to
 
 .. math:: f(S) = \delta_k \exp\Bigl(\frac1k \sum_{i ∈ S} θ_i\Bigr),   δ_1 = 1,
 
-over all sets of an allowed size. The sum over those of size k is the elementary
+over all sets of an allowed size. Items below the last place, in no order among each
+other, remain to the end and are never chosen: the probabilities of all orders of these
+sum to 1. The sum over those of size k is the elementary
 symmetric polynomial e_k of exp(θ/k). One recursion from the end of the list gives the
 sums of all stages,
 
@@ -46,7 +48,7 @@ def add_choices(
     """Add up -ln of the probability of lists, with gradient and Hessian times v."""
     n_items, n_sizes = len(x) - len(sizes) + 1, len(sizes)
     if n_sizes == 1:
-        return _add_plain_choices(flat, indptr, weight, x, v, gradient, curved)
+        return _add_plain_choices(flat, ends, indptr, weight, x, v, gradient, curved)
     longest, top_size = 0, sizes[n_sizes - 1]
     for row in range(len(indptr) - 1):
         longest = max(longest, indptr[row + 1] - indptr[row])
@@ -129,6 +131,7 @@ def add_choices(
 @njit(cache=True, nogil=True)
 def _add_plain_choices(
     flat: Codes,
+    ends: Codes,
     indptr: Codes,
     weight: Floats,
     x: Floats,
@@ -155,7 +158,7 @@ def _add_plain_choices(
             z[i], z_v[i] = sum_a, sum_v
         once = once_v = 0.0
         for i in range(m):
-            if i < m - 1:
+            if i < m - 1 and ends[first + i] > 0:
                 value += w * (np.log(z[i]) + top - x[items[i]])
                 gradient[items[i]] -= w
                 once += w / z[i]
@@ -203,10 +206,10 @@ def add_list_matrices(
         for r in range(n):
             place[r] = flat[first + r] if r < m else n_items + r - m
             here[r] = x[place[r]]
+        rows, whole = slice(first, first + m), len(hessian) > 0
         if n_sizes == 1:
-            _fill_plain(here[:m], own, slope, len(hessian) > 0)
+            _fill_plain(ends[rows], here[:m], own, slope, whole)
         else:
-            rows, whole = slice(first, first + m), len(hessian) > 0
             _fill_tied(ends[rows], first, sizes[:n_sizes], here[:n], own, slope, whole)
         for r in range(n):
             diagonal[place[r]] += w * own[r, r]
@@ -221,7 +224,9 @@ def add_list_matrices(
 
 
 @njit(cache=True, nogil=True)
-def _fill_plain(x: Floats, own: Floats, slope: Floats, whole: bool) -> None:
+def _fill_plain(
+    ends: Codes, x: Floats, own: Floats, slope: Floats, whole: bool
+) -> None:
     """Gradient and upper Hessian of a list without ties: O(m²)."""
     m, top, total = len(x), x[0], 0.0
     a, z = np.empty((2, m))
@@ -235,7 +240,7 @@ def _fill_plain(x: Floats, own: Floats, slope: Floats, whole: bool) -> None:
     once = twice = 0.0
     for r in range(m):
         chosen = 0.0
-        if r < m - 1:
+        if r < m - 1 and ends[r] > 0:
             once += 1.0 / z[r]
             twice += 1.0 / z[r] ** 2
             chosen = 1.0
@@ -362,7 +367,7 @@ class Choices:
     """Ranked lists, as the likelihood reads them."""
 
     flat: Codes
-    ends: Codes
+    ends: Codes  # of the block that an entry begins, or 0: nothing is chosen there
     indptr: Codes
     weight: Floats
     n_items: int
@@ -377,6 +382,18 @@ class Choices:
         ends = np.zeros(len(flat), dtype=np.int64)
         ends[starts] = np.append(starts[1:], len(flat))
         return cls(flat, ends, indptr, weight, n_items)
+
+    def with_lower(self, row: Codes, items: Codes) -> Choices:
+        """Add items below those of their list, in no order among each other."""
+        n = len(self.weight)
+        own = np.repeat(np.arange(n), np.diff(self.indptr))
+        rows = np.append(own, row)
+        order = np.argsort(rows, kind="stable")
+        indptr = np.searchsorted(rows[order], np.arange(n + 1))
+        shift = (indptr - self.indptr)[own]
+        ends = np.where(self.ends > 0, self.ends + shift, 0)
+        flat, ends = np.append(self.flat, items), np.append(ends, 0 * row)
+        return Choices(flat[order], ends[order], indptr, self.weight, self.n_items)
 
     @property
     def block_sizes(self) -> Codes:

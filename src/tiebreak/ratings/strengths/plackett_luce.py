@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from tiebreak.data import Orders, Pairs, check_weights, is_pairs
 from tiebreak.data.comparison_graph import ComparisonGraph
 from tiebreak.data.messages import DataWarning, warn_user
-from tiebreak.data.parameters import check_parameters
+from tiebreak.data.parameters import check_parameters, one_of
 from tiebreak.data.threads import one_blas_thread
 from tiebreak.losses import LINKS, Choices, OrderLikelihood
 from tiebreak.models.base import fits_outcomes
@@ -51,14 +51,17 @@ class PlackettLuce(StrengthModel):
 
         -Σ_l w_l ln P(list l) + α Σᵢ θᵢ²,
 
-    a sum over lists, which is convex. A list says nothing about items that it leaves
-    out. Lists of two items are comparisons, and the model is then
-    :class:`BradleyTerry` with Davidson's ties, ν = δ₂.
+    a sum over lists, which is convex. Lists of two items are comparisons, and the model
+    is then :class:`BradleyTerry` with Davidson's ties, ν = δ₂.
 
     Parameters
     ----------
     alpha : float or "auto", default="auto"
         As in :class:`BradleyTerry`.
+    unlisted : {"unknown", "lower"}, default="unknown"
+        What a list says about items that it leaves out: nothing; or that those that its
+        author saw (``Orders(seen=)``, by default all) are below it, in no order among
+        each other. They are then among the items that are left, to the end.
     tol, max_iter : float and int, default=1e-8 and 100
         As in :class:`BradleyTerry`.
 
@@ -71,16 +74,17 @@ class PlackettLuce(StrengthModel):
     items_, strength_, alpha_, objective_, gap_, n_iter_, converged_, classes_
         As in :class:`BradleyTerry`.
     list_items_, list_ends_, list_starts_, list_weight_ : ndarray
-        The lists: numbers of the items best first, where the tied block ends that
-        begins at an entry (or 0), the first entry of every list, and its weight.
+        The lists: numbers of the items best first (then those that are lower), where
+        the block ends that begins at an entry (or 0), the first entry of every list,
+        and its weight.
     prior_alphas_, prior_weights_, prior_coefs_ : ndarray
         As in :class:`BradleyTerry`.
 
     Notes
     -----
-    A list of m items costs O(m Σ k), its Hessian O(m² Σ k), where k are the sizes of
-    blocks, 1 included. Without a penalty `fit` refuses lists in which a group of items
-    is above the rest wherever they meet.
+    A list of m items, lower ones included, costs O(m Σ k), its Hessian O(m² Σ k), where
+    k are the sizes of blocks, 1 included. Without a penalty `fit` refuses lists in
+    which a group of items is above the rest wherever they meet.
 
     References
     ----------
@@ -103,6 +107,10 @@ class PlackettLuce(StrengthModel):
     __module__ = "tiebreak"  # where users find it
     _fits_items: ClassVar[bool] = False
     _fits_pairs: ClassVar[bool] = True
+    _parameters: ClassVar = {
+        **StrengthModel._parameters,
+        "unlisted": one_of("unknown", "lower"),
+    }
     _fitted_arrays: ClassVar = {
         "list_starts_": "l+1: index, rising, from 0, to e",
         "list_items_": "e: index n",
@@ -117,10 +125,12 @@ class PlackettLuce(StrengthModel):
         self,
         alpha: float | Literal["auto"] = "auto",
         *,
+        unlisted: Literal["unknown", "lower"] = "unknown",
         tol: float = 1e-8,
         max_iter: int = 100,
     ) -> None:
-        self.alpha, self.tol, self.max_iter = alpha, tol, max_iter
+        self.alpha, self.unlisted = alpha, unlisted
+        self.tol, self.max_iter = tol, max_iter
 
     @fits_outcomes
     def fit(
@@ -145,7 +155,7 @@ class PlackettLuce(StrengthModel):
         PlackettLuce
         """
         check_parameters(self)
-        names, choices = _read(X, y, sample_weight)
+        names, choices = _read(X, y, sample_weight, self.unlisted)
         _check_existence(choices, names, self.alpha)
         n, sizes = len(names), OrderLikelihood(choices, 0.0).sizes[1:]
         start = np.append(np.zeros(n), np.full(len(sizes), -1.0))
@@ -210,7 +220,7 @@ class PlackettLuce(StrengthModel):
             Without the penalty; -inf for a tied block of a size not seen in training.
         """
         check_is_fitted(self)
-        names, choices = _read(X, y, None)
+        names, choices = _read(X, y, None, self.unlisted)
         sizes = np.unique(choices.block_sizes)
         if not np.isin(sizes[sizes > 1], self.tie_sizes_).all():
             return -np.inf
@@ -260,7 +270,7 @@ def _pair_tie(sizes: NDArray[np.int64], tie: NDArray[np.float64]) -> float:
 
 
 def _read(
-    X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None
+    X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None, unlisted: str
 ) -> tuple[NDArray[Any], Choices]:
     """Give the names that occur in lists or comparisons, and what was chosen."""
     if is_pairs(X):
@@ -278,7 +288,10 @@ def _read(
             "Orders(items, sequences, names=names), or learn with RankSVM."
         )
     weight = check_weights(sample_weight, len(X))
-    alone = (X.lengths < 2) & (weight > 0)
+    lengths = X.lengths
+    if lower := unlisted == "lower":
+        lengths = lengths + np.bincount(X.unlisted()[0], minlength=len(X))
+    alone = (lengths < 2) & (weight > 0)
     if alone.any():
         warn_user(
             f"{int(alone.sum())} of {len(X)} lists have one item only. They say "
@@ -291,12 +304,13 @@ def _read(
             "No list ranks two items, so there is nothing to learn strengths from."
         )
     orders, weight = (X, weight) if kept.all() else (X[kept], weight[kept])
-    present = np.bincount(orders.flat, minlength=len(X.names)) > 0
-    flat, n_items = (np.cumsum(present) - 1)[orders.flat], int(present.sum())
+    row, below = orders.unlisted() if lower else np.zeros((2, 0), dtype=np.int64)
+    present = np.bincount(np.append(orders.flat, below), minlength=len(X.names)) > 0
+    number, n_items = np.cumsum(present) - 1, int(present.sum())
     choices = Choices.of_positions(
-        flat, orders.position, orders.indptr, weight, n_items
+        number[orders.flat], orders.position, orders.indptr, weight, n_items
     )
-    return X.names[present], choices
+    return X.names[present], choices.with_lower(row, number[below])
 
 
 def _read_comparisons(
@@ -318,16 +332,19 @@ def _check_existence(choices: Choices, names: NDArray[Any], alpha: float | str) 
     """Refuse lists without finite strengths; warn where only the penalty decides."""
     entry = np.arange(len(choices.flat))
     first = np.repeat(choices.indptr[:-1], np.diff(choices.indptr))
-    begins = choices.ends > 0
+    listed_end = np.maximum.accumulate(choices.ends)
+    is_below = (choices.ends > 0) | (entry >= listed_end)
     later = entry > first
-    if not (begins & later).any():
+    if not (is_below & later).any():
         raise ValueError(
             "Every list is one block of tied items, so no item is above another and "
             "there is nothing to learn strengths from."
         )
-    # Who follows whom: an item is below the one before it, or tied with it. Tied items
-    # are linked both ways, so that these links reach as far as those of all pairs.
-    pairs = Pairs._of(None, choices.flat[:-1], choices.flat[1:], names)
-    outcome = np.where(begins[1:], -1, 0).astype(np.int8)
+    # Who follows whom: an item is below the one before it (an unlisted one below the
+    # last that is listed), or tied with it. Tied items are linked both ways, so that
+    # these links reach as far as those of all pairs.
+    before = np.minimum(entry, listed_end)[1:] - 1
+    pairs = Pairs._of(None, choices.flat[before], choices.flat[1:], names)
+    outcome = np.where(is_below[1:], -1, 0).astype(np.int8)
     graph = ComparisonGraph.of(pairs, outcome, later[1:].astype(np.float64))
     check_separation(graph, names, alpha, _REMEDY)
