@@ -107,6 +107,13 @@ def count_text(count: float) -> str:
     return f"{int(count):,}" if float(count).is_integer() else f"{count:,.4g}"
 
 
+def say_comparisons(weight: float) -> str:
+    """Name a sum: that many comparisons or, not whole, their weight."""
+    count = count_text(weight)
+    whole = float(weight).is_integer()
+    return f"{count} comparisons" if whole else f"comparisons of weight {count}"
+
+
 def _percent(share: float) -> str:
     return f"{100 * share:.1f}%"
 
@@ -259,6 +266,7 @@ class PairsReport:
         """Say what the data are: labels and texts."""
         total = self.n_comparisons
         rows = f", in {self.n_rows:,} rows" if total != self.n_rows else ""
+        rows += ", summed by weight" * (not float(total).is_integer())
         compared = f"{count_text(total)} of {plural(self.n_items, 'item')}{rows}"
         facts = [("Comparisons", compared)]
         if total:

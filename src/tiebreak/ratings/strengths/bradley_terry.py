@@ -146,14 +146,16 @@ class BradleyTerry(CovariateMixin, StrengthModel):
     half_life_ : float
         In units of `period`, or in days; inf: none.
     wins_, ties_, losses_ : ndarray of shape (N,)
-        Summed weights of each item's comparisons, after fading.
+        Comparisons of each item: summed weights before fading.
     objective_, gap_ : float
         Value reached, and how far it may be above the minimum, as a share of it.
     n_iter_, converged_, classes_ : int, bool, ndarray
         Newton steps, whether `tol` was reached, and the outcomes -1, 0, 1.
     pair_left_, pair_right_, pair_counts_, pair_covariates_ : ndarray
         Item numbers (m,) of the m pairs that met (apart by covariates); counts of left,
-        tie and right (m, 3); covariates.
+        tie and right (m, 3), by weight; covariates.
+    pair_votes_ : ndarray of shape (m, 3)
+        The same counts before fading by a half-life.
     rater_counts_ : csr_array of shape (n_raters, 3 m)
         The same counts by rater, if fitted with raters.
     prior_alphas_, prior_weights_, prior_coefs_ : ndarray of shape (K,), (K,), (K, n)
@@ -190,9 +192,7 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         "pair_counts_": "m 3",
         "pair_covariates_": "m *",
         "rater_counts_": "* 3*m",
-        "wins_": "n",
-        "ties_": "n",
-        "losses_": "n",
+        "pair_votes_": "m 3",
         "prior_ties_": "a: any",
     }
 
@@ -266,7 +266,10 @@ class BradleyTerry(CovariateMixin, StrengthModel):
             fitted["context_names_"] = names
         if cells.by_rater is not None:
             fitted["rater_counts_"] = cells.by_rater
-        wins, ties, losses = problem.tally
+        votes = cells.counts
+        if half_life < np.inf:
+            given = results.weight
+            votes = count_comparisons(*sides, outcome, given, n_items, present).counts
         return self._keep(
             fitted
             | {
@@ -277,12 +280,10 @@ class BradleyTerry(CovariateMixin, StrengthModel):
                 "tie_probability_": float(expit(t)),
                 "threshold_": float(link.threshold(t)),
                 "half_life_": half_life,
-                "wins_": wins,
-                "ties_": ties,
-                "losses_": losses,
                 "pair_left_": cells.left,
                 "pair_right_": cells.right,
                 "pair_counts_": cells.counts,
+                "pair_votes_": votes,
                 "pair_covariates_": cells.covariates,
             }
         )
@@ -327,13 +328,22 @@ class BradleyTerry(CovariateMixin, StrengthModel):
             return x[:-1], float(x[-1]), fitted
         return x, -np.inf, fitted
 
+    wins_ = property(lambda self: self._tally()[0], doc="Won, by item.")
+    ties_ = property(lambda self: self._tally()[1], doc="Tied, by item.")
+    losses_ = property(lambda self: self._tally()[2], doc="Lost, by item.")
+
+    def _tally(self) -> tuple[Floats, Floats, Floats]:
+        return self._cells(self.pair_votes_).tally(len(self.items_))
+
+    def _cells(self, counts: Floats) -> ComparisonCounts:
+        return ComparisonCounts(
+            self.pair_left_, self.pair_right_, counts, self.pair_covariates_
+        )
+
     @property
     def _problem(self) -> StrengthProblem:
-        cells = ComparisonCounts(
-            self.pair_left_, self.pair_right_, self.pair_counts_, self.pair_covariates_
-        )
-        n_items, weak = len(self.items_), self.alpha == "auto"
-        return StrengthProblem(cells, n_items, self.tie_model_, weak)
+        cells, n_items = self._cells(self.pair_counts_), len(self.items_)
+        return StrengthProblem(cells, n_items, self.tie_model_, self.alpha == "auto")
 
     def _solution(self) -> Floats:
         tie = [self._tie] if self._problem.has_tie else []

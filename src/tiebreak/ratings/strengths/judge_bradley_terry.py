@@ -263,6 +263,7 @@ class JudgeBradleyTerry(StrengthModel):
     pair_left_ = property(attrgetter("plain_.pair_left_"), doc="That of `plain_`.")
     pair_right_ = property(attrgetter("plain_.pair_right_"), doc="That of `plain_`.")
     pair_counts_ = property(attrgetter("plain_.pair_counts_"), doc="That of `plain_`.")
+    pair_votes_ = property(attrgetter("plain_.pair_votes_"), doc="That of `plain_`.")
 
     information = BradleyTerry.information
 
