@@ -221,7 +221,7 @@ def test_coin_tosses_are_called_so(rng):
     strength = rng.permutation(20)
     ordered = np.sign(strength[right] - strength[left])
     report = check_pairs(pairs, ordered)
-    assert report.strengths.p_value == pytest.approx(1 / 400)
+    assert report.strengths.p_value == pytest.approx(1 / 200)
     assert "contradictory" not in codes(report)
 
 

@@ -104,7 +104,7 @@ def check_pairs(
     -----
     Equal strengths are tested by 2 (ℓ̂ - ℓ₀), with tie parameter and advantage in both
     models, on N - 1 degrees of freedom, less one per further set of items that never
-    meets the others; where a quarter of the items has fewer than 24 games, by up to 399
+    meets the others; where a quarter of the items has fewer than 24 games, by 199
     draws from equal items. Position is tested by the likelihood ratio of an effect γ in
     favor of left beside strengths (penalty 0.05). Both tests assume independent
     comparisons.

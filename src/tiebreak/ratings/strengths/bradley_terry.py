@@ -494,10 +494,8 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         objective = self._problem.objective(self.alpha_)
         beta, t = objective.split(self._solution())
         share = self._link.probabilities(objective.design.apply(beta), t)
-        expected = share * self.pair_counts_.sum(axis=1, keepdims=True)
-        names = self.items_[self.pair_left_], self.items_[self.pair_right_]
-        n_parameters = self.likelihood().n_parameters
-        return goodness_of_fit(names, self.pair_counts_, expected, n_parameters)
+        cells, n_parameters = self._problem.cells, self.likelihood().n_parameters
+        return goodness_of_fit(self.items_, cells, share, n_parameters)
 
     def _refuse_half(self, what: str) -> None:
         check_is_fitted(self)
