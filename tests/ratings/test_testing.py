@@ -102,9 +102,6 @@ def test_few_games_are_compared_with_draws(rng):
     ]
     weighted = likelihood_ratio_test(*models)
     assert weighted.p_value == pytest.approx(chi2.sf(weighted.statistic, 1))
-    # Likelihoods have no data to draw.
-    known = likelihood_ratio_test(plain.likelihood(), sided.likelihood())
-    assert known.p_value == pytest.approx(chi2.sf(known.statistic, 1))
 
 
 @pytest.mark.extended

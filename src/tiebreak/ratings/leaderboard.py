@@ -409,9 +409,8 @@ def choose_placed(
 def count_games(model: Any) -> Floats:
     """How many results each item has; infinitely many if the model does not say."""
     if hasattr(model, "pair_counts_"):  # old results count by their weight
-        ends = np.concatenate([model.pair_left_, model.pair_right_])
-        weight = np.tile(model.pair_counts_.sum(axis=1), 2)
-        return np.bincount(ends, weight, len(model.items_)).astype(np.float64)
+        plain = getattr(model, "plain_", model)
+        return np.sum(plain._problem.tally, axis=0)
     if not hasattr(model, "wins_"):
         return np.full(len(model.items_), np.inf)
     return np.sum([getattr(model, f"{name}_") for name in TALLY], axis=0)

@@ -26,14 +26,7 @@ from tiebreak.ratings.checks.pairs_report import (
     MOST_ITEMS_FOR_POSITION,
     StrengthFacts,
 )
-from tiebreak.ratings.strengths.refits import (
-    DRAWS,
-    MOST_DRAWN,
-    NEARLY_NONE,
-    has_few_games,
-    ratio_p_value,
-    sparse_design,
-)
+from tiebreak.ratings.strengths import refits
 from tiebreak.solvers import conjugate_gradients, minimize_newton
 
 Floats = NDArray[np.float64]
@@ -63,16 +56,16 @@ def check_strengths(
         degrees -= 1
     if degrees == 0:
         return None
-    if not has_few_games(cells, n_items):
+    if not refits.has_few_games(cells, n_items):
         p_value = float(chdtrc(degrees, statistic))
         return StrengthFacts(statistic, degrees, p_value, 0)
-    if n_items > MOST_DRAWN:
+    if n_items > refits.MOST_DRAWN:
         return StrengthFacts(statistic, degrees, None, 0)
     beta, t = equal.split(equal_at)
     probability = equal.link.probabilities(equal.design.apply(beta), t)
-    designs = sparse_design(cells, 0), sparse_design(cells, n_items)
-    drawn = ratio_p_value(*designs, cells.counts, probability)
-    return StrengthFacts(statistic, degrees, drawn, DRAWS)
+    designs = refits.sparse_design(cells, 0), refits.sparse_design(cells, n_items)
+    drawn = refits.ratio_p_value(*designs, cells.counts, probability)
+    return StrengthFacts(statistic, degrees, drawn, refits.DRAWS)
 
 
 def check_position(
@@ -140,14 +133,14 @@ def _fit(
     design: Design,
     counts: Floats,
     n_items: int,
-    alpha: float = NEARLY_NONE,
+    alpha: float = refits.NEARLY_NONE,
     start: Floats | None = None,
 ) -> tuple[ComparisonObjective, Floats]:
     """Fit with a penalty on strengths, and next to none on an effect."""
     link = LINKS["davidson"]
     share = float(counts[:, 1].sum() / counts.sum())
     t = link.start(share)
-    penalty = np.full(design.n_coef, NEARLY_NONE)
+    penalty = np.full(design.n_coef, refits.NEARLY_NONE)
     penalty[:n_items] = alpha
     tie = None if share else t
     objective = ComparisonObjective(design, link, counts, penalty, tie=tie)

@@ -333,17 +333,16 @@ class BradleyTerry(CovariateMixin, StrengthModel):
     losses_ = property(lambda self: self._tally()[2], doc="Lost, by item.")
 
     def _tally(self) -> tuple[Floats, Floats, Floats]:
-        return self._cells(self.pair_votes_).tally(len(self.items_))
-
-    def _cells(self, counts: Floats) -> ComparisonCounts:
-        return ComparisonCounts(
-            self.pair_left_, self.pair_right_, counts, self.pair_covariates_
-        )
+        cells = replace(self._problem.cells, counts=self.pair_votes_)
+        return cells.tally(len(self.items_))
 
     @property
     def _problem(self) -> StrengthProblem:
-        cells, n_items = self._cells(self.pair_counts_), len(self.items_)
-        return StrengthProblem(cells, n_items, self.tie_model_, self.alpha == "auto")
+        cells = ComparisonCounts(
+            self.pair_left_, self.pair_right_, self.pair_counts_, self.pair_covariates_
+        )
+        n_items, weak = len(self.items_), self.alpha == "auto"
+        return StrengthProblem(cells, n_items, self.tie_model_, weak)
 
     def _solution(self) -> Floats:
         tie = [self._tie] if self._problem.has_tie else []

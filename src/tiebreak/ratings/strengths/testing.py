@@ -19,14 +19,7 @@ from scipy.special import chdtrc, ndtri
 
 from tiebreak.data.comparison_graph import ComparisonCounts
 from tiebreak.losses import RATING_LINKS
-from tiebreak.ratings.strengths.refits import (
-    MOST_DRAWN,
-    has_few_games,
-    is_whole,
-    pearson_p_value,
-    ratio_p_value,
-    sparse_design,
-)
+from tiebreak.ratings.strengths import refits
 
 Floats = NDArray[np.float64]
 
@@ -82,7 +75,7 @@ def likelihood_ratio_test(small: Any, large: Any) -> LikelihoodRatio:
 
     Parameters
     ----------
-    small, large : BradleyTerry or Likelihood
+    small, large : BradleyTerry
         Nested models of the same comparisons.
 
     Returns
@@ -101,14 +94,9 @@ def likelihood_ratio_test(small: Any, large: Any) -> LikelihoodRatio:
     >>> likelihood_ratio_test(plain, sided).df
     1
     """
-    drawn = not isinstance(small, Likelihood) and not isinstance(large, Likelihood)
-    if drawn:  # under one model of ties
-        large = copy(large)
-        large.tie_model_ = small.tie_model_
-    one, two = (
-        model if isinstance(model, Likelihood) else model.likelihood()
-        for model in (small, large)
-    )
+    large = copy(large)
+    large.tie_model_ = small.tie_model_  # ties follow the same model in both
+    one, two = small.likelihood(), large.likelihood()
     df = two.n_parameters - one.n_parameters
     if df < 1 or not math.isclose(one.n_comparisons, two.n_comparisons):
         raise ValueError(
@@ -118,7 +106,7 @@ def likelihood_ratio_test(small: Any, large: Any) -> LikelihoodRatio:
         )
     statistic = max(0.0, 2.0 * (two.log_likelihood - one.log_likelihood))
     p_value = float(chdtrc(df, statistic))
-    if drawn and len(large.items_) <= MOST_DRAWN:
+    if len(large.items_) <= refits.MOST_DRAWN:
         p_value = _draw_ratio(small, large, p_value)
     return LikelihoodRatio(statistic, df, p_value)
 
@@ -127,13 +115,15 @@ def _draw_ratio(small: Any, large: Any, chi_square: float) -> float:
     """P-value by draws from the smaller model, where games are few."""
     cells, n = large._problem.cells, len(large.items_)
     names, own = large._effect_names(), small._effect_names()
-    if not has_few_games(cells, n) or not set(own) <= set(names):
+    if not refits.has_few_games(cells, n) or not set(own) <= set(names):
         return chi_square
     columns = cells.covariates[:, [names.index(name) for name in own]]
-    design = sparse_design(replace(cells, covariates=columns), n)
+    design = refits.sparse_design(replace(cells, covariates=columns), n)
     d = design @ np.append(small.strength_, small._effect_values())
     share = small._link.probabilities(d, small._tie)
-    return ratio_p_value(design, sparse_design(cells, n), cells.counts, share)
+    return refits.ratio_p_value(
+        design, refits.sparse_design(cells, n), cells.counts, share
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,9 +179,11 @@ def goodness_of_fit(
     table = pl.DataFrame(columns | {"residual": residual})
     table = table[np.argsort(-by_pair, kind="stable")]
     small = float((expected[possible] < 5.0).mean())
-    drawn = df > 0 and small > _SMALL_CELLS and len(items) <= MOST_DRAWN
-    if drawn and is_whole(observed):
-        p_value = pearson_p_value(sparse_design(cells, len(items)), observed, share)
+    drawn = df > 0 and small > _SMALL_CELLS and len(items) <= refits.MOST_DRAWN
+    if drawn and refits.is_whole(observed):
+        p_value = refits.pearson_p_value(
+            refits.sparse_design(cells, len(items)), observed, share
+        )
     return GoodnessOfFit(statistic, df, p_value, small, table)
 
 
