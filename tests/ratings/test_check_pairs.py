@@ -209,6 +209,37 @@ def test_an_effect_of_position_is_a_warning_unless_small_or_given():
     assert finding(given, "position").level == "note"
 
 
+def test_strengths_that_change_are_found(rng):
+    def draw(change, n_items=12, n=1_200):
+        left = rng.integers(0, n_items, n)
+        right = (left + rng.integers(1, n_items, n)) % n_items
+        first, second = rng.normal(size=(2, n_items))
+        late = np.arange(n) >= n // 2
+        strength = np.where(late[:, None], first + change * second, first)
+        rows = np.arange(n)
+        d = strength[rows, right] - strength[rows, left] + rng.logistic(size=n)
+        y = np.where(np.abs(d) < 0.5, 0, np.sign(d)).astype(int)
+        return Pairs(None, left, right), y, rows
+
+    pairs, y, day = draw(1.0)
+    report = check_pairs(pairs, y, period=day)
+    assert report.drift < 0.001
+    assert "--half-life auto" in finding(report, "drift").message
+    # Of rows in another order nothing changes, of weights neither.
+    mixed = rng.permutation(len(y))
+    again = check_pairs(pairs[mixed], y[mixed], period=day[mixed])
+    assert again.drift == pytest.approx(report.drift)
+    twice = np.repeat(mixed, 2)
+    double = check_pairs(pairs[twice], y[twice], period=day[twice])
+    weighted = check_pairs(pairs, y, period=day, sample_weight=np.full(len(y), 2.0))
+    assert weighted.drift == pytest.approx(double.drift)
+    still = [check_pairs(*draw(0.0)[:2], period=day).drift for _ in range(40)]
+    assert 0 < np.mean(np.array(still) < 0.2) < 0.4
+    # Too few games in a half, and one time: not tested.
+    assert check_pairs(pairs[:60], y[:60], period=day[:60]).drift is None
+    assert check_pairs(pairs, y, period=day * 0).drift is None
+
+
 def test_coin_tosses_are_called_so(rng):
     left, right = np.triu_indices(20, 1)
     names = np.arange(20)
@@ -221,7 +252,7 @@ def test_coin_tosses_are_called_so(rng):
     strength = rng.permutation(20)
     ordered = np.sign(strength[right] - strength[left])
     report = check_pairs(pairs, ordered)
-    assert report.strengths.p_value == pytest.approx(1 / 400)
+    assert report.strengths.p_value == pytest.approx(1 / 200)
     assert "contradictory" not in codes(report)
 
 

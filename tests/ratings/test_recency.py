@@ -9,7 +9,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 from tiebreak import Pairs
-from tiebreak.ratings import BradleyTerry
+from tiebreak.ratings import BradleyTerry, Leaderboard
+from tiebreak.ratings.checks.pairs_report import say_comparisons
+from tiebreak.report.tables import board_cells
 
 NAMES = np.array([f"i{k}" for k in range(8)])
 
@@ -46,9 +48,15 @@ def test_a_half_life_is_a_weight_by_age(ties, rng):
     assert_allclose(found.strength_, same.strength_, atol=1e-12)
     assert found.advantage_ == pytest.approx(same.advantage_, abs=1e-12)
     assert_allclose(found.standard_errors(), same.standard_errors(), rtol=1e-9)
-    assert (found.wins_ + found.ties_ + found.losses_).sum() == pytest.approx(
-        2 * by_hand.sum()
-    )
+    assert_allclose(found.pair_counts_, same.pair_counts_)
+    # Counts stay counts, in the order of the weighted ones.
+    plain = BradleyTerry(ties, alpha=0.1).fit(pairs, y, sample_weight=weight, **columns)
+    assert_allclose(found.pair_votes_, plain.pair_counts_)
+    assert_allclose(found.wins_, plain.wins_)
+    board = Leaderboard(found)
+    assert sum(board.table["wins"]) == plain.wins_.sum()
+    assert board.matrix().wins.sum() == pytest.approx(plain.wins_.sum())
+    assert any("weighted by age" in note for note in board.notes)
 
 
 @pytest.mark.parametrize(
@@ -152,3 +160,15 @@ def test_what_has_no_time_is_refused(rng):
         BradleyTerry(half_life="5y").fit(pairs, y, period=period)
     with pytest.raises(ValueError, match=r"two items of an earlier block"):
         BradleyTerry(half_life="auto").fit(pairs, y, period=np.zeros(100))
+
+
+def test_sums_of_weights_are_named(rng):
+    pairs, y, _ = simulate(rng, 60)
+    board = Leaderboard.from_results(pairs, y, sample_weight=np.full(60, 0.3))
+    whole = Leaderboard.from_results(pairs, y, sample_weight=np.full(60, 3.0))
+    named = ["sums of weights" in " ".join(str(b).split()) for b in (board, whole)]
+    assert named == [True, False]
+    heads, _ = board_cells(board.table, 0.95)
+    assert heads["votes"] == "Weight of votes"
+    assert say_comparisons(18.3) == "comparisons of weight 18.3"
+    assert say_comparisons(5367.0) == "5,367 comparisons"

@@ -34,7 +34,7 @@ from tiebreak.pipeline.held_out import OrderQuality
 from tiebreak.pipeline.leaderboard import find_disagreements, last_step
 from tiebreak.pipeline.models import Choice
 from tiebreak.pipeline.source import Source
-from tiebreak.ratings.checks.pairs_report import PairsReport, count_text
+from tiebreak.ratings.checks.pairs_report import PairsReport, say_comparisons
 from tiebreak.ratings.leaderboard import RatingScale, ResultsMatrix
 from tiebreak.ratings.leaderboard_table import draw_leaderboard, text_table
 from tiebreak.report import write_report
@@ -408,8 +408,8 @@ def show(result: RankResult, width: int) -> Iterator[Any]:
 def _count(table: pl.DataFrame) -> str:
     if table["wins"].is_null().any():
         return plural(len(table), "item")
-    games = (table["wins"] + table["losses"] + table["ties"]).sum() / 2
-    return f"{games:,.0f} comparisons of {plural(len(table), 'item')}"
+    games = float(table.select("wins", "ties", "losses").to_numpy().sum()) / 2
+    return f"{say_comparisons(games)} of {plural(len(table), 'item')}"
 
 
 def _effects(effects: pl.DataFrame, level: float) -> Table:
@@ -578,7 +578,7 @@ def _say_data(result: RankResult) -> str:
         return f"their grades in {plural(data.n_groups, 'group')}"
     rows = checks.n_comparisons if checks else len(data)
     ties = 100 * (checks.tie_rate if checks else np.mean(data.y == 0))
-    return f"{count_text(rows)} comparisons ({ties:.1f} % ties)"
+    return f"{say_comparisons(rows)} ({ties:.1f} % ties)"
 
 
 def compare_two(

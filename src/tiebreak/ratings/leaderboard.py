@@ -408,6 +408,9 @@ def choose_placed(
 
 def count_games(model: Any) -> Floats:
     """How many results each item has; infinitely many if the model does not say."""
+    if hasattr(model, "pair_counts_"):  # old results count by their weight
+        plain = getattr(model, "plain_", model)
+        return np.sum(plain._problem.tally, axis=0)
     if not hasattr(model, "wins_"):
         return np.full(len(model.items_), np.inf)
     return np.sum([getattr(model, f"{name}_") for name in TALLY], axis=0)
@@ -539,6 +542,11 @@ def describe_basis(model: Any, scale: RatingScale) -> list[str]:
             )
         share = f"{100 * model.tie_probability_:.2g} %"
         notes.append(f"Equal items tie in {share} of comparisons; ties follow {words}.")
+    if getattr(model, "half_life_", np.inf) < np.inf:
+        notes.append(
+            "Results are weighted by age, in ratings and intervals; wins, ties and "
+            "losses count all alike."
+        )
     alpha = getattr(model, "alpha_", 0.0)
     if alpha > 0:
         # Two digits: the width is known no better.
@@ -617,7 +625,7 @@ class ResultsMatrix:
     items : ndarray of shape (k,)
         Names of the items, in the order of rows and columns.
     wins, ties : ndarray of shape (k, k)
-        ``wins[i, j]``: how often i beat j, by weight; and tied.
+        ``wins[i, j]``: how often i beat j, and tied; old results count in full.
     """
 
     items: NDArray[Any]
@@ -632,7 +640,7 @@ class ResultsMatrix:
         place[chosen] = np.arange(len(chosen))
         i, j = place[model.pair_left_], place[model.pair_right_]
         shown = (i >= 0) & (j >= 0)
-        i, j, counts = i[shown], j[shown], model.pair_counts_[shown]
+        i, j, counts = i[shown], j[shown], model.pair_votes_[shown]
         wins, ties = np.zeros((2, len(chosen), len(chosen)))
         np.add.at(wins, (i, j), counts[:, 0])
         np.add.at(wins, (j, i), counts[:, 2])

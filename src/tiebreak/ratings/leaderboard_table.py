@@ -15,6 +15,7 @@ from rich.text import Text
 
 from tiebreak.data.markup import Name, results_text, shorten
 from tiebreak.io.result import printable
+from tiebreak.ratings.checks.pairs_report import count_text
 
 TALLY = ("wins", "ties", "losses")
 _BAR = 24  # columns of the picture of an interval
@@ -61,6 +62,8 @@ def draw_leaderboard(
         caption.append(
             "* provisional: few results, placed by the lower end of the interval"
         )
+    if not is_counted(board):
+        caption.append("won, tied and lost are sums of weights")
     if left_out:
         caption.append(f"no room for {', '.join(left_out)}")
     table.caption = ". ".join(caption) or None
@@ -102,9 +105,15 @@ def _columns(best: pl.DataFrame, level: float, digits: int, narrow: bool) -> Col
         if known("group"):
             columns["group"] = "left", cells(lambda row: short_group(row["group"]))
     if known("wins"):
-        tally = cells(lambda row: "/".join(f"{row[name]:g}" for name in TALLY))
+        tally = cells(lambda row: "/".join(count_text(row[name]) for name in TALLY))
         columns["won/tied/lost"] = "right", tally
     return columns
+
+
+def is_counted(board: pl.DataFrame) -> bool:
+    """Whether wins, ties and losses are counts, not sums of fractional weights."""
+    sums = board.select(pl.col(TALLY).cast(pl.Float64).fill_null(0.0)).to_numpy()
+    return bool((sums == np.floor(sums)).all())
 
 
 def text_table(

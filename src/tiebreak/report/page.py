@@ -26,7 +26,7 @@ from tiebreak.data.atomic import atomic_path
 from tiebreak.data.markup import as_json, clean, isolate, shorten, visible
 from tiebreak.io.result import plural
 from tiebreak.metrics.scorers import metric_words
-from tiebreak.ratings.checks.pairs_report import count_text
+from tiebreak.ratings.checks.pairs_report import count_text, say_comparisons
 from tiebreak.report import charts
 from tiebreak.report.history import history_chart
 from tiebreak.report.tables import (
@@ -210,7 +210,7 @@ def _answer(result: Any) -> dict[str, Any]:
     counts = {"problem": 0, "warning": len(result.warnings)}
     if checks is not None:
         if checks.n_comparisons:
-            facts.append(f"{count_text(checks.n_comparisons)} comparisons")
+            facts.append(say_comparisons(checks.n_comparisons))
         if checks.tie:
             facts.append(f"{percent(checks.tie_rate)} ties")
         for level in counts:

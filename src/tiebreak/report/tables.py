@@ -14,7 +14,12 @@ import polars as pl
 
 from tiebreak.io import neutralize_formulas
 from tiebreak.ratings.checks.pairs_report import count_text
-from tiebreak.ratings.leaderboard_table import ranks_text, rating_digits, short_group
+from tiebreak.ratings.leaderboard_table import (
+    is_counted,
+    ranks_text,
+    rating_digits,
+    short_group,
+)
 
 _NOTHING = "–"
 
@@ -87,7 +92,8 @@ def board_cells(
     if known("group"):
         columns["group"] = "Group", lambda row: short_group(row["group"] or _NOTHING)
     if known("wins"):
-        columns["votes"] = "Votes", lambda row: _total(row, "wins", "ties", "losses")
+        head = "Votes" if is_counted(board) else "Weight of votes"
+        columns["votes"] = head, lambda row: _total(row, "wins", "ties", "losses")
         for name, head in (("wins", "Won"), ("ties", "Tied"), ("losses", "Lost")):
             columns[name] = head, lambda row, name=name: _total(row, name)
     rows = board.iter_rows(named=True)

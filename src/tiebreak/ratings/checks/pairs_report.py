@@ -107,6 +107,12 @@ def count_text(count: float) -> str:
     return f"{int(count):,}" if float(count).is_integer() else f"{count:,.4g}"
 
 
+def say_comparisons(weight: float) -> str:
+    """Name a sum: that many comparisons or, not whole, their weight."""
+    whole, count = float(weight).is_integer(), count_text(weight)
+    return f"{count} comparisons" if whole else f"comparisons of weight {count}"
+
+
 def _percent(share: float) -> str:
     return f"{100 * share:.1f}%"
 
@@ -158,6 +164,8 @@ class PairsReport:
         Who wins, by side; None when nothing is decided or sides mean nothing.
     raters, periods : RaterFacts and PeriodFacts, or None
         How raters vote, and when; None when they were not given.
+    drift : float or None
+        P-value of the same strengths in both halves of the time; None: not tested.
     findings : tuple of Finding
         Problems first, then warnings, then notes.
     """
@@ -186,6 +194,7 @@ class PairsReport:
     position: PositionFacts | None
     raters: RaterFacts | None
     periods: PeriodFacts | None
+    drift: float | None
     findings: tuple[Finding, ...]
 
     @property
@@ -259,6 +268,7 @@ class PairsReport:
         """Say what the data are: labels and texts."""
         total = self.n_comparisons
         rows = f", in {self.n_rows:,} rows" if total != self.n_rows else ""
+        rows += ", summed by weight" * (not float(total).is_integer())
         compared = f"{count_text(total)} of {plural(self.n_items, 'item')}{rows}"
         facts = [("Comparisons", compared)]
         if total:
@@ -285,6 +295,8 @@ class PairsReport:
             order = "in order" if when.is_sorted else "not in order"
             periods = plural(when.n_periods, "value")
             periods = f"{periods} from {when.first} to {when.last}"
+            if self.drift is not None:
+                order += f"; strengths alike in both halves: {_p_text(self.drift)}"
             facts.append(("Periods", f"{periods}, rows {order}"))
         return facts
 
@@ -348,7 +360,7 @@ _SHOWN = 5
 _POSITION_LEVEL = 0.01  # of the test for an effect of position
 _SMALL_EFFECT = 0.08  # of position, log odds: 52% of games; no reason for a warning
 _ONE_SIDED = 10  # decided comparisons, all won by one side
-_LEVEL = 0.05  # of the test whether any item is better
+_LEVEL = 0.05  # of the tests whether any item is better, and whether items change
 _WORDS = {-1: "left", 0: "a tie", 1: "right"}
 _PRIOR = (
     'The default prior (alpha="auto") keeps strengths finite, with wide intervals; '
@@ -401,6 +413,12 @@ FINDINGS: dict[str, tuple[Level, str]] = {
         "warning",
         "Rows are not in order of time: row {row} is earlier than the one before it. "
         "Ratings over time follow the rows; sort them by period first.",
+    ),
+    "drift": (
+        "warning",
+        "Strengths differ between the first and the second half of the time ({p}): "
+        "ratings are means over all of it, unless --half-life auto lets old results "
+        "count less.",
     ),
     "few_games": (
         "warning",
@@ -574,6 +592,8 @@ def _of_rows(report: PairsReport, absent: int) -> Iterator[Finding]:
     when = report.periods
     if when is not None and when.unsorted_row is not None:
         yield _finding("unsorted", row=when.unsorted_row)
+    if report.drift is not None and report.drift < _LEVEL:
+        yield _finding("drift", p=_p_text(report.drift))
     if report.repeated_rows:
         also = ", the same rater" * (report.raters is not None)
         also += ", the same period" * (when is not None)

@@ -147,14 +147,16 @@ class BradleyTerry(CovariateMixin, StrengthModel):
     half_life_ : float
         In units of `period`, or in days; inf: none.
     wins_, ties_, losses_ : ndarray of shape (N,)
-        Summed weights of each item's comparisons, after fading.
+        Comparisons of each item: summed weights before fading.
     objective_, gap_ : float
         Value reached, and how far it may be above the minimum, as a share of it.
     n_iter_, converged_, classes_ : int, bool, ndarray
         Newton steps, whether `tol` was reached, and the outcomes -1, 0, 1.
     pair_left_, pair_right_, pair_counts_, pair_covariates_ : ndarray
         Item numbers (m,) of the m pairs that met (apart by covariates); counts of left,
-        tie and right (m, 3); covariates.
+        tie and right (m, 3), by weight; covariates.
+    pair_votes_ : ndarray of shape (m, 3)
+        The same counts before fading by a half-life.
     rater_counts_ : csr_array of shape (n_raters, 3 m)
         The same counts by rater, if fitted with raters.
     prior_alphas_, prior_weights_, prior_coefs_ : ndarray of shape (K,), (K,), (K, n)
@@ -191,9 +193,7 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         "pair_counts_": "m 3",
         "pair_covariates_": "m *",
         "rater_counts_": "* 3*m",
-        "wins_": "n",
-        "ties_": "n",
-        "losses_": "n",
+        "pair_votes_": "m 3",
         "prior_ties_": "a: any",
     }
 
@@ -267,7 +267,10 @@ class BradleyTerry(CovariateMixin, StrengthModel):
             fitted["context_names_"] = names
         if cells.by_rater is not None:
             fitted["rater_counts_"] = cells.by_rater
-        wins, ties, losses = problem.tally
+        votes = cells.counts
+        if half_life < np.inf:
+            given = results.weight
+            votes = count_comparisons(*sides, outcome, given, n_items, present).counts
         return self._keep(
             fitted
             | {
@@ -278,12 +281,10 @@ class BradleyTerry(CovariateMixin, StrengthModel):
                 "tie_probability_": float(expit(t)),
                 "threshold_": float(link.threshold(t)),
                 "half_life_": half_life,
-                "wins_": wins,
-                "ties_": ties,
-                "losses_": losses,
                 "pair_left_": cells.left,
                 "pair_right_": cells.right,
                 "pair_counts_": cells.counts,
+                "pair_votes_": votes,
                 "pair_covariates_": cells.covariates,
             }
         )
@@ -327,6 +328,14 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         if problem.has_tie:
             return x[:-1], float(x[-1]), fitted
         return x, -np.inf, fitted
+
+    wins_ = property(lambda self: self._tally()[0], doc="Won, by item.")
+    ties_ = property(lambda self: self._tally()[1], doc="Tied, by item.")
+    losses_ = property(lambda self: self._tally()[2], doc="Lost, by item.")
+
+    def _tally(self) -> tuple[Floats, Floats, Floats]:
+        cells = replace(self._problem.cells, counts=self.pair_votes_)
+        return cells.tally(len(self.items_))
 
     @property
     def _problem(self) -> StrengthProblem:
@@ -485,10 +494,8 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         objective = self._problem.objective(self.alpha_)
         beta, t = objective.split(self._solution())
         share = self._link.probabilities(objective.design.apply(beta), t)
-        expected = share * self.pair_counts_.sum(axis=1, keepdims=True)
-        names = self.items_[self.pair_left_], self.items_[self.pair_right_]
-        n_parameters = self.likelihood().n_parameters
-        return goodness_of_fit(names, self.pair_counts_, expected, n_parameters)
+        cells, n_parameters = self._problem.cells, self.likelihood().n_parameters
+        return goodness_of_fit(self.items_, cells, share, n_parameters)
 
     def _refuse_half(self, what: str) -> None:
         check_is_fitted(self)

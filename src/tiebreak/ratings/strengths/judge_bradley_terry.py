@@ -108,7 +108,7 @@ class JudgeBradleyTerry(StrengthModel):
     judges_ : ndarray of shape (R,)
         Names of the judges.
     discrimination_, tie_width_, side_bias_ : ndarray of shape (R,)
-        a_j, with mean 1, ν_j and b_j, in favor of left; see `judges` for a table.
+        a_j, with mean 1 over these judges, ν_j and b_j, in favor of left; see `judges`.
     judge_covariance_ : ndarray of shape (R, 3, 3)
         Of a_j, ln ν_j and b_j.
     tie_, tie_probability_, side_ : float
@@ -263,6 +263,7 @@ class JudgeBradleyTerry(StrengthModel):
     pair_left_ = property(attrgetter("plain_.pair_left_"), doc="That of `plain_`.")
     pair_right_ = property(attrgetter("plain_.pair_right_"), doc="That of `plain_`.")
     pair_counts_ = property(attrgetter("plain_.pair_counts_"), doc="That of `plain_`.")
+    pair_votes_ = property(attrgetter("plain_.pair_votes_"), doc="That of `plain_`.")
 
     information = BradleyTerry.information
 
@@ -305,7 +306,9 @@ class JudgeBradleyTerry(StrengthModel):
         polars.DataFrame
             One row per judge, the most discriminating first: ``judge``,
             ``discrimination``, ``tie_width`` and ``side_bias``, each followed by its
-            interval, such as ``side_bias_lower`` and ``side_bias_upper``.
+            interval, such as ``side_bias_lower`` and ``side_bias_upper``. Those of
+            discriminations are relative to the mean of these judges, not of all that
+            there could be, and too narrow where `equal_` is not small.
         """
         check_is_fitted(self)
         check_level(level)

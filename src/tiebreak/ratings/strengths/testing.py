@@ -8,7 +8,8 @@ approached by a penalty so small that it is within about 10⁻⁴ of it.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,11 +17,14 @@ import polars as pl
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import chdtrc, ndtri
 
+from tiebreak.data.comparison_graph import ComparisonCounts
 from tiebreak.losses import RATING_LINKS
+from tiebreak.ratings.strengths import refits
 
 Floats = NDArray[np.float64]
 
 TINY_PENALTY = 1e-6
+_SMALL_CELLS = 0.2  # a larger share of small counts is not chi-square (Cochran, 1954)
 
 
 @dataclass(frozen=True)
@@ -66,11 +70,12 @@ def likelihood_ratio_test(small: Any, large: Any) -> LikelihoodRatio:
 
     If the smaller model is right and results are many, 2 (ℓ_large - ℓ_small) has a χ²
     distribution with as many degrees of freedom as the larger model has more parameters
-    (Wilks).
+    (Wilks). Where a quarter of the items has fewer than 24 games, it is drawn from the
+    smaller model instead, for up to 170 items and weights that are whole.
 
     Parameters
     ----------
-    small, large : BradleyTerry or Likelihood
+    small, large : BradleyTerry
         Nested models of the same comparisons.
 
     Returns
@@ -89,10 +94,9 @@ def likelihood_ratio_test(small: Any, large: Any) -> LikelihoodRatio:
     >>> likelihood_ratio_test(plain, sided).df
     1
     """
-    one, two = (
-        model if isinstance(model, Likelihood) else model.likelihood()
-        for model in (small, large)
-    )
+    large = copy(large)
+    large.tie_model_ = small.tie_model_  # ties follow the same model in both
+    one, two = small.likelihood(), large.likelihood()
     df = two.n_parameters - one.n_parameters
     if df < 1 or not math.isclose(one.n_comparisons, two.n_comparisons):
         raise ValueError(
@@ -101,7 +105,25 @@ def likelihood_ratio_test(small: Any, large: Any) -> LikelihoodRatio:
             "expected the smaller model first, and both fitted on the same results."
         )
     statistic = max(0.0, 2.0 * (two.log_likelihood - one.log_likelihood))
-    return LikelihoodRatio(statistic, df, float(chdtrc(df, statistic)))
+    p_value = float(chdtrc(df, statistic))
+    if len(large.items_) <= refits.MOST_DRAWN:
+        p_value = _draw_ratio(small, large, p_value)
+    return LikelihoodRatio(statistic, df, p_value)
+
+
+def _draw_ratio(small: Any, large: Any, chi_square: float) -> float:
+    """P-value by draws from the smaller model, where games are few."""
+    cells, n = large._problem.cells, len(large.items_)
+    names, own = large._effect_names(), small._effect_names()
+    if not refits.has_few_games(cells, n) or not set(own) <= set(names):
+        return chi_square
+    columns = cells.covariates[:, [names.index(name) for name in own]]
+    design = refits.sparse_design(replace(cells, covariates=columns), n)
+    d = design @ np.append(small.strength_, small._effect_values())
+    share = small._link.probabilities(d, small._tie)
+    return refits.ratio_p_value(
+        design, refits.sparse_design(cells, n), cells.counts, share
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,8 +134,9 @@ class GoodnessOfFit:
     ----------
     statistic, df, p_value : float, int, float
         Pearson's Σ (observed - expected)² / expected over pairs and outcomes, its
-        degrees of freedom, and the probability of a larger one, to be trusted where
-        `small_cells` is small.
+        degrees of freedom, and the probability of a larger one: χ² or, where
+        `small_cells` is above 0.2, drawn from the model (up to 170 items, and weights
+        that are whole).
     small_cells : float
         Share of cells with an expected count below 5.
     table : polars.DataFrame
@@ -130,12 +153,14 @@ class GoodnessOfFit:
 
 
 def goodness_of_fit(
-    names: tuple[NDArray[Any], NDArray[Any]],
-    observed: Floats,
-    expected: Floats,
+    items: NDArray[Any],
+    cells: ComparisonCounts,
+    share: Floats,
     n_parameters: int,
 ) -> GoodnessOfFit:
-    """Compare counts with expected ones, shape (m, 3) each."""
+    """Compare counts with those that probabilities (m, 3) of a model expect."""
+    observed = cells.counts
+    expected = share * observed.sum(axis=1, keepdims=True)
     possible = expected > 0.0
     squares = np.zeros_like(expected)
     np.divide((observed - expected) ** 2, expected, out=squares, where=possible)
@@ -146,7 +171,7 @@ def goodness_of_fit(
     p_value = float(chdtrc(df, statistic)) if df else float("nan")
     points = (observed - expected) @ np.array([1.0, 0.5, 0.0])
     residual = np.copysign(np.sqrt(by_pair), points)
-    columns: dict[str, Any] = {"left": names[0], "right": names[1]}
+    columns: dict[str, Any] = {"left": items[cells.left], "right": items[cells.right]}
     words = ("left_won", "tied", "right_won")
     for j, word in enumerate(words):
         columns[word] = observed[:, j]
@@ -154,6 +179,11 @@ def goodness_of_fit(
     table = pl.DataFrame(columns | {"residual": residual})
     table = table[np.argsort(-by_pair, kind="stable")]
     small = float((expected[possible] < 5.0).mean())
+    drawn = df > 0 and small > _SMALL_CELLS and len(items) <= refits.MOST_DRAWN
+    if drawn and refits.is_whole(observed):
+        p_value = refits.pearson_p_value(
+            refits.sparse_design(cells, len(items)), observed, share
+        )
     return GoodnessOfFit(statistic, df, p_value, small, table)
 
 
