@@ -111,6 +111,7 @@ class Setting:
     spread: float | None = 0.8  # of the strengths; None: drawn from the prior
     raters: int | None = None  # who vote; each has an own opinion of every item
     opinion: float = 0.0  # standard deviation of these
+    unequal: bool = False  # three raters give 40, 20 and 10 % of the votes
     alpha: float | str = "auto"
 
 
@@ -125,7 +126,10 @@ def play(setting: Setting, seed: tuple[int, ...]) -> tuple[Any, Floats]:
     left, right = SCHEDULES[setting.schedule](n, setting.games, rng)
     d, given = theta[right] - theta[left], {}
     if setting.raters is not None:
-        rater = rng.integers(setting.raters, size=len(left))
+        share = np.full(setting.raters, 1.0 / setting.raters)
+        if setting.unequal:
+            share[:3], share[3:] = (0.4, 0.2, 0.1), 0.3 / (setting.raters - 3)
+        rater = rng.choice(setting.raters, len(left), p=share)
         own = setting.opinion * rng.standard_normal((setting.raters, n))
         d = d + own[rater, right] - own[rater, left]
         given["rater"] = rater
@@ -240,6 +244,10 @@ SETTINGS: list[Setting] = [
         for opinion in (0.0, 0.6)
         if raters > 2 or not opinion
     ),
+    *(
+        Setting(n_items=12, games=games, raters=12, opinion=0.4, unequal=True)
+        for games in (60, 200, 1000)
+    ),
 ]
 
 
@@ -256,6 +264,7 @@ def main() -> None:
         found = measure(setting, options.n, jobs=options.jobs)
         spread = "prior" if setting.spread is None else f"{setting.spread:g}"
         raters = "–" if setting.raters is None else str(setting.raters)
+        raters += ", unequal" * setting.unequal
         cells = [setting.schedule, setting.truth, f"{setting.games:g}", spread, raters]
         cells.append(f"{setting.opinion:g}")
         shares = (found.ratings, found.differences, found.statements, found.separated)

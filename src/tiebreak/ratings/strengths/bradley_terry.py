@@ -37,7 +37,9 @@ from tiebreak.losses import (
     RatingLink,
 )
 from tiebreak.losses.comparison_covariance import (
-    coefficient_covariance,
+    cluster_covariance,
+    inverse_hessian,
+    sandwich,
     score_covariance,
 )
 from tiebreak.models.base import fits_outcomes
@@ -534,14 +536,13 @@ class BradleyTerry(CovariateMixin, StrengthModel):
             raters = None  # so few say nothing of how much raters differ
         if kind not in (None, "cluster"):
             raters = None
-        df = np.inf if raters is None else n_raters - 1.0
         if self.alpha_ > 0 and len(self.items_) > MANY_ITEMS and not whole:
-            return self._spread_of_many(kind, raters, df)
+            return self._spread_of_many(kind, raters)
         self._refuse_matrix()
-        return self._spread_of(kind, raters, df)
+        return self._spread_of(kind, raters)
 
     def _spread_of_many(
-        self, kind: str | None, raters: sp.csr_array | None, df: float
+        self, kind: str | None, raters: sp.csr_array | None
     ) -> StrengthDistribution:
         """Variances of all coefficients, and the excess."""
         objective, x = self._problem.objective(self.alpha_), self._solution()
@@ -553,22 +554,27 @@ class BradleyTerry(CovariateMixin, StrengthModel):
             in_d, _ = objective.link.scores(objective.design.apply(beta), t)
             sure = variance * (1.0 - np.minimum(objective.penalty * variance, 1.0))
             excess = hessian.excess_ratio(in_d, raters) * sure
+        df = np.inf if raters is None else raters.shape[0] - 1.0
         return StrengthDistribution(x[None], variance[None], np.ones(1), excess, df)
 
     def _spread_of(
-        self, kind: str | None, raters: sp.csr_array | None, df: float
+        self, kind: str | None, raters: sp.csr_array | None
     ) -> StrengthDistribution:
-        if self.alpha_ == 0:
-            kind = kind or ("sandwich" if raters is None else "cluster")
-            objective, x = self._problem.objective(0.0), self._solution()
-            total = coefficient_covariance(objective, x, kind, raters)
+        def squares(
+            objective: ComparisonObjective, x: Floats, inverse: Floats
+        ) -> tuple[Floats, Any]:
             if raters is None:
-                return StrengthDistribution.normal(x, total)
-            zero = np.zeros((1, *total.shape))
-            return StrengthDistribution(x[None], zero, np.ones(1), total, df)
+                return score_covariance(objective, x), np.inf
+            return cluster_covariance(objective, x, raters, inverse)
 
-        def squares(objective: ComparisonObjective, x: Floats) -> Floats:
-            return score_covariance(objective, x, raters)
+        if self.alpha_ == 0:
+            objective, x = self._problem.objective(0.0), self._solution()
+            inverse = inverse_hessian(objective, x)
+            if kind == "model":
+                return StrengthDistribution.normal(x, inverse)
+            meat, df = squares(objective, x, inverse)
+            total, zero = sandwich(inverse, meat), np.zeros((1, *inverse.shape))
+            return StrengthDistribution(x[None], zero, np.ones(1), total, df)
 
         own = squares if kind is None else None
         alphas = getattr(self, "prior_alphas_", np.array([self.alpha_]))
@@ -577,7 +583,7 @@ class BradleyTerry(CovariateMixin, StrengthModel):
             replace(self._problem, ties=ties).objective(float(alpha))
             for alpha, ties in zip(alphas, models, strict=True)
         ]
-        return self._posterior(objectives, self._solution(), own, df)
+        return self._posterior(objectives, self._solution(), own)
 
     def _components(self) -> NDArray[np.int64]:
         return label_components(len(self.items_), self.pair_left_, self.pair_right_)
