@@ -355,3 +355,65 @@ def test_differences_cover_where_few_raters_give_most_votes():
 @pytest.mark.extended
 def test_they_cover_in_many_tables():
     assert 0.925 < np.mean([few_give_most(seed) for seed in range(400)]) < 0.97
+
+
+def draw_votes(seed, n=8, votes=300):
+    rng = np.random.default_rng(seed)
+    left = np.append(np.arange(n), rng.integers(0, n, votes - n))
+    right = (left + rng.integers(1, n, votes)) % n
+    theta = rng.normal(size=n)
+    win = rng.random(votes) < 1 / (1 + np.exp(theta[left] - theta[right]))
+    return theta, left, right, np.where(win, 1, -1)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.3])
+def test_rows_of_a_unit_are_one_observation(alpha):
+    _, *votes = draw_votes(0)
+    left, right, y = (np.repeat(column, 3) for column in votes)
+    once = BradleyTerry(None, alpha=0).fit(
+        Pairs(None, *votes[:2]), votes[2], unit=np.arange(300)
+    )
+    unit, rater = np.repeat(np.arange(300), 3), np.repeat(np.arange(300) % 11, 3)
+    again = BradleyTerry(None, alpha=0).fit(Pairs(None, left, right), y, unit=unit)
+    assert_allclose(again.covariance(), once.covariance(), rtol=1e-6)
+    # A rater who gives all rows of a unit makes it no wider.
+    model = BradleyTerry(None, alpha=alpha)
+    two = model.fit(Pairs(None, left, right), y, unit=unit, rater=rater).covariance()
+    assert model.both_counts_.shape[0] == 300
+    one = model.fit(Pairs(None, left, right), y, rater=rater).covariance()
+    assert_allclose(two, one, rtol=1e-6, atol=1e-12)
+
+
+def test_units_and_raters_that_cross_add_up(rng):
+    _, left, right, y = draw_votes(1)
+    unit, rater = rng.integers(0, 60, 300), rng.integers(0, 40, 300)
+    model = BradleyTerry(None, alpha=0)
+    model.fit(Pairs(None, left, right), y, unit=unit, rater=rater)
+    objective, x = model._problem.objective(0.0), model._solution()
+    inverse = inverse_hessian(objective, x)
+    counts = model.unit_counts_, model.rater_counts_, model.both_counts_
+    assert [part.sum() for part in counts] == [300] * 3
+    parts = [cluster_covariance(objective, x, part, inverse)[0] for part in counts]
+    expected = inverse @ (parts[0] + parts[1] - parts[2]) @ inverse
+    expected = expected - expected.mean(axis=0)
+    expected = expected - expected.mean(axis=1)[:, None]
+    assert np.linalg.eigvalsh(expected).min() > -1e-9  # nothing to leave out
+    assert_allclose(model.covariance(), expected, atol=1e-8)
+    # Each unit has one vote of each of two raters, who always disagree.
+    unit, rater = np.repeat(np.arange(150), 2), np.tile([0, 1, 2], 100)
+    y[1::2], left[1::2], right[1::2] = -y[::2], left[::2], right[::2]
+    model.fit(Pairs(None, left, right), y, unit=unit, rater=rater)
+    assert np.linalg.eigvalsh(model.covariance()).min() > -1e-12
+
+
+def test_intervals_cover_where_every_row_stands_three_times():
+    inside = []
+    for seed in range(40):
+        theta, *votes = draw_votes(seed)
+        left, right, y = (np.repeat(column, 3) for column in votes)
+        model = BradleyTerry(None)
+        model.fit(Pairs(None, left, right), y, unit=np.repeat(np.arange(300), 3))
+        lower, upper = model.intervals().T
+        truth = theta[model.items_] - theta.mean()
+        inside.append((lower <= truth) & (truth <= upper))
+    assert 0.91 < np.mean(inside) < 0.98  # .75 without units

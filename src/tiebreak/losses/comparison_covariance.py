@@ -136,6 +136,30 @@ def score_covariance(objective: ComparisonObjective, x: Array) -> Array:
     return _independent(objective.design, objective.counts, *scores, free_tie)
 
 
+def covariance_by(
+    clusters: list[sp.csr_array],
+    objective: ComparisonObjective,
+    x: Array,
+    inverse: Array,
+) -> tuple[Array, Any]:
+    """M by comparisons, by one set of clusters, or by two, and degrees of freedom.
+
+    Two are followed by their intersections: M = M₁ + M₂ - M₁₂, its negative part in the
+    metric of H left out (Cameron, Gelbach and Miller, 2011).
+    """
+    if not clusters:
+        return score_covariance(objective, x), np.inf
+    parts = [cluster_covariance(objective, x, part, inverse) for part in clusters]
+    if len(parts) == 1:
+        return parts[0]
+    (one, df_one), (two, df_two), (both, _) = parts
+    factor = cholesky(inverse)
+    values, vectors = la.eigh(factor.T @ (one + two - both) @ factor)
+    root = vectors * np.sqrt(values.clip(0.0))
+    root = la.solve_triangular(factor, root, lower=True, trans=1)
+    return root @ root.T, np.minimum(df_one, df_two)
+
+
 def cluster_covariance(
     objective: ComparisonObjective, x: Array, counts: sp.csr_array, inverse: Array
 ) -> tuple[Array, Array]:
