@@ -232,12 +232,12 @@ def score_quantile(z: Array, df: Array) -> Array:
 def satterthwaite(df: float | Array, total: Array, excess: Array) -> Array:
     """Degrees of freedom of variances of which the excess was estimated with df.
 
-    The rest is known. Where the excess is nearly all, it varies as much as the whole;
-    the factor 3 is by simulation (benchmarks.coverage).
+    The rest is known. As the excess is what estimates have beyond the rest, it varies
+    more than an estimate of its size: (v/e)² would be too many.
     """
     ratio = np.full(np.shape(excess), np.inf)
     np.divide(total, excess, out=ratio, where=excess > 0)
-    return np.maximum(df * (1.0 + 3.0 * (ratio - 1.0) ** 2), 1.0)
+    return np.maximum(df * (1.0 + (ratio - 1.0) ** 2), 1.0)
 
 
 def pair_freedom(
