@@ -113,7 +113,7 @@ class Setting:
     lists: tuple[int, int, int] | None = None  # how many, items seen, items listed
     raters: int | None = None  # who vote; each has an own opinion of every item
     opinion: float = 0.0  # standard deviation of these
-    unequal: bool = False  # the first rater gives 40 % of the votes, the next 20 %, …
+    unequal: bool = False  # three raters give 40, 20 and 10 % of the votes
     newcomer: int = 0  # games of an item that is as good as the best
 
 
@@ -135,10 +135,10 @@ def play(setting: Setting, seed: tuple[int, ...]) -> tuple[Any, Floats]:
         n += 1
     d, given = theta[right] - theta[left], {}
     if setting.raters is not None:
-        share = np.ones(setting.raters)
+        share = np.full(setting.raters, 1.0 / setting.raters)
         if setting.unequal:
-            share = np.maximum(0.5 ** np.arange(setting.raters), 0.05)
-        rater = rng.choice(setting.raters, size=len(left), p=share / share.sum())
+            share[:3], share[3:] = (0.4, 0.2, 0.1), 0.3 / (setting.raters - 3)
+        rater = rng.choice(setting.raters, len(left), p=share)
         own = setting.opinion * rng.standard_normal((setting.raters, n))
         d = d + own[rater, right] - own[rater, left]
         given["rater"] = rater
@@ -276,10 +276,6 @@ SETTINGS: list[Setting] = [
         for games in (3, 30, 200)
     ),
     *(Setting(games=60, spread=0.5, newcomer=games) for games in (10, 30)),
-    *(
-        Setting(n_items=12, games=60, raters=12, opinion=opinion, unequal=True)
-        for opinion in (0.0, 0.4)
-    ),
     *(Setting(games=games, spread=None) for games in (1, 3, 30)),
     *(
         Setting("lists", "", n, lists[0] * lists[2] / n, spread, lists)
@@ -296,6 +292,10 @@ SETTINGS: list[Setting] = [
         for raters in (1, 2, 3, 5, 20, 200)
         for opinion in (0.0, 0.6)
         if raters > 2 or not opinion
+    ),
+    *(
+        Setting(n_items=12, games=games, raters=12, opinion=0.4, unequal=True)
+        for games in (60, 200, 1000)
     ),
 ]
 

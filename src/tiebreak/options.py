@@ -157,6 +157,7 @@ class ReadOptions:
     rater: str | None = column(
         "Who judged; none takes votes as independent.", common=True
     )
+    unit: str | None = column("Rows that are one observation: a task, prompt or match.")
     period: str | None = column("When: a date or a number; none: not used.")
     weight: str | None = column("How much a row counts; none: not used.")
     item: str | None = column("The graded item.")

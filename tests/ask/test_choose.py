@@ -189,7 +189,7 @@ def percent(look):
 
 def test_how_far_a_goal_is_says_the_leaderboard():
     """No slack: two items are in the right order, or they are not."""
-    board = board_of(7, 250, 1.5)
+    board = board_of(7, 200, 1.5)
     known, rng = board._strengths, np.random.default_rng(1)
     order = np.argsort(-known.mean)
     theta = (known.mean + known.draw(20000, rng))[:, order]

@@ -2,9 +2,15 @@
 import numpy as np
 import pytest
 
+from tiebreak import BradleyTerry
 from tiebreak.io import ReadOptions, read_file
 from tiebreak.options import RankOptions
-from tiebreak.pipeline.held_out import check_data, score_order
+from tiebreak.pipeline.held_out import (
+    check_data,
+    fit_data,
+    predict_held_out,
+    score_order,
+)
 from tiebreak.pipeline.read import select_rows
 
 
@@ -55,3 +61,20 @@ def test_sides_of_comparisons_are_looked_at(tmp_path):
     report = check_data(select_rows(read_file(file), RankOptions()))
     assert report.position.share == pytest.approx(0.8)
     assert "position" in {f.code for f in report.findings}
+
+
+def test_rows_of_a_unit_are_held_out_together(tmp_path):
+    file, rng = tmp_path / "votes.csv", np.random.default_rng(0)
+    rows = []
+    for task in range(40):
+        left, right = rng.choice(["a", "b", "c"], 2, replace=False)
+        rows += 3 * [f"{left},{right},{rng.choice(['left', 'right'])},t{task}"]
+    file.write_text("left,right,outcome,task\n" + "\n".join(rows))
+    data = read_file(file, ReadOptions(unit="task")).data
+    assert np.bincount(data.together).tolist() == [3] * 40
+    result = predict_held_out({"bt": BradleyTerry()}, data)
+    unit = data.together[result.row]
+    assert len(np.unique([unit, result.split], axis=1).T) == 40
+    assert fit_data(BradleyTerry(), data).unit_counts_.shape[0] == 40
+    with pytest.raises(ValueError, match="4 units, of which none can be spared"):
+        predict_held_out({"bt": BradleyTerry()}, data.take(np.arange(12)))

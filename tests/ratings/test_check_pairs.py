@@ -264,6 +264,22 @@ def test_triads_are_not_counted_among_many_items_and_that_is_said(monkeypatch):
     assert "too many items to count circular triads" in text_of(report)
 
 
+def test_copied_rows_are_found_without_raters(rng):
+    left = rng.integers(0, 6, 120)
+    right = (left + rng.integers(1, 6, 120)) % 6
+    votes, y = Pairs(None, left, right), rng.choice([-1, 1], 120)
+    rows = np.repeat(np.arange(120), 3)
+    report = check_pairs(votes[rows], y[rows])
+    assert report.repeated_rows == pytest.approx(240, abs=8)
+    message = finding(report, "repeated").message
+    assert "--unit COLUMN" in message
+    assert "--drop-duplicates" not in message  # other votes are equal too
+    by_chance = rng.permutation(rows)
+    ordered = np.lexsort((y[rows], right[rows], left[rows]))
+    for order in (by_chance, rows[ordered], np.arange(120)):
+        assert check_pairs(votes[order], y[order]).repeated_rows is None
+
+
 def test_repeated_rows_are_counted_where_occasions_are_told_apart():
     pairs, outcome = read(*SOUND, *SOUND, "b<a")
     raters = ["u"] * 7 + ["v"] * 8

@@ -34,7 +34,7 @@ from tiebreak.losses import (
     FeatureDesign,
     ItemDesign,
 )
-from tiebreak.losses.comparison_covariance import coefficient_covariance
+from tiebreak.losses.comparison_covariance import inverse_hessian
 from tiebreak.solvers import conjugate_gradients, minimize_newton
 
 Floats = NDArray[np.float64]
@@ -156,7 +156,7 @@ class Beliefs:
         ).x
         z, tie = objective.split(x)
         if self.is_dense:
-            cov = coefficient_covariance(objective, x, "model")[:-1, :-1]
+            cov = inverse_hessian(objective, x)[:-1, :-1]
             total = z @ z + np.trace(cov)
         else:
             cov = _variances(objective, x)

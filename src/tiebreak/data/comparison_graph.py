@@ -87,6 +87,17 @@ def count_comparisons(
     return ComparisonCounts(cells.left, cells.right, counts, cells.covariates, by_rater)
 
 
+def number_pairs(one: Ints, two: Ints | None = None) -> tuple[Ints, Ints]:
+    """Number rows by one or two codes; also returns one row of each number."""
+    return number_keys(one if two is None else one * (int(two.max()) + 1) + two)
+
+
+def sum_rows(counts: sp.csr_array, codes: Ints) -> sp.csr_array:
+    """Sum rows with the same code."""
+    places = codes, np.arange(len(codes))
+    return sp.csr_array(sp.csr_array((np.ones(len(codes)), places)) @ counts)
+
+
 class NumberedComparisons(NamedTuple):
     """Comparisons by cell: column 3 k + c is outcome c of cell k."""
 

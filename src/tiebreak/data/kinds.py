@@ -31,12 +31,10 @@ Arguments = tuple[tuple[Any, ...], dict[str, Any]]
 class Comparisons:
     """n comparisons of items, with their outcomes and columns of the same rows."""
 
-    together: ClassVar[None] = None  # a split may part any two rows
-
     pairs: Pairs
     y: NDArray[np.int8]  # (n,) outcomes; (0,) where they are to be predicted
     weight: Any = None  # (n,); None: 1 each
-    columns: Columns = field(default_factory=dict)  # advantage, rater, period, context
+    columns: Columns = field(default_factory=dict)  # advantage, rater, unit, …
     rows: Any = None  # (n,) places in what was read; None: all of it, in order
     others: Columns = field(default_factory=dict)  # other columns of a file
     marks: Columns = field(default_factory=dict)  # exchanged, both_bad, fingerprint
@@ -44,6 +42,12 @@ class Comparisons:
 
     def __len__(self) -> int:
         return len(self.pairs)
+
+    @property
+    def together(self) -> Ints | None:
+        """Numbers of rows that a split must not part, those of a unit; None: any."""
+        unit = self.columns.get("unit")
+        return None if unit is None else factorize(unit)[0]
 
     @property
     def attributes(self) -> dict[str, Any]:

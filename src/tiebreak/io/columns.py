@@ -81,6 +81,7 @@ COLUMN_WORDS: dict[str, tuple[str, ...]] = {
     "rater": ("rater", "judge", "worker", "annotator", "assessor", "voter",
               "judge_id", "rater_id", "worker_id", "annotator_id", "panelist",
               "participant", "subject", "person", "user", "user_id"),
+    "unit": (),
     "period": ("period", "date", "tourney_date", "match_date", "game_date", "day",
                "week", "month", "month_id", "season", "year", "timestamp", "tstamp",
                "time", "datetime"),
@@ -164,7 +165,7 @@ class Rule(NamedTuple):
 
 
 _SIDES = {"left": "", "right": ""}
-_METADATA = ("rater", "period", "weight")
+_METADATA = ("rater", "unit", "period", "weight")
 _SIDED = (*_METADATA, "advantage", "neutral")
 
 #: Ways to understand a table. Where none of a group fits, the next group is tried: a
@@ -196,7 +197,7 @@ PARSED: dict[str, tuple[Literal["text", "numbers", "raw"], str]] = {
     "grade": ("numbers", "grade"),
     "advantage": ("numbers", "advantage"),
     "neutral": ("text", ""),
-    "rater": ("text", ""),
+    **dict.fromkeys(("rater", "unit"), ("text", "")),
     "period": ("raw", ""),
     "weight": ("numbers", ""),
 }

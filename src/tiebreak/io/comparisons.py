@@ -242,10 +242,11 @@ def read_advantage(
 def _read_metadata(
     columns: Columns, roles: dict[str, str], named: dict[str, str], sentences: list[str]
 ) -> dict[str, NDArray[Any]]:
-    """Return rater, period and weight, (n,) each, where usable."""
+    """Return rater, unit, period and weight, (n,) each, where usable."""
     table = columns.table
     metadata: dict[str, NDArray[Any]] = {}
-    for role, read in (("rater", _rater), ("period", _period), ("weight", _weight)):
+    readers = {"rater": _rater, "unit": _unit, "period": _period, "weight": _weight}
+    for role, read in readers.items():
         if role not in roles:
             continue
         column = roles[role]
@@ -276,6 +277,11 @@ def _rater(columns: Columns, column: str) -> _Read:
     if len(missing := np.flatnonzero(text.missing)):
         return None, "no value", missing
     return text.array(), f"who judged ({plural(len(text.values), 'rater')})", _NO_ROWS
+
+
+def _unit(columns: Columns, column: str) -> _Read:
+    values, fault, rows = _rater(columns, column)
+    return values, fault if values is None else "which rows are one observation", rows
 
 
 def _weight(columns: Columns, column: str) -> _Read:

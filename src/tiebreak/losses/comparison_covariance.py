@@ -3,9 +3,15 @@
 
 H is the Hessian of the objective at its minimum, I that of the log-likelihood alone,
 and M = Σ n s sᵀ, a sum over comparisons with s the gradient of the loss of one; weights
-are counts. With R raters and s_r the sum over the comparisons of rater r, M is ::
+are counts. With raters, g_c the sum of s over the comparisons of rater c, I_c the
+information that these hold, and H = LLᵀ, M is that of Bell and McCaffrey (2002), ::
 
-    R/(R-1) Σ_r s_r s_rᵀ.
+    M = Σ_c g̃_c g̃_cᵀ,    g̃_c = L (Id - B_c)^(-1/2) L⁻¹ g_c,    B_c = L⁻¹ I_c L⁻ᵀ.
+
+The strengths follow a rater who gives many votes, and g_c is then too small: were votes
+independent, g_c g_cᵀ would have the mean L B_c (Id - B_c) Lᵀ instead of I_c. Directions
+of which one rater knows all (eigenvalues of B_c near 1) keep I_c, and coefficients that
+one rater judged have infinitely many degrees of freedom.
 
 * Without a penalty H = I, and the covariance is the sandwich H⁻¹ M H⁻¹, right also when
   probabilities are not quite those of the model, or (with raters) when votes of one
@@ -29,6 +35,7 @@ import scipy.sparse as sp
 import scipy.sparse.linalg as sla
 
 from tiebreak.data.arrays import Floats
+from tiebreak.data.columns import row_slices
 from tiebreak.data.threads import in_threads, one_blas_thread
 from tiebreak.losses.comparison_likelihood import ComparisonObjective, Design
 
@@ -36,7 +43,10 @@ LARGEST_COVARIANCE = 10_000  # coefficients; the matrix then takes 800 MB
 _LARGEST_EIGEN = 1000
 _SPARSE = 0.1
 _BLOCK = 256
-_RATERS = 4096  # at a time
+_ROWS = 4096  # of raters, or of outcomes of cells, at a time
+# Leverage, the largest eigenvalue of B_c: below, g̃ is g; above, degrees of freedom are
+# counted; and above, one rater knows all.
+_SMALL, _LARGE, _ALONE = 0.01, 0.05, 0.99
 # More coefficients get a sparse factor where items met few others each.
 _LARGEST_FULL, _FEW_MET = 1500, 16
 
@@ -101,32 +111,141 @@ def factor_fits(objective: Any) -> bool:
     return objective.n_variables <= LARGEST_COVARIANCE or _few_met(objective)
 
 
-def coefficient_covariance(
-    objective: Any, x: Floats, kind: str, by_rater: sp.csr_array | None = None
-) -> Floats:
-    """Covariance matrix of all coefficients, the tie parameter (if free) last."""
+def inverse_hessian(objective: Any, x: Floats) -> Floats:
+    """Covariance matrix of all coefficients by the model, the tie parameter last."""
     objective.expand(x)
     with one_blas_thread():  # see data.threads: more only wait
-        inverse = invert_factor(cholesky(objective.hessian()))
-    if kind == "model":
-        return inverse
-    meat = score_covariance(objective, x, by_rater if kind == "cluster" else None)
+        return invert_factor(cholesky(objective.hessian()))
+
+
+def sandwich(inverse: Floats, meat: Floats) -> Floats:
+    """H⁻¹ M H⁻¹."""
     if np.count_nonzero(meat) < _SPARSE * meat.size:
         # So it is with many items, of which few have met each other.
         meat = sp.csr_array(meat)
     return _symmetric(inverse, meat @ inverse)
 
 
-def score_covariance(
-    objective: ComparisonObjective, x: Floats, by_rater: sp.csr_array | None
-) -> Floats:
-    """M: the summed squares of the scores of comparisons, or of raters."""
+def score_covariance(objective: ComparisonObjective, x: Floats) -> Floats:
+    """M: the summed squares of the scores of comparisons."""
     beta, t = objective.split(x)
     scores = objective.link.scores(objective.design.apply(beta), t)
     free_tie = objective.tie is None
-    if by_rater is None:
-        return _independent(objective.design, objective.counts, *scores, free_tie)
-    return _clustered(objective.design, by_rater, *scores, free_tie)
+    return _independent(objective.design, objective.counts, *scores, free_tie)
+
+
+def covariance_by(
+    clusters: list[sp.csr_array],
+    objective: ComparisonObjective,
+    x: Floats,
+    inverse: Floats,
+) -> tuple[Floats, Any]:
+    """M by comparisons, by one set of clusters, or by two, and degrees of freedom.
+
+    Two are followed by their intersections: M = M₁ + M₂ - M₁₂, its negative part in the
+    metric of H left out (Cameron, Gelbach and Miller, 2011).
+    """
+    if not clusters:
+        return score_covariance(objective, x), np.inf
+    parts = [cluster_covariance(objective, x, part, inverse) for part in clusters]
+    if len(parts) == 1:
+        return parts[0]
+    (one, df_one), (two, df_two), (both, _) = parts
+    factor = cholesky(inverse)
+    values, vectors = la.eigh(factor.T @ (one + two - both) @ factor)
+    root = vectors * np.sqrt(values.clip(0.0))
+    root = la.solve_triangular(factor, root, lower=True, trans=1)
+    return root @ root.T, np.minimum(df_one, df_two)
+
+
+def cluster_covariance(
+    objective: ComparisonObjective, x: Floats, counts: sp.csr_array, inverse: Floats
+) -> tuple[Floats, Floats]:
+    """M by raters, and its degrees of freedom for every coefficient, (n,).
+
+    `counts` (R, 3 m) are those of the cells by rater; `inverse` is H⁻¹.
+    """
+    beta, t = objective.split(x)
+    d, (n_raters, n) = objective.design.apply(beta), (counts.shape[0], len(inverse))
+    in_d, in_t = objective.link.scores(d, t)
+    # From counts to scores in one step: few of all cells are those of one rater.
+    step = _by_outcome(in_d) @ objective.design.matrix()
+    if objective.tie is None:
+        step = sp.hstack([step, sp.csr_array(in_t.reshape(-1, 1))], format="csr")
+    votes = sp.csr_array(
+        (counts.data, counts.indices // 3, counts.indptr), (n_raters, len(d))
+    )
+    expected = votes @ _by_outcome(objective.link.probabilities(d, t)).T.tocsr()
+    scores, meat = counts @ step, np.zeros((n, n))
+    for rows in row_slices(n_raters, _ROWS):
+        if scores[rows].nnz < _SPARSE * _ROWS * n:
+            meat += (scores[rows].T @ scores[rows]).toarray()
+        else:
+            dense = scores[rows].toarray()
+            meat += dense.T @ dense
+    # The largest eigenvalue of B_c is no larger than its trace; of an even spectrum it
+    # is much less, unless a rater knows much of one coefficient.
+    size = np.concatenate(
+        [
+            step[rows].multiply(step[rows] @ inverse).sum(axis=1)
+            for rows in row_slices(step.shape[0], _ROWS)
+        ]
+    )
+    even = expected @ size / np.sqrt(np.minimum(np.diff(counts.indptr), n))
+    spread = np.diag(inverse) - inverse.mean(axis=1)
+    own = sp.csc_array(expected @ step.multiply(step))  # information of coefficients
+    single = own.multiply(spread).max(axis=1).toarray()
+    largest = 0.0
+    for rater in np.flatnonzero(np.maximum(even, single) > _SMALL).tolist():
+        part = slice(*expected.indptr[rater : rater + 2])
+        voted = step[expected.indices[part]], expected.data[part]
+        leverage = _replace_square(scores[[rater]], *voted, inverse, meat)
+        largest = max(largest, leverage)
+    if largest < _LARGE:
+        return meat, np.full(n, n_raters - 1.0)
+    alone = own.max(axis=0).toarray() > _ALONE * own.sum(axis=0)
+    return meat, np.where(alone, np.inf, _freedom(expected, step, inverse))
+
+
+def _replace_square(
+    score: sp.csr_array,
+    step: sp.csr_array,
+    weight: Floats,
+    inverse: Floats,
+    meat: Floats,
+) -> float:
+    """Replace g gᵀ of a rater by g̃ g̃ᵀ in M; returns the largest eigenvalue of B.
+
+    In the coefficients that the rater's votes touch, of which H⁻¹ is K Kᵀ, Kᵀ I K has
+    the eigenvalues of B.
+    """
+    used = np.unique(step.indices)
+    rows, place, g = step[:, used].toarray(), np.ix_(used, used), score.toarray()[0]
+    root = cholesky(inverse[place])
+    values, vectors = la.eigh(root.T @ (rows.T * weight @ rows) @ root)
+    alone = values > _ALONE
+    scale = np.where(alone, 0.0, 1.0 / np.sqrt(1.0 - np.where(alone, 0.0, values)))
+    turned = scale * (vectors.T @ (root.T @ g[used]))
+    both = np.column_stack([turned, np.diag(np.sqrt(values.clip(0.0)))[:, alone]])
+    new = la.solve_triangular(root, vectors @ both, lower=True, trans=1)
+    meat[place] += new @ new.T - np.outer(g[used], g[used])
+    return float(values[-1])
+
+
+def _freedom(expected: sp.csr_array, step: sp.csr_array, inverse: Floats) -> Floats:
+    """Satterthwaite's degrees of freedom of the diagonal of H⁻¹ M H⁻¹.
+
+    With b_c the share of rater c in the information about a coefficient, squares of
+    its g̃ have variances and covariances as if B_c were b_c Id.
+    """
+    share = np.zeros((expected.shape[0], len(inverse)))
+    for rows in row_slices(step.shape[0], _ROWS):
+        share += expected[:, rows] @ (step[rows] @ inverse) ** 2
+    share /= share.sum(axis=0)
+    share = np.minimum(share, _ALONE)
+    moved = share**2 / (1.0 - share)
+    spread = (share**2 - moved**2).sum(axis=0) + moved.sum(axis=0) ** 2
+    return 1.0 / spread
 
 
 def excess_covariance(hessian: Floats, penalty: Floats, meat: Floats) -> Floats:
@@ -152,8 +271,8 @@ def excess_covariance(hessian: Floats, penalty: Floats, meat: Floats) -> Floats:
 
 def posterior_covariance(objective: ComparisonObjective, x: Floats) -> Floats:
     """H⁻¹ + H⁻¹ (M - I)₊ H⁻¹ at the minimum x."""
-    inverse = coefficient_covariance(objective, x, "model")
-    meat = score_covariance(objective, x, None)
+    inverse = inverse_hessian(objective, x)
+    meat = score_covariance(objective, x)
     return inverse + excess_covariance(objective.hessian(), objective.penalty, meat)
 
 
@@ -188,27 +307,6 @@ def _independent(
     cross = design.back((counts * in_d * in_t).sum(axis=1))
     in_tie = np.array([[(counts * in_t**2).sum()]])
     return np.block([[in_beta, cross[:, None]], [cross[None, :], in_tie]])
-
-
-def _clustered(
-    design: Design, by_rater: sp.csr_array, in_d: Floats, in_t: Floats, free_tie: bool
-) -> Floats:
-    """R/(R-1) Σ s_r s_rᵀ over raters."""
-    n_raters = by_rater.shape[0]
-    n = design.n_coef + free_tie
-    # From counts to scores in one step: few of all cells are those of one rater.
-    step = _by_outcome(in_d) @ design.matrix()
-    if free_tie:
-        step = sp.hstack([step, sp.csr_array(in_t.reshape(-1, 1))], format="csr")
-    meat = np.zeros((n, n))
-    for start in range(0, n_raters, _RATERS):
-        scores = by_rater[start : start + _RATERS] @ step
-        if scores.nnz < _SPARSE * _RATERS * n:
-            meat += (scores.T @ scores).toarray()
-        else:
-            dense = scores.toarray()
-            meat += dense.T @ dense
-    return meat * (n_raters / (n_raters - 1))
 
 
 def vote_scores(

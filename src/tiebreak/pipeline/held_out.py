@@ -196,6 +196,7 @@ def predict_held_out(models: dict[str, Any], data: Comparisons) -> ForwardResult
     if fading and not dated:
         raise ValueError(f"{flag('half_life')} needs {_FEW_PERIODS} different times.")
     period = columns.pop("period", None)
+    columns.pop("unit", None)  # of standard errors only
     arguments: dict[str, Any] = {}
     for name, model in models.items():
         for key, values in columns_for(model, columns).items():
@@ -219,6 +220,9 @@ def predict_held_out(models: dict[str, Any], data: Comparisons) -> ForwardResult
             return replace(result, by_split=table.with_columns(*ends))
         if pairs.names is not None:
             _refuse_few(len(y), "comparison")
+            arguments["groups"] = units = data.together
+            if units is not None:
+                _refuse_few(int(units.max()) + 1, "unit")
             return evaluate_folds(models, pairs, y, **arguments)
         folds = tb.selection.ItemKFold(_FOLDS, random_state=0)
         return evaluate_folds(models, pairs, y, cv=folds, **arguments)
@@ -229,5 +233,6 @@ def check_data(source: Source, without: Sequence[str] = ()) -> PairsReport:
     named = source.named
     assert named is not None
     (pairs, y), columns = named.arguments()
-    columns = {name: c for name, c in columns.items() if name not in without}
+    left_out = {"unit", *without}
+    columns = {name: c for name, c in columns.items() if name not in left_out}
     return check_pairs(pairs, y, **columns, sided=source.sided)

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit
 
 from tiebreak.losses import CovariateDesign, Design, ItemDesign, JointDesign
-from tiebreak.losses.comparison_covariance import vote_scores
+from tiebreak.losses.comparison_covariance import inverse_hessian, vote_scores
 from tiebreak.ratings.leaderboard import Leaderboard, RatingScale, holm
 from tiebreak.ratings.strengths.bradley_terry import BradleyTerry
 
@@ -41,7 +41,7 @@ class Rated:
     rank: NDArray[np.int64]  # (N,)
     rating: Floats  # (N,)
     covariance: Floats  # (N, N)
-    df: float = np.inf  # degrees of freedom that the covariance was estimated with
+    df: Any = np.inf  # (N,), or one: degrees of freedom of the variances
 
     @classmethod
     def of(cls, board: Leaderboard | None) -> Rated:
@@ -59,7 +59,7 @@ class Rated:
             board.table["rank"].to_numpy(),
             unit * known.mean[order],
             unit**2 * total[np.ix_(order, order)],
-            known.df,
+            known._spread[1][order],
         )
 
     def contrasts(self, common: Sequence[Any], reference: Any) -> Floats:
@@ -112,7 +112,10 @@ def find_changes(
     ]
     variance = own[0] + own[1]
     # Welch and Satterthwaite: the degrees of freedom of a sum of two variances.
-    parts = own[0] ** 2 / old.df + own[1] ** 2 / new.df
+    parts = sum(
+        part**2 / np.resize(run.df, len(run.names))[_places(common, run.names)]
+        for part, run in ((own[0], old), (own[1], new))
+    )
     df = np.full(len(common), np.inf)
     np.divide(variance**2, parts, out=df, where=parts > 0)
     df = np.minimum(df, 1e9)
@@ -165,9 +168,7 @@ def shared_covariance(
 
 
 def _inverse_hessian(model: BradleyTerry) -> Floats:
-    objective = model._problem.objective(model.alpha_)
-    objective.expand(model._solution())
-    return np.asarray(np.linalg.inv(objective.hessian()), dtype=np.float64)
+    return inverse_hessian(model._problem.objective(model.alpha_), model._solution())
 
 
 def weighted_scores(

@@ -18,6 +18,7 @@ from rich.table import Table
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from tiebreak.data.comparison_graph import list_items
 from tiebreak.data.markup import results_html
 from tiebreak.data.messages import TiebreakWarning, warn_user
 from tiebreak.losses.comparison_covariance import LARGEST_COVARIANCE
@@ -576,6 +577,15 @@ def describe_basis(model: Any, scale: RatingScale) -> list[str]:
             f"There are only {raters.shape[0]} raters: the intervals are wider, "
             "because so few say little about other raters."
         )
+    if raters is not None and raters.shape[0] >= FEWEST_RATERS:
+        votes, n = raters.tocoo(), len(model.items_)
+        sides = (side[votes.col // 3] for side in (model.pair_left_, model.pair_right_))
+        keys = np.unique(np.concatenate([n * votes.row + side for side in sides]))
+        if len(alone := np.flatnonzero(np.bincount(keys % n) == 1)):
+            notes.append(
+                f"Only one rater judged {list_items(alone, model.items_)}: the "
+                "interval allows for other votes of this rater, not for other raters."
+            )
     component = component_of(model)
     if component.any():
         notes.append(

@@ -126,7 +126,6 @@ def find_item(items: NDArray[Any], name: Any, what: str = "") -> int:
     return int(places[0])
 
 
-def check_rater(rater: ArrayLike | None, n_rows: int) -> NDArray[np.int64] | None:
-    """Check who compared, one rater per row, and number them."""
-    column = None if rater is None else check_row_column(rater, "rater", n_rows)
-    return None if column is None else factorize(column)[0]
+def check_clusters(of: ArrayLike, name: str, n_rows: int) -> NDArray[np.int64]:
+    """Check a column of raters or units, one per row, and number them."""
+    return factorize(check_row_column(of, name, n_rows))[0]

@@ -299,6 +299,7 @@ def audit_pairs(
     advantage: ArrayLike | None = None,
     context: Any = None,
     rater: ArrayLike | None = None,
+    unit: ArrayLike | None = None,
     period: ArrayLike | None = None,
     by: Any = None,
     both_bad: ArrayLike | None = None,
@@ -345,6 +346,7 @@ def audit_pairs(
             advantage=advantage,
             context=context,
             rater=rater,
+            unit=unit,
             sample_weight=sample_weight,
         )
 

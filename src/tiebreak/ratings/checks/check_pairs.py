@@ -11,6 +11,7 @@ functions.
 
 from __future__ import annotations
 
+import math
 import warnings
 from dataclasses import replace
 from typing import Any
@@ -143,8 +144,9 @@ def check_pairs(
     graph = ComparisonGraph.of(kept, votes.y, votes.weight)
     items = Named(kept.names, compared.touched())
     games = graph.wins + graph.ties + graph.losses
-    repeated = facts = drift = None
-    if raters is not None or periods is not None or sample_weight is not None:
+    told_apart = raters is not None or periods is not None or sample_weight is not None
+    repeated, facts, drift = _count_copied(votes), None, None
+    if told_apart:
         repeated = _count_repeated(votes, periods, counted)
     if raters is not None and len(kept):
         facts = check_raters(votes, raters.values)
@@ -211,6 +213,21 @@ def _count_repeated(
     if periods is not None:
         columns["period"] = periods.place[counted]
     return len(votes) - pl.DataFrame(columns).hash_rows().n_unique()
+
+
+def _count_copied(votes: Comparisons) -> int | None:
+    """Count rows that equal the row before, where chance or sorting cannot explain it.
+
+    Of n rows in random order, n_k of kind k, about Σ n_k (n_k - 1) / n do.
+    """
+    pair = votes.pairs.left.astype(np.int64) * votes.pairs.n_items + votes.pairs.right
+    kind, n = 3 * pair + votes.y, max(len(pair), 1)
+    equal, stretches = (kind[1:] == kind[:-1]).sum(), (pair[1:] != pair[:-1]).sum()
+    of_kind = np.unique(kind, return_counts=True)[1]
+    usual = float((of_kind * (of_kind - 1.0)).sum()) / n
+    is_sorted = stretches < 2 * len(np.unique(pair))
+    copied = equal > 2.0 * usual + 5.0 * math.sqrt(usual) + 5.0 and not is_sorted
+    return int(equal) if copied else None
 
 
 def _range(counts: Floats) -> dict[str, float]:

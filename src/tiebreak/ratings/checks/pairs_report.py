@@ -24,6 +24,7 @@ from tiebreak.data.columns import plain_values
 from tiebreak.data.markup import results_html, results_text
 from tiebreak.data.messages import list_rows
 from tiebreak.io.result import first_of, plural
+from tiebreak.options import flag
 
 Level = Literal["problem", "warning", "note"]
 LEVELS: tuple[Level, ...] = ("problem", "warning", "note")
@@ -148,8 +149,9 @@ class PairsReport:
     self_rows : tuple of int
         Rows that compare an item with itself.
     repeated_rows : int or None
-        Rows that equal an earlier one in items, outcome, rater and period; None without
-        raters, periods and weights, which tell occasions apart.
+        Rows that equal an earlier one in items, outcome, rater and period. Without
+        raters, periods and weights, which tell occasions apart, those that equal the
+        row before; None if chance, or sorted rows, explain them.
     components : tuple of tuples
         Items of every component but the largest, which never meet the rest.
     undefeated, winless, few_games : tuple of (item, games)
@@ -459,7 +461,7 @@ FINDINGS: dict[str, tuple[Level, str]] = {
     "repeated": (
         "note",
         "{count} equal to an earlier one: the same items and outcome{also}. Each "
-        "counts; if it was not another occasion, remove it.",
+        "counts; if they are rows of one task or match, name it by {unit}{drop}.",
     ),
     "weightless": ("note", "{count} of weight 0, left out."),
     "cycle": ("note", "No ranking agrees with every majority: {names}."),
@@ -597,7 +599,10 @@ def _of_rows(report: PairsReport, absent: int) -> Iterator[Finding]:
     if report.repeated_rows:
         also = ", the same rater" * (report.raters is not None)
         also += ", the same period" * (when is not None)
-        yield _finding("repeated", also=also, count=plural(report.repeated_rows, "row"))
+        # Without raters or periods rows that were votes would go too.
+        drop = f", if copies, leave them out by {flag('drop_duplicates')}" * bool(also)
+        count, unit = plural(report.repeated_rows, "row"), flag("unit", "COLUMN")
+        yield _finding("repeated", also=also, count=count, unit=unit, drop=drop)
     if absent:
         yield _finding("weightless", count=plural(absent, "row"))
 

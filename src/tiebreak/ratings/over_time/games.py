@@ -26,7 +26,7 @@ from tiebreak.losses import LINKS, ComparisonObjective, CovariateDesign
 from tiebreak.metrics.metric_inputs import outcome_vector
 from tiebreak.models.covariates import check_row_numbers
 from tiebreak.ratings.named_results import (
-    check_rater,
+    check_clusters,
     check_row_periods,
     named_pairs,
     refuse_self_comparisons,
@@ -86,7 +86,8 @@ def read_games(
     points = None
     if advantage is not None:
         points = check_row_numbers(advantage, "advantage", n)
-    check_rater(rater, n)
+    if rater is not None:
+        check_clusters(rater, "rater", n)
     starts = values = None
     if period is not None:
         column = _check_period(period, n, model if numbers else None)

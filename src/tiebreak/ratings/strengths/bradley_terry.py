@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -21,7 +21,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from tiebreak.data import as_pairs
-from tiebreak.data.comparison_graph import ComparisonCounts, count_comparisons
+from tiebreak.data.comparison_graph import (
+    ComparisonCounts,
+    count_comparisons,
+    number_pairs,
+    sum_rows,
+)
 from tiebreak.data.messages import DataWarning, warn_user
 from tiebreak.data.parameters import check_parameters, one_of
 from tiebreak.losses import (
@@ -37,8 +42,9 @@ from tiebreak.losses import (
     RatingLink,
 )
 from tiebreak.losses.comparison_covariance import (
-    coefficient_covariance,
-    score_covariance,
+    covariance_by,
+    inverse_hessian,
+    sandwich,
 )
 from tiebreak.models.base import fits_outcomes
 from tiebreak.models.covariates import (
@@ -49,7 +55,7 @@ from tiebreak.models.covariates import (
     effect_names,
     refuse_endless,
 )
-from tiebreak.ratings.named_results import check_rater, check_results
+from tiebreak.ratings.named_results import check_clusters, check_results
 from tiebreak.ratings.strengths.contrasts import PairContrasts
 from tiebreak.ratings.strengths.distribution import StrengthDistribution
 from tiebreak.ratings.strengths.existence import check_existence, label_components
@@ -157,8 +163,8 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         tie and right (m, 3), by weight; covariates.
     pair_votes_ : ndarray of shape (m, 3)
         The same counts before fading by a half-life.
-    rater_counts_ : csr_array of shape (n_raters, 3 m)
-        The same counts by rater, if fitted with raters.
+    rater_counts_, unit_counts_, both_counts_ : csr_array of shape (n_raters, 3 m), …
+        The same counts by rater, by unit, and by both, if fitted with them.
     prior_alphas_, prior_weights_, prior_coefs_ : ndarray of shape (K,), (K,), (K, n)
         Of a learned penalty, or two models of ties: nodes, their probabilities and all
         coefficients, the last logit p₀.
@@ -180,7 +186,7 @@ class BradleyTerry(CovariateMixin, StrengthModel):
     __module__ = "tiebreak"  # where users find it
 
     __metadata_request__fit: ClassVar = dict.fromkeys(
-        ("advantage", "context", "period", "rater"), True
+        ("advantage", "context", "period", "rater", "unit"), True
     )
 
     _parameters: ClassVar = {
@@ -193,6 +199,8 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         "pair_counts_": "m 3",
         "pair_covariates_": "m *",
         "rater_counts_": "* 3*m",
+        "unit_counts_": "* 3*m",
+        "both_counts_": "* 3*m",
         "pair_votes_": "m 3",
         "prior_ties_": "a: any",
     }
@@ -219,6 +227,7 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         advantage: ArrayLike | None = None,
         context: Any = None,
         rater: ArrayLike | None = None,
+        unit: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
         """Find the strengths.
@@ -235,8 +244,9 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         advantage, context : array-like of shape (n,) and (n, q), optional
             Covariates in favor of left, whose effects are learned. An advantage is 1 at
             home or first, 0 on neutral ground, -1 if right has it.
-        rater : array-like of shape (n,), optional
-            Who compared, for standard errors only.
+        rater, unit : array-like of shape (n,), optional
+            Who compared, and which rows are one observation (a prompt, task or match),
+            for standard errors only.
         sample_weight : array-like of shape (n,), optional
             Weights; 2 is as two rows, also in standard errors.
 
@@ -248,12 +258,16 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         results = check_results(X, y, sample_weight, "BradleyTerry")
         n_items = len(results.names)
         covariates, names = check_row_covariates(advantage, context, results.n_rows)
-        raters = check_rater(rater, results.n_rows)
+        clusters = {
+            f"{name}_counts_": results.take(check_clusters(of, name, results.n_rows))
+            for name, of in (("rater", rater), ("unit", unit))
+            if of is not None
+        }
         present = results.take(covariates)
         weight, half_life = recency_weights(self, results, present, period)
-        by_rater = None if raters is None else results.take(raters)
+        both, first = number_pairs(*clusters.values()) if clusters else (None, None)
         sides, outcome = (results.left, results.right), results.outcome
-        cells = count_comparisons(*sides, outcome, weight, n_items, present, by_rater)
+        cells = count_comparisons(*sides, outcome, weight, n_items, present, both)
         check_existence(cells, results.names, self.ties, self.alpha)
         if covariates.shape[1] and self.alpha != "auto":
             effects = effect_names(advantage is not None, covariates.shape[1], names)
@@ -265,8 +279,10 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         fitted |= self._effects_learned(x[n_items:], advantage is not None)
         if names is not None:
             fitted["context_names_"] = names
-        if cells.by_rater is not None:
-            fitted["rater_counts_"] = cells.by_rater
+        for name, codes in clusters.items():
+            fitted[name] = sum_rows(cells.by_rater, codes[first])
+        if len(clusters) == 2:
+            fitted["both_counts_"] = cells.by_rater
         votes = cells.counts
         if half_life < np.inf:
             given = results.weight
@@ -526,57 +542,58 @@ class BradleyTerry(CovariateMixin, StrengthModel):
     ) -> StrengthDistribution:
         check_is_fitted(self)
         self._check_kind(kind, KINDS, "")
-        raters = getattr(self, "rater_counts_", None)
-        n_raters = 0 if raters is None else raters.shape[0]
-        if kind == "cluster" and n_raters < 2:
+        names = [f"{name}_counts_" for name in ("rater", "unit")]
+        known = [vars(self)[name] for name in names if name in vars(self)]
+        largest = max((counts.shape[0] for counts in known), default=0)
+        if kind == "cluster" and largest < 2:
             raise ValueError(
                 "Standard errors clustered by rater need fit(..., rater=...) with at "
-                f"least two raters, got {n_raters}. Use kind='sandwich' instead."
+                f"least two raters, got {largest}. Use kind='sandwich' instead."
             )
         if np.isposinf(self.tie_):
             raise ValueError(
                 "Every comparison was a tie, so nothing is known about the strengths "
                 "and they have no standard errors."
             )
-        if kind is None and n_raters < FEWEST_RATERS:
-            raters = None  # so few say nothing of how much raters differ
-        if kind not in (None, "cluster"):
-            raters = None
-        df = np.inf if raters is None else n_raters - 1.0
+        # Fewer say nothing of how much raters differ.
+        fewest = {None: FEWEST_RATERS, "cluster": 2}.get(kind, np.inf)
+        clusters = [counts for counts in known if counts.shape[0] >= fewest]
+        if len(clusters) == 2:
+            clusters.append(self.both_counts_)
         if self.alpha_ > 0 and len(self.items_) > MANY_ITEMS and not whole:
-            return self._spread_of_many(kind, raters, df)
+            return self._spread_of_many(kind, clusters)
         self._refuse_matrix()
-        return self._spread_of(kind, raters, df)
+        return self._spread_of(kind, clusters)
 
     def _spread_of_many(
-        self, kind: str | None, raters: sp.csr_array | None, df: float
+        self, kind: str | None, clusters: list[sp.csr_array]
     ) -> StrengthDistribution:
         """Variances of all coefficients, and the excess."""
         objective, x = self._problem.objective(self.alpha_), self._solution()
         objective.expand(x)
         hessian = SparseHessian(objective)
-        variance, excess = hessian.variances(), None
+        variance, excess, df = hessian.variances(), None, np.inf
         if kind is None:
             beta, t = objective.split(x)
             in_d, _ = objective.link.scores(objective.design.apply(beta), t)
             sure = variance * (1.0 - np.minimum(objective.penalty * variance, 1.0))
-            excess = hessian.excess_ratio(in_d, raters) * sure
+            ratios = [hessian.excess_ratio(in_d, part) for part in clusters or [None]]
+            excess = max(ratios) * sure
+            df = min((part.shape[0] - 1.0 for part in clusters), default=np.inf)
         return StrengthDistribution(x[None], variance[None], np.ones(1), excess, df)
 
     def _spread_of(
-        self, kind: str | None, raters: sp.csr_array | None, df: float
+        self, kind: str | None, clusters: list[sp.csr_array]
     ) -> StrengthDistribution:
+        squares = partial(covariance_by, clusters)
         if self.alpha_ == 0:
-            kind = kind or ("sandwich" if raters is None else "cluster")
             objective, x = self._problem.objective(0.0), self._solution()
-            total = coefficient_covariance(objective, x, kind, raters)
-            if raters is None:
-                return StrengthDistribution.normal(x, total)
-            zero = np.zeros((1, *total.shape))
+            inverse = inverse_hessian(objective, x)
+            if kind == "model":
+                return StrengthDistribution.normal(x, inverse)
+            meat, df = squares(objective, x, inverse)
+            total, zero = sandwich(inverse, meat), np.zeros((1, *inverse.shape))
             return StrengthDistribution(x[None], zero, np.ones(1), total, df)
-
-        def squares(objective: ComparisonObjective, x: Floats) -> Floats:
-            return score_covariance(objective, x, raters)
 
         own = squares if kind is None else None
         alphas = getattr(self, "prior_alphas_", np.array([self.alpha_]))
@@ -585,7 +602,7 @@ class BradleyTerry(CovariateMixin, StrengthModel):
             replace(self._problem, ties=ties).objective(float(alpha))
             for alpha, ties in zip(alphas, models, strict=True)
         ]
-        return self._posterior(objectives, self._solution(), own, df)
+        return self._posterior(objectives, self._solution(), own)
 
     def _components(self) -> NDArray[np.int64]:
         return label_components(len(self.items_), self.pair_left_, self.pair_right_)

@@ -36,6 +36,8 @@ from scipy.special import ndtr, ndtri, stdtr
 from tiebreak.data.jit import njit
 from tiebreak.ratings.strengths.distribution import (
     StrengthDistribution,
+    pair_freedom,
+    satterthwaite,
     student_quantile,
 )
 
@@ -90,7 +92,7 @@ class PairContrasts:
     center: Array  # (N,)
     covariance: Array  # (N, N), or (N,) of independent strengths
     excess: Array | None  # the same shape: what raters or votes add
-    df: float  # of the excess
+    df: float | Array  # of the excess
     precision: float  # κ of the prior on every strength; 0: none
     component: Ints  # (N,), of the comparison graph
     # ln λ of two items; None: a model without a likelihood of comparisons
@@ -121,15 +123,15 @@ class PairContrasts:
             center=self.center[items],
             covariance=part(self.covariance),
             excess=None if self.excess is None else part(self.excess),
+            df=self.posterior.take(items).df,
             component=np.unique(self.component[items], return_inverse=True)[1],
             log_ratio=log_ratio and (lambda i, j: log_ratio(items[i], items[j])),
         )
 
     def without_excess(self) -> PairContrasts:
         """As if votes were independent of each other."""
-        return replace(
-            self, excess=None, posterior=replace(self.posterior, excess=None)
-        )
+        posterior = replace(self.posterior, excess=None, df=math.inf)
+        return replace(self, excess=None, df=math.inf, posterior=posterior)
 
     def compare(self, left: Ints, right: Ints, level: float) -> Difference:
         """Differences of pairs by the results alone, and by the posterior too."""
@@ -156,16 +158,15 @@ class PairContrasts:
             *entries, self.precision
         )
         one, two = self.center[left], self.center[right]
-        more = np.zeros(len(one))
+        more, df = np.zeros(len(one)), self.df
         if self.excess is not None:
             a, b, c = _entries(self.excess, left, right)
-            more = weight_left**2 * a + weight_right**2 * b
-            more += 2.0 * weight_left * weight_right * c
+            a, b = weight_left**2 * a, weight_right**2 * b
+            more = a + b + 2.0 * weight_left * weight_right * c
+            df = pair_freedom(df, left, right, a, b)
         total = np.maximum(variance + more, 0.0)
-        ratio = np.full(len(total), math.inf)
-        np.divide(total, more, out=ratio, where=more > 0.0)
         estimate = weight_left * one + weight_right * two
-        return Contrast(estimate, np.sqrt(total), np.maximum(self.df * ratio**2, 1.0))
+        return Contrast(estimate, np.sqrt(total), satterthwaite(df, total, more))
 
     @cached_property
     def best(self) -> Array:

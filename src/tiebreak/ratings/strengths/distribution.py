@@ -4,9 +4,10 @@
 Items i and j differ significantly when |θ_i - θ_j| exceeds q se(θ_i - θ_j), with q the
 quantile of the largest such ratio over *all* ordered pairs, by draws, and then over
 those that did not differ before, until nothing changes (Romano and Wolf, 2005); or
-Bonferroni's bound where items are many. Items that never meet, not even through others,
-never differ significantly. An interval of one rank by itself takes the maximum over the
-pairs of its item only (Mogstad, Romano, Shaikh and Wilhelm, 2024).
+Bonferroni's bound where items are many. Draws are normal: a ratio with few degrees of
+freedom is compared as the normal score that is as probable. Items that never meet, not
+even through others, never differ significantly. An interval of one rank by itself takes
+the maximum over the pairs of its item only (Mogstad, Romano, Shaikh and Wilhelm, 2024).
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg as la
 from numpy.typing import NDArray
-from scipy.special import ndtri, stdtr, stdtrit
+from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from tiebreak.data.jit import njit
 from tiebreak.data.threads import chunks, in_threads
@@ -32,14 +33,14 @@ Array = NDArray[np.float64]
 class StrengthDistribution:
     """A mixture of K normal distributions of N strengths, and an excess on top.
 
-    The excess is the covariance of what has `df` degrees of freedom.
+    The excess is a covariance whose variances have `df` degrees of freedom.
     """
 
     center: Array  # (K, N)
     covariance: Array  # (K, N, N); or (K, N), variances of independent strengths
     weight: Array  # (K,), sum 1
     excess: Array | None = None  # (N, N), or (N,)
-    df: float = math.inf
+    df: float | Array = math.inf  # one, or (N,)
     # (K, 2, N): how far each part reaches down and up, relative to a normal one
     sides: Array | None = None
 
@@ -76,7 +77,7 @@ class StrengthDistribution:
             part(self.covariance, 1),
             self.weight,
             None if self.excess is None else part(self.excess, 0),
-            self.df,
+            self.df if np.ndim(self.df) == 0 else np.asarray(self.df)[items],
             None if self.sides is None else self.sides[:, :, items],
         )
 
@@ -112,13 +113,16 @@ class StrengthDistribution:
             both = one * two * matrix[..., left, right]
             return one**2 * own[..., left] + two**2 * own[..., right] - 2.0 * both
 
-        center = self.center[:, right] - self.center[:, left]
+        center, df = self.center[:, right] - self.center[:, left], self.df
+        if self.excess is not None:
+            own = _diagonal(self.excess)
+            df = pair_freedom(df, left, right, own[left], own[right])
         if self.covariance.ndim == 2:
             variance = self.covariance[:, left] + self.covariance[:, right]
             both = None
             if self.excess is not None:
                 both = self.excess[left] + self.excess[right]
-            return StrengthDistribution(center, variance, self.weight, both, self.df)
+            return StrengthDistribution(center, variance, self.weight, both, df)
         variance = spread(self.covariance)
         excess = None if self.excess is None else spread(self.excess)
         sides = None
@@ -131,19 +135,11 @@ class StrengthDistribution:
             whole = np.broadcast_to(variance[:, None], both.shape)
             part = np.divide(both, whole, out=np.ones_like(both), where=whole > 0.0)
             sides = np.sqrt(part)
-        return StrengthDistribution(
-            center, variance, self.weight, excess, self.df, sides
-        )
+        return StrengthDistribution(center, variance, self.weight, excess, df, sides)
 
     def errors(self) -> Array:
         """Give standard errors of the strengths, shape (N,)."""
         return np.sqrt(np.maximum(_diagonal(self.total), 0.0))
-
-    def freedom(self, variance: Array, excess: Array) -> Array:
-        """Degrees of freedom of contrasts with these variances, in all and excess."""
-        ratio = np.full(np.shape(excess), np.inf)
-        np.divide(variance, excess, out=ratio, where=excess > 0)
-        return np.maximum(self.df * ratio**2, 1.0)
 
     def below(self, value: Array) -> Array:
         """P(strength ≤ value), shape (N,)."""
@@ -178,7 +174,7 @@ class StrengthDistribution:
         more = np.zeros(own.shape[1])
         if self.excess is not None:
             more = _diagonal(self.excess)
-        df = self.freedom(_diagonal(self.total), more)
+        df = satterthwaite(self.df, _diagonal(self.total), more)
         sides = np.ones((len(own), 2, 1)) if self.sides is None else self.sides
         down, up = (
             np.sqrt(np.maximum(own * sides[:, side] ** 2 + more, 0.0))
@@ -207,7 +203,7 @@ class StrengthDistribution:
         return center, cov[:, other, other], with_it[:, right] - with_it[:, left]
 
     def draw(self, n_draws: int, rng: np.random.Generator) -> Array:
-        """Draw deviations from the mean, shape (n_draws, N)."""
+        """Draw deviations from the mean as if df were infinite, shape (n_draws, N)."""
         n = self.center.shape[1]
         parts = []
         for k, count in enumerate(rng.multinomial(n_draws, self.weight)):
@@ -216,11 +212,7 @@ class StrengthDistribution:
             parts.append(self.center[k] - self.mean + noise)
         out = np.concatenate(parts)
         if self.excess is not None:
-            scale = np.ones(n_draws)
-            if np.isfinite(self.df):
-                scale = np.sqrt(self.df / rng.chisquare(self.df, n_draws))
-            z = rng.standard_normal((n_draws, n))
-            out += scale[:, None] * _correlate(z, self.excess)
+            out += _correlate(rng.standard_normal((n_draws, n)), self.excess)
         return out
 
 
@@ -230,6 +222,37 @@ _BISECTIONS = 50
 def student_quantile(share: float | Array, df: Array) -> Array:
     """Give quantiles of Student's t; of the normal distribution if df is infinite."""
     return np.where(np.isinf(df), ndtri(share), stdtrit(df, share))
+
+
+def score_quantile(z: Array, df: Array) -> Array:
+    """Give values of Student's t that are as probable as normal ones."""
+    return -student_quantile(ndtr(-z), df)
+
+
+def satterthwaite(df: float | Array, total: Array, excess: Array) -> Array:
+    """Degrees of freedom of variances of which the excess was estimated with df.
+
+    The rest is known. As the excess is what estimates have beyond the rest, it varies
+    more than an estimate of its size: (v/e)² would be too many.
+    """
+    ratio = np.full(np.shape(excess), np.inf)
+    np.divide(total, excess, out=ratio, where=excess > 0)
+    return np.maximum(df * (1.0 + (ratio - 1.0) ** 2), 1.0)
+
+
+def pair_freedom(
+    df: float | Array,
+    left: NDArray[np.int64],
+    right: NDArray[np.int64],
+    of_left: Array,
+    of_right: Array,
+) -> float | Array:
+    """Degrees of freedom of differences, from both items' and their variances."""
+    if np.ndim(df) == 0:
+        return df
+    df, both = np.asarray(df), of_left + of_right
+    parts = of_left / df[left] + of_right / df[right]
+    return np.divide(both, parts, out=np.full(len(both), np.inf), where=parts > 0.0)
 
 
 def _diagonal(matrix: Array) -> Array:
@@ -308,7 +331,8 @@ class Separation:
         out = np.empty((n, 2), dtype=np.int64)
         total = self.strengths.total
         if total.ndim == 1:
-            mean, limit = self.strengths.mean, self.critical**2
+            mean = self.strengths.mean
+            limit = score_quantile(self.critical, self.strengths._spread[1]) ** 2
 
             def count(rows: slice) -> None:
                 _count_apart(rows.start, mean, total, limit, self.component, out[rows])
@@ -337,9 +361,12 @@ class Separation:
         mean, n = self.strengths.mean, len(self.critical)
         difference = mean[rows, None] - mean[None, :]
         # The rank of an item is judged by its own critical value, that of its row.
-        limit = self.critical[rows, None] * _errors(
-            self.strengths.total, rows, np.arange(n)
-        )
+        limit = np.broadcast_to(self.critical[rows, None], difference.shape)
+        if np.isfinite(self.strengths.df).any():
+            one, two = np.meshgrid(rows, np.arange(n), indexing="ij")
+            gap = self.strengths.differences(one.ravel(), two.ravel())
+            limit = score_quantile(limit, gap._spread[1].reshape(limit.shape))
+        limit = limit * _errors(self.strengths.total, rows, np.arange(n))
         limit[np.arange(len(rows)), rows] = np.inf
         limit[self.component[rows, None] != self.component[None, :]] = np.inf
         return difference < -limit, difference > limit
@@ -353,7 +380,7 @@ class Separation:
         )
         gap = self.strengths.differences(two, one)
         behind = gap.below(np.zeros(len(one)))
-        limit = stdtr(gap._spread[1], -self.critical[one])
+        limit = ndtr(-self.critical[one])
         limit[one == two] = -1.0  # never, whatever rounding does
         limit[self.component[one] != self.component[two]] = -1.0
         shape = (len(rows), n)
@@ -437,9 +464,7 @@ def _critical_values(
         return np.zeros(n), np.zeros(n), None
     total = strengths.total
     tests = np.array([n - 1, n * (n - 1) / 2])
-    more = 0.0 if strengths.excess is None else _diagonal(strengths.excess).sum()
-    df = strengths.freedom(np.asarray(_diagonal(total).sum()), np.asarray(more))
-    bounds = student_quantile(1.0 - (1.0 - level) / (2.0 * tests), df)
+    bounds = ndtri(1.0 - (1.0 - level) / (2.0 * tests))
     if n > _SIMULATED:
         return np.full(n, bounds[0]), np.full(n, bounds[1]), None
     # A fixed seed: the same data always give the same intervals.

@@ -2,9 +2,8 @@
 """How certain strengths are: covariances and posterior.
 
 Covariances are those of :mod:`tiebreak.losses.comparison_covariance`, averaged over a
-learned penalty (`prior.py`). What was estimated from R raters has R - 1 degrees of
-freedom; a contrast with variance e from them and v in all has (R - 1) (v/e)²
-(Satterthwaite).
+learned penalty (`prior.py`). What was estimated from raters has few degrees of freedom,
+R - 1 of R equal ones; a contrast of which they are a part has more (Satterthwaite).
 """
 
 from __future__ import annotations
@@ -20,8 +19,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from tiebreak.data.parameters import COUNT, NOT_NEGATIVE, POSITIVE, Values
 from tiebreak.losses.comparison_covariance import (
     LARGEST_COVARIANCE,
-    coefficient_covariance,
     excess_covariance,
+    inverse_hessian,
 )
 from tiebreak.models.base import UtilityMixin
 from tiebreak.models.covariates import check_level
@@ -146,10 +145,9 @@ class StrengthModel(UtilityMixin, ClassifierMixin, BaseEstimator):
         self,
         objectives: Sequence[Any],
         fitted: Array,
-        squares: Callable[[Any, Array], Array] | None,
-        df: float = math.inf,
+        squares: Callable[[Any, Array, Array], tuple[Array, Any]] | None,
     ) -> StrengthDistribution:
-        """Distribution of all coefficients with a prior; `squares` gives M.
+        """Distribution of all coefficients with a prior; `squares` gives M and its df.
 
         One objective per node of the prior, the most probable model's first.
         """
@@ -158,7 +156,7 @@ class StrengthModel(UtilityMixin, ClassifierMixin, BaseEstimator):
         coefs = getattr(self, "prior_coefs_", fitted[None])
         n, covariance, reached = len(self.items_), [], []
         for alpha, x, objective in zip(alphas, coefs, objectives, strict=True):
-            covariance.append(coefficient_covariance(objective, x, "model"))
+            covariance.append(inverse_hessian(objective, x))
             sides = np.ones((2, len(x)))
             if n <= _EACH_NODE or (n <= SKEWED and alpha == self.alpha_):
                 sides[:, :n] = side_scales(objective, x, covariance[-1], n)
@@ -166,11 +164,11 @@ class StrengthModel(UtilityMixin, ClassifierMixin, BaseEstimator):
         mode = int(np.argmin(np.abs(alphas - self.alpha_)))
         if n > _EACH_NODE:
             reached = len(reached) * [reached[mode]]
-        excess = None
+        excess, df = None, math.inf
         if squares is not None:
             objective = objectives[mode]
             objective.expand(coefs[mode])
-            meat = squares(objective, coefs[mode])
+            meat, df = squares(objective, coefs[mode], covariance[mode])
             excess = excess_covariance(objective.hessian(), objective.penalty, meat)
         return StrengthDistribution(
             coefs,

@@ -243,8 +243,8 @@ class PlackettLuce(StrengthModel):
             raise ValueError("The lists of this PlackettLuce have other ties than it.")
         if self.alpha_ > 0:
 
-            def squares(objective: OrderLikelihood, x: NDArray[np.float64]) -> Any:
-                return objective.squares()
+            def squares(objective: OrderLikelihood, *_: Any) -> Any:
+                return objective.squares(), np.inf
 
             own = squares if kind is None else None
             alphas = getattr(self, "prior_alphas_", np.array([self.alpha_]))
