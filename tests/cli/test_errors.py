@@ -209,7 +209,7 @@ def test_no_permission(processes, votes, open_folder):
         for path in (votes, closed / "votes.csv"):
             done = processes.run("rank", path, "--print", "csv", before=before)
             assert done.code == 3
-            assert "no permission" in done.line
+            assert "Permission denied" in done.line
     finally:
         (open_folder / "out").chmod(0o755)
         closed.chmod(0o755)

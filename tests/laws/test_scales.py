@@ -118,7 +118,12 @@ WEIGHTS = {
     "RankSVM": (lambda s: RankSVM(1.0 / s, **LINEAR), weighted_grades, 0),
     "SwapSVM": (lambda s: SwapSVM(1.0 / s, **LINEAR), weighted_grades, 0),
     "RankRLS": (lambda s: RankRLS(0.5 * s, kernel="linear"), weighted_grades, 1),
-    "BradleyTerry": (lambda s: BradleyTerry(alpha=0.3 * s), weighted_names, 1),
+    # Evidence for a model of ties is of the weights' own size, so one is named.
+    "BradleyTerry": (
+        lambda s: BradleyTerry("davidson", alpha=0.3 * s),
+        weighted_names,
+        1,
+    ),
     "BradleyTerry(0)": (lambda s: BradleyTerry(alpha=0), weighted_names, 1),
     "PlackettLuce": (lambda s: PlackettLuce(0.3 * s), weighted_lists, 1),
 }

@@ -18,7 +18,7 @@ def f():
     """
 '''
 # Who adds to the project says so here.
-MOST_CODE, MOST_TOKENS = 36_600, 229_000  # as Python 3.12 and newer count them
+MOST_CODE, MOST_TOKENS = 36_000, 226_000  # as Python 3.12 and newer count them
 MOST_CODE_OF_TESTS, MOST_WORDS_OF_DOCS = 34_400, 59_600
 
 
