@@ -179,6 +179,14 @@ def test_the_answer_says_how_sure_it_is(plain_board, best, rank, expected):
     assert who_is_best(board, 0.95, {"endless"}).startswith("No item is")
 
 
+def test_rivals_with_few_results_are_named_so(plain_board):
+    board = plain_board.with_columns(
+        could_be_best=pl.Series([True, True, False]),
+        provisional=pl.Series([False, True, False]),
+    )
+    assert who_is_best(board, 0.95).endswith("the other one has few results.")
+
+
 @pytest.mark.parametrize(
     ("second", "expected"),
     [

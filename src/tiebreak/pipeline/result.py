@@ -521,7 +521,11 @@ def who_is_best(
         return (
             f"{len(first)} items are ahead; {some}{among} could be best, {confident}."
         )
-    return f"{first[0]} is ahead, but {some}{among} could be best, {confident}."
+    few = len(placed.filter("could_be_best", "provisional"))
+    why = "."
+    if few == len(rivals) - 1:
+        why = f"; the {'other one has' if few == 1 else 'others have'} few results."
+    return f"{first[0]} is ahead, but {some}{among} could be best, {confident}{why}"
 
 
 def about_quality(result: RankResult) -> list[str]:
