@@ -42,7 +42,7 @@ class Graded:
     def objective(self, w: np.ndarray) -> float:
         """½‖w‖² + C Σ max(0, 1 - w·(x_i - x_j))² over all pairs of a group."""
         tree = GradeTree(self.y, self.qid, np.ones(len(self.y)))
-        return 0.5 * w @ w + self.C * GradeSquaredHinge(tree).value(self.X @ w)
+        return 0.5 * w @ w + self.C * GradeSquaredHinge(tree).expand(self.X @ w)[0]
 
 
 def make_graded(n: int, n_groups: int = 1, p: int = 50, seed: int = 0) -> Graded:
