@@ -578,10 +578,14 @@ def describe_basis(model: Any, scale: RatingScale) -> list[str]:
             "because so few say little about other raters."
         )
     if raters is not None and raters.shape[0] >= FEWEST_RATERS:
-        votes, n = raters.tocoo(), len(model.items_)
-        sides = (side[votes.col // 3] for side in (model.pair_left_, model.pair_right_))
-        keys = np.unique(np.concatenate([n * votes.row + side for side in sides]))
-        if len(alone := np.flatnonzero(np.bincount(keys % n) == 1)):
+        votes, last = raters.tocoo(), np.full(len(model.items_), -1)
+        several = np.zeros(len(last), dtype=bool)
+        sides = [side[votes.col // 3] for side in (model.pair_left_, model.pair_right_)]
+        for side in sides:
+            last[side] = votes.row
+        for side in sides:
+            several[side[votes.row != last[side]]] = True
+        if len(alone := np.flatnonzero(~several & (last >= 0))):
             notes.append(
                 f"Only one rater judged {list_items(alone, model.items_)}: the "
                 "interval allows for other votes of this rater, not for other raters."
