@@ -175,14 +175,7 @@ def cluster_covariance(
     votes = sp.csr_array(
         (counts.data, counts.indices // 3, counts.indptr), (n_raters, len(d))
     )
-    expected = votes @ _by_outcome(objective.link.probabilities(d, t)).T.tocsr()
-    scores, meat = counts @ step, np.zeros((n, n))
-    for rows in row_slices(n_raters, _ROWS):
-        if scores[rows].nnz < _SPARSE * _ROWS * n:
-            meat += (scores[rows].T @ scores[rows]).toarray()
-        else:
-            dense = scores[rows].toarray()
-            meat += dense.T @ dense
+    share = _by_outcome(objective.link.probabilities(d, t)).T.tocsr()
     # The largest eigenvalue of B_c is no larger than its trace; of an even spectrum it
     # is much less, unless a rater knows much of one coefficient.
     size = np.concatenate(
@@ -191,20 +184,31 @@ def cluster_covariance(
             for rows in row_slices(step.shape[0], _ROWS)
         ]
     )
-    even = expected @ size / np.sqrt(np.minimum(np.diff(counts.indptr), n))
-    spread = np.diag(inverse) - inverse.mean(axis=1)
-    own = sp.csc_array(expected @ step.multiply(step))  # information of coefficients
-    single = own.multiply(spread).max(axis=1).toarray()
+    spread, squares = np.diag(inverse) - inverse.mean(axis=1), step.multiply(step)
+    meat, total, most = np.zeros((n, n)), np.zeros(n), np.zeros(n)
+    near = np.zeros(n_raters)
+    for rows in row_slices(n_raters, _ROWS):  # raters, of whom there may be many
+        scores, expected = counts[rows] @ step, votes[rows] @ share
+        if scores.nnz < _SPARSE * _ROWS * n:
+            meat += (scores.T @ scores).toarray()
+        else:
+            dense = scores.toarray()
+            meat += dense.T @ dense
+        even = expected @ size / np.sqrt(np.minimum(np.diff(counts[rows].indptr), n))
+        own = sp.csc_array(expected @ squares)  # information of coefficients
+        near[rows] = np.maximum(even, own.multiply(spread).max(axis=1).toarray())
+        total += own.sum(axis=0)
+        most = np.maximum(most, own.max(axis=0).toarray())
     largest = 0.0
-    for rater in np.flatnonzero(np.maximum(even, single) > _SMALL).tolist():
-        part = slice(*expected.indptr[rater : rater + 2])
-        voted = step[expected.indices[part]], expected.data[part]
-        leverage = _replace_square(scores[[rater]], *voted, inverse, meat)
+    for rater in np.flatnonzero(near > _SMALL).tolist():
+        expected = votes[[rater]] @ share
+        voted = step[expected.indices], expected.data
+        leverage = _replace_square(counts[[rater]] @ step, *voted, inverse, meat)
         largest = max(largest, leverage)
     if largest < _LARGE:
         return meat, np.full(n, n_raters - 1.0)
-    alone = own.max(axis=0).toarray() > _ALONE * own.sum(axis=0)
-    return meat, np.where(alone, np.inf, _freedom(expected, step, inverse))
+    alone = most > _ALONE * total
+    return meat, np.where(alone, np.inf, _freedom(votes @ share, step, inverse))
 
 
 def _replace_square(
