@@ -612,10 +612,7 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         return replace(super()._contrasts_of(known), log_ratio=log_ratio)
 
     def _log_ratio(self, one: int, two: int) -> float:
-        """How much less ln P(results) is if two items are equal, without their priors.
-
-        At least so much: the strengths are those with the priors.
-        """
+        """How much less the logarithm of results and prior is if two items are equal."""
         problem, x = self._problem, self._solution()
         if problem.ties == "rao-kupper":  # not convex on this scale, and about the same
             problem = replace(problem, ties="davidson")
@@ -624,7 +621,6 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         both = replace(cells, left=place[cells.left], right=place[cells.right])
         free = problem.objective(self.alpha_)
         equal = replace(problem, cells=both).objective(self.alpha_)
-        free.penalty[[one, two]] = equal.penalty[one] = TINY_PENALTY
         solution = minimize_newton(equal, x, tol=self.tol, max_iter=self.max_iter)
         return solution.value - free.value(x)
 

@@ -17,8 +17,8 @@ are compared with those that they meet, if only through others.
 Of very few results normal approximations say too much, and the posterior with its prior
 says less. So a difference is significant if both say so, and its interval contains both
 intervals. Where nearly all results agree, both say too little, however many there are
-(Hauck and Donner). There the results are λ times less probable if an item is equal to
-the leader, without the priors of both, and with k rivals k/λ bounds the p-value.
+(Hauck and Donner). There results and prior are λ times less probable if an item is
+equal to the leader, and with k rivals k/λ bounds the p-value; the prior makes λ less.
 """
 
 from __future__ import annotations
