@@ -612,7 +612,7 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         return replace(super()._contrasts_of(known), log_ratio=log_ratio)
 
     def _log_ratio(self, one: int, two: int) -> float:
-        """How much less the logarithm of results and prior is if two items are equal."""
+        """How much less ln of results and prior is if two items are equal."""
         problem, x = self._problem, self._solution()
         if problem.ties == "rao-kupper":  # not convex on this scale, and about the same
             problem = replace(problem, ties="davidson")
