@@ -3,10 +3,9 @@
 
 ``python -m benchmarks.asking study`` simulates people (`simulated_people.py`), adds
 what is missing to ``benchmarks/asking.jsonl``, prints its table and
-draws its picture; ``stop`` measures how often the goal is truly met when the page says
-so; ``load`` lets 50 people answer a
-real server for a minute, each about once a second; ``speed`` times an
-answer with 1,000 items.
+draws its picture; ``calls`` counts the calls of a noisy judge in `Study.run`; ``load``
+lets 200 people answer a real server for a minute, each about once in two seconds;
+``speed`` times an answer with 1,000 items.
 
 All strategies are judged by the same model, fitted to the answers they collected. The
 others are written from their publications: merge sort, whose comparisons are asked one
@@ -38,6 +37,7 @@ from scipy.stats import norm
 from sklearn.isotonic import isotonic_regression
 
 from benchmarks.simulated_people import OwnAsker, People, run
+from tiebreak import Study
 from tiebreak.ask.choose import Pair, Settings
 from tiebreak.ask.study import FEWEST, MORE, rate_answers
 from tiebreak.data.jit import njit
@@ -309,22 +309,6 @@ _LINES = {"information": "-", "random": ":", "swiss": "--", "merge sort": "-.",
           "ASAP": "--"}  # fmt: skip
 
 
-def stop(seeds: int = 100, level: float = 0.95, most: int = 1500) -> None:
-    """How often the goal is met when the page says so; spread 0: how often it does."""
-    print("| goal | spread | stopped | true | answers, median |")
-    print("|---|---:|---:|---:|---:|")
-    for n, goal in ((8, "best"), (10, "top:3"), (10, "ranking")):
-        for spread in (0.0, 0.3, 0.5, 1.0, 2.0):
-            ends = [stop_once(n, goal, spread, seed, level, most)
-                    for seed in range(seeds)]  # fmt: skip
-            right, count = np.array([end for end in ends if end]).reshape(-1, 2).T
-            error = np.std(right) / max(1, len(right)) ** 0.5
-            true = f"{np.mean(right):.3f} ± {error:.3f}" if len(right) else ""
-            count = f"{np.median(count):.0f}" if len(right) else ""
-            print(f"| {goal} of {n} | {spread:g} | {len(right)} of {seeds} | "
-                  f"{true} | {count} |", flush=True)  # fmt: skip
-
-
 def stop_once(
     n: int, goal: str, spread: float, seed: int, level: float, most: int
 ) -> tuple[float, int] | None:
@@ -353,8 +337,36 @@ def share_right(theta, top: int) -> float:
     return float(np.mean(theta[j] < theta[i]))
 
 
-def load(n_people: int = 50, seconds: float = 60.0, n_items: int = 1000) -> None:
-    """Let people answer a real server, about once a second; count what is saved."""
+def calls_until(tau: float, n: int, strategy: str, seeds: int, most: int) -> float:
+    """Calls of `Study.run` until the mean of Kendall's τ over some seeds is reached."""
+    looks = np.unique(np.geomspace(n, most, POINTS).astype(int))
+    curves = np.empty((seeds, len(looks)))
+    for seed in range(seeds):
+        people = People.draw(n, seed, SPREAD)
+
+        def judge(left: str, right: str, people: People = people) -> str:
+            sign = people.answer(Pair(int(left), int(right), ""))
+            return ("left", "tie", "right")[sign + 1]
+
+        names = [str(k) for k in range(n)]
+        with Study(names, strategy=strategy, level=0.9999, random_state=seed) as study:
+            for k, more in enumerate(np.diff(looks, prepend=0).tolist()):
+                study.run(judge, more, both_orders=False, parallel=1)
+                study.chooser.refit()
+                known = study.chooser.beliefs.mean
+                curves[seed, k] = kendall_tau_b(known, people.theta)
+    return _crossing(looks, curves.mean(axis=0), tau)
+
+
+def calls(n: int = 100, seeds: int = 5, most: int = 8000, tau: float = 0.9) -> None:
+    """How many calls information saves, beside random pairs."""
+    needed = {s: calls_until(tau, n, s, seeds, most) for s in ("information", "random")}
+    less = 1 - needed["information"] / needed["random"]
+    print(f"{n} items, τ = {tau:g}, {seeds} seeds: {needed}, {100 * less:.0f} % fewer")
+
+
+def load(n_people: int = 200, seconds: float = 60.0, n_items: int = 1000) -> None:
+    """Let people answer a real server, once in two seconds; count what is saved."""
     folder = Path(tempfile.mkdtemp())
     texts = folder / "texts.txt"
     texts.write_text("\n".join(f"text {i}" for i in range(n_items)), encoding="utf-8")
@@ -382,12 +394,14 @@ def load(n_people: int = 50, seconds: float = 60.0, n_items: int = 1000) -> None
 
         page = call("GET", f"/?key={key}").decode()
         own["X-CSRF-Token"] = re.search(r'name="csrf" content="(\w+)"', page)[1]
-        own |= {"Origin": f"http://{address}", "Cookie": f"tiebreak_ask={key}"}
+        port = address.rpartition(":")[2]
+        own["Origin"] = f"http://{address}"
+        own["Cookie"] = f"tiebreak_ask_{port}={key}"
         state = json.loads(call("GET", "/api/state"))
         started.wait()
         end = time.monotonic() + seconds
         while time.monotonic() < end:
-            time.sleep(rng.uniform(0.5, 1.5))  # to look at the pair
+            time.sleep(rng.uniform(1.0, 3.0))  # to look at the pair
             number = state["questions"][0]["number"]
             body = {"question": number, "seconds": 1.0}
             body["outcome"] = ("left", "tie", "right")[rng.integers(3)]
@@ -415,7 +429,8 @@ def load(n_people: int = 50, seconds: float = 60.0, n_items: int = 1000) -> None
     print(
         f"{n_people} people, {n_items} items: {len(saved)} answers acknowledged, "
         f"{len(set(saved))} different, {kept} in the file; median "
-        f"{np.median(ms):.0f} ms, 95 % below {np.quantile(ms, 0.95):.0f} ms; "
+        f"{np.median(ms):.0f} ms, 95 % below {np.quantile(ms, 0.95):.0f} ms, "
+        f"99 % below {np.quantile(ms, 0.99):.0f} ms; "
         f"{1000 * used / len(saved):.1f} ms of processor each; load of the machine "
         f"{os.getloadavg()[0]:.1f}"
     )
@@ -448,6 +463,7 @@ def speed(n_items: int = 1000, n_answers: int = 10_000) -> None:
 
 if __name__ == "__main__":
     started = time.monotonic()
-    {"study": study, "stop": stop, "table": lambda: print(table()), "load": load,
-     "draw": draw, "speed": speed}[sys.argv[1]]()  # fmt: skip
+    {"study": study, "table": lambda: print(table()), "draw": draw, "speed": speed,
+     "load": lambda: load(seconds=float((sys.argv[2:] or [60])[0])),
+     "calls": calls}[sys.argv[1]]()  # fmt: skip
     print(f"{time.monotonic() - started:.0f} s")

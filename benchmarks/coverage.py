@@ -2,19 +2,23 @@
 """Whether statements about strengths hold: ``python -m benchmarks.coverage``.
 
 Tournaments of known strengths are drawn again and again, rated with the default model,
-and every statement is compared with the truth. Columns: share of ratings, and of
-differences of two ratings, inside their 95 % intervals; share of tournaments in which
-all statements about ranks and groups together are true; share of tournaments in which
-any two items were called different.
+and every statement is compared with the truth; and studies of `tiebreak ask` end where
+its page says that the goal is reached. The table has a share of true statements and its
+standard error over tournaments, whose statements are not independent. A row is repeated
+until the errors of its shares are at most ``--error``; results are kept in ``--log``,
+and the command goes on where that file ends.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import math
 import warnings
+from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import astuple, dataclass, fields
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,7 +26,8 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy.special import expit, ndtr
 
-from tiebreak import BradleyTerry, Orders, Pairs, PlackettLuce
+from benchmarks.asking import stop_once
+from tiebreak import BradleyTerry, Orders, Outcome, Pairs, PlackettLuce
 from tiebreak.datasets import load_worldcup2022
 from tiebreak.ratings.strengths.distribution import Separation
 
@@ -147,7 +152,8 @@ def play(setting: Setting, seed: tuple[int, ...]) -> tuple[Any, Floats]:
     model = BradleyTerry()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model.fit(Pairs(None, left, right), outcome, **given)
+        results = Outcome.parse(outcome, meaning="sign")
+        model.fit(Pairs(None, left, right), results, **given)
     if setting.opinion:
         theta = population_strengths(theta, setting)
     theta = theta[model.items_]
@@ -239,44 +245,74 @@ def judge(model: Any, truth: Floats, setting: Setting) -> Coverage:
     )
 
 
-def one(setting: Setting, seed: tuple[int, ...]) -> tuple[float, ...] | None:
+@dataclass(frozen=True)
+class Study:
+    """A study of `tiebreak ask` that ends where its goal is said to be reached."""
+
+    n_items: int
+    goal: str
+    spread: float
+    most: int = 1500  # answers
+
+
+@dataclass(frozen=True)
+class End:
+    """How a study ended."""
+
+    stopped: float
+    true: float  # of those that stopped: the best are right, or the share of pairs
+    wrongly: float  # of all: stopped, and the best are not right
+    answers: float
+
+
+Row = tuple[float, ...]
+
+
+def one(setting: Setting | Study, seed: tuple[int, ...]) -> Row | None:
     """Draw and judge one tournament; None if nothing but ties came out."""
+    if isinstance(setting, Study):
+        n, goal, spread, most = astuple(setting)
+        end = stop_once(n, goal, spread, seed[-1], 0.95, most)
+        right, count = (math.nan, math.nan) if end is None else end
+        wrongly = math.nan if goal == "ranking" else float(right < 1.0)
+        return float(end is not None), right, wrongly, count
     model, truth = play(setting, seed)
     if np.isinf(model.tie_).any():
         return None
     return astuple(judge(model, truth, setting))
 
 
-def measure(
-    setting: Setting, n_tournaments: int, seed: int = 0, jobs: int = 1
-) -> Coverage:
+def measure(setting: Setting, n_tournaments: int, seed: int = 0) -> Coverage:
     """Draw tournaments, and give the shares of true statements."""
-    work = (delayed(one)(setting, (seed, k)) for k in range(n_tournaments))
-    found = [row for row in Parallel(jobs)(work) if row is not None]
-    return Coverage(*np.mean(np.array(found, dtype=np.float64), axis=0).tolist())
+    rows = [one(setting, (seed, k)) for k in range(n_tournaments)]
+    found = np.array([row for row in rows if row is not None], dtype=np.float64)
+    return Coverage(*found.mean(axis=0).tolist())
 
 
-SETTINGS: list[Setting] = [
+_BOTH = (0.5, 0.8, 1.5)
+SETTINGS: list[Setting | Study] = [
     *(
-        Setting(schedule, games=games, spread=spread)
-        for schedule, games in [
-            ("round robin", 1),
-            ("round robin", 3),
-            ("round robin", 30),
-            ("round robin", 400),
-            ("world cup", 4),
-            ("hub", 4),
-            ("power law", 6),
-        ]
-        for spread in (0.0, 0.3, 0.8, 1.5)
+        Setting(truth=truth, games=games, spread=spread)
+        for truth in ("davidson", "rao-kupper")
+        for games in (30, 200)
+        for spread in _BOTH
     ),
+    *(Setting(truth=truth, games=3) for truth in TRUTHS),
     *(
         Setting(truth=truth, games=games)
-        for truth in ("rao-kupper", "no ties", "thurstone")
-        for games in (3, 30, 200)
+        for truth in ("no ties", "thurstone")
+        for games in (30, 200)
     ),
-    *(Setting(games=60, spread=0.5, newcomer=games) for games in (10, 30)),
-    *(Setting(games=games, spread=None) for games in (1, 3, 30)),
+    *(
+        Setting(games=60, spread=spread, newcomer=games)
+        for spread in (0.5, 1.0)
+        for games in (10, 30)
+    ),
+    *(
+        Setting(n_items=12, games=games, raters=12, opinion=0.4, unequal=unequal)
+        for unequal in (True, False)
+        for games in (60, 200, 1000)
+    ),
     *(
         Setting("lists", "", n, lists[0] * lists[2] / n, spread, lists)
         for n, lists in [
@@ -287,42 +323,135 @@ SETTINGS: list[Setting] = [
         ]
         for spread in (0.3, 0.8, 1.5)
     ),
+    *(Study(8, "best", spread) for spread in (0.0, 0.3, 0.5, 1.0, 2.0)),
+    *(Study(10, "top:3", spread) for spread in (0.5, 1.0, 2.0)),
+    *(Study(10, "ranking", spread) for spread in (0.5, 1.0, 2.0)),
+    *(
+        Setting(schedule, games=games, spread=spread)
+        for schedule, games in [("world cup", 4), ("hub", 30), ("power law", 30)]
+        for spread in _BOTH
+    ),
+    *(Setting(games=games, spread=0.0) for games in (1, 3, 30, 200)),
+    *(Setting(games=games, spread=None) for games in (1, 3, 30)),
     *(
         Setting(n_items=12, games=60, raters=raters, opinion=opinion)
         for raters in (1, 2, 3, 5, 20, 200)
         for opinion in (0.0, 0.6)
         if raters > 2 or not opinion
     ),
-    *(
-        Setting(n_items=12, games=games, raters=12, opinion=0.4, unequal=True)
-        for games in (60, 200, 1000)
-    ),
 ]
+
+_RUNS = 25  # of a setting at a time
+_EXACT = {"ratings", "differences", "tie", "ranks", "best", "called", "wrongly"}
+
+
+def summary(rows: list[Row]) -> tuple[Floats, Floats]:
+    """Means of the columns, and their standard errors over runs."""
+    found = np.array(rows, dtype=np.float64)
+    known = ~np.isnan(found)
+    n = np.maximum(known.sum(axis=0), 1)
+    mean = np.where(known, found, 0.0).sum(axis=0) / n
+    variance = np.where(known, (found - mean) ** 2, 0.0).sum(axis=0) / n
+    # As if half a run more had been wrong: runs that are all right have an error too.
+    share = (mean * n + 0.5) / (n + 1.0)
+    binary = (~known | np.isin(found, (0.0, 1.0))).all(axis=0)
+    variance = np.where(binary, share * (1.0 - share), variance)
+    return np.where(known.any(axis=0), mean, np.nan), np.sqrt(variance / n)
+
+
+def columns(setting: Setting | Study) -> list[str]:
+    """Names of what is measured."""
+    kind = End if isinstance(setting, Study) else Coverage
+    return [field.name for field in fields(kind)]
+
+
+def is_exact(setting: Setting | Study, rows: list[Row], error: float) -> bool:
+    """Whether the errors of all shares are small enough."""
+    if len(rows) < 2 * _RUNS:
+        return False
+    mean, errors = summary(rows)
+    shares = np.array([name in _EXACT for name in columns(setting)])
+    return bool((errors[shares & ~np.isnan(mean)] <= error).all())
+
+
+def describe(setting: Setting | Study) -> str:
+    """Name a row."""
+    spread = "prior" if setting.spread is None else f"{setting.spread:g}"
+    if isinstance(setting, Study):
+        return f"{setting.goal} of {setting.n_items}, spread {spread}"
+    if setting.lists is not None:
+        parts = ["{0} lists, best {2} of {1}".format(*setting.lists)]
+    else:
+        parts = [setting.schedule, setting.truth, f"{setting.games:g} games"]
+    parts += [f"{setting.n_items} items", f"spread {spread}"]
+    if setting.newcomer:
+        parts.append(f"newcomer {setting.newcomer}")
+    if setting.raters is not None:
+        parts.append(f"{setting.raters}{' unequal' * setting.unequal} raters")
+        parts.append(f"opinions {setting.opinion:g}")
+    return ", ".join(parts)
+
+
+def read_log(path: Path) -> dict[str, dict[int, list[Row]]]:
+    """Runs of every row by their first number."""
+    found: dict[str, dict[int, list[Row]]] = defaultdict(dict)
+    if path.exists():
+        for line in path.read_text("utf-8").splitlines():
+            row = json.loads(line)
+            found[row["setting"]][row["first"]] = row["runs"]
+    return found
+
+
+def block(setting: Setting | Study, first: int) -> str:
+    """Some runs, as a line of the log."""
+    runs = [one(setting, (1, first + k)) for k in range(_RUNS)]
+    kept = [[round(x, 5) for x in row] for row in runs if row is not None]
+    return json.dumps({"setting": describe(setting), "first": first, "runs": kept})
 
 
 def main() -> None:
     """Measure every setting and print a table."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("-n", type=int, default=200, help="tournaments of a setting")
+    parser.add_argument("-n", type=int, default=1000, help="most runs of a row")
+    parser.add_argument("--error", type=float, default=0.007, help="of a share")
+    parser.add_argument("--log", type=Path, default=Path("coverage.jsonl"))
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
-    heads = ["schedule", "truth", "items", "games", "spread", "raters", "opinion"]
-    heads += [field.name.replace("_", " ") for field in fields(Coverage)]
-    print(f"| {' | '.join(heads)} |\n|{len(heads) * '---|'}")
-    for setting in SETTINGS:
-        found = measure(setting, options.n, jobs=options.jobs)
-        games = f"{setting.games:g}"
-        if setting.newcomer:
-            games += f", newcomer {setting.newcomer}"
-        raters = "–" if setting.raters is None else str(setting.raters)
-        name = setting.schedule
-        if setting.lists is not None:
-            name = "{0} lists, best {2} of {1}".format(*setting.lists)
-        cells = [name, setting.truth, str(setting.n_items), games]
-        cells.append("prior" if setting.spread is None else f"{setting.spread:g}")
-        cells += [raters + " unequal" * setting.unequal, f"{setting.opinion:g}"]
-        cells += ["–" if math.isnan(x) else f"{x:.3f}" for x in astuple(found)]
-        print(f"| {' | '.join(cells)} |", flush=True)
+    for first in range(0, options.n, _RUNS):
+        known = read_log(options.log)
+        todo = []
+        for setting in SETTINGS:
+            own = known[describe(setting)]
+            rows = [row for runs in own.values() for row in runs]
+            if first not in own and not is_exact(setting, rows, options.error):
+                todo.append(delayed(block)(setting, first))
+        for line in Parallel(options.jobs, return_as="generator_unordered")(todo):
+            with options.log.open("a", encoding="utf-8") as file:
+                file.write(line + "\n")
+    print(table(read_log(options.log)))
+
+
+def table(known: dict[str, dict[int, list[Row]]]) -> str:
+    """Write the tables of tournaments and of studies."""
+    lines: list[str] = []
+    heads: list[str] = []
+    for setting in sorted(SETTINGS, key=lambda one: isinstance(one, Study)):
+        rows = [row for runs in known[describe(setting)].values() for row in runs]
+        if not rows:
+            continue
+        if heads != columns(setting):
+            heads = columns(setting)
+            names = [name.replace("_", " ") for name in heads]
+            lines += ["", f"| setting | {' | '.join(names)} | runs |"]
+            lines += [f"|---|{(len(heads) + 1) * '---:|'}"]
+        cells = []
+        for name, mean, error in zip(heads, *summary(rows), strict=True):
+            cell = "" if math.isnan(mean) else f"{mean:.3g}"
+            if cell and name in {*_EXACT, "true"}:
+                cell = f"{mean:.3f} ± {error:.3f}".replace("0.", ".")
+            cells.append(cell)
+        lines.append(f"| {describe(setting)} | {' | '.join(cells)} | {len(rows)} |")
+    return "\n".join(lines[1:])
 
 
 if __name__ == "__main__":

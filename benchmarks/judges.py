@@ -7,8 +7,9 @@ and all have an own tie width and side bias; equal judges differ in nothing. Col
 share of strengths, and of differences of two, inside their 95 % intervals, with the
 standard error over runs, and Kendall's τ with the truth, of this model and minus that
 of `BradleyTerry`. ``--growth`` measures time instead, in seconds of processor,
-and ``--held-out`` the log loss of votes of published sets, each predicted from the
-other four fifths.
+``--held-out`` the log loss of votes of published sets, each predicted from the
+other four fifths, and ``--verdicts`` how often `check_judges` calls honest judges with
+own opinions careless, and how often it finds one who tosses coins.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ from tiebreak.datasets import (
     load_published,
     load_sushi_pairs,
 )
+from tiebreak.ratings import check_judges
 
 Floats = NDArray[np.float64]
 
@@ -186,6 +188,40 @@ def predicted(
     yield model.predict_proba(pairs[test], rater=judge[test])
 
 
+def verdicts(n_runs: int, jobs: int) -> None:
+    """Print how often a table has a wrong verdict, and how often a coin is found."""
+    heads = ["judges", "votes of each", "sd of opinions", "honest called careless"]
+    heads += ["called of other opinions or unclear", "coin found", "power said"]
+    print(f"| {' | '.join(heads)} |\n|{len(heads) * '---|'}")
+    for n_judges, votes in [(10, 40), (10, 100), (10, 200), (40, 100)]:
+        for taste in (0.0, 0.3, 0.5):
+            work = (
+                delayed(one_verdict)(n_judges, votes, taste, k) for k in range(n_runs)
+            )
+            mean = np.mean(Parallel(jobs)(work), axis=0)
+            cells = [str(n_judges), str(votes), str(taste), *(f"{x:.2f}" for x in mean)]
+            print(f"| {' | '.join(cells)} |", flush=True)
+
+
+def one_verdict(n_judges: int, votes: int, taste: float, seed: int) -> list[float]:
+    """Draw votes of honest judges on ten items, and again with one coin."""
+    rng = np.random.default_rng([seed, n_judges, votes])
+    own = 0.8 * rng.normal(size=10) + taste * rng.normal(size=(n_judges, 10))
+    judge = np.repeat(np.arange(n_judges), votes)
+    left = rng.integers(0, 10, len(judge))
+    right = (left + rng.integers(1, 10, len(judge))) % 10
+    p = 1.0 / (1.0 + np.exp(own[judge, left] - own[judge, right]))
+    pairs = Pairs._of(None, left, right, np.arange(10))
+    toss = rng.random(len(judge))
+    honest = check_judges(pairs, np.where(toss < p, 1, -1), judge).table["verdict"]
+    p[judge == 0] = 0.5
+    lazy = check_judges(pairs, np.where(toss < p, 1, -1), judge).table.sort("judge")
+    careless = honest == "careless"
+    other = ~careless & (honest != "")
+    found = lazy["verdict"][0] == "careless"
+    return [careless.any(), other.any(), found, lazy["power"][0]]
+
+
 def main() -> None:
     """Measure and print a table."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -193,10 +229,13 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--growth", action="store_true")
     parser.add_argument("--held-out", action="store_true")
+    parser.add_argument("--verdicts", action="store_true")
     parser.add_argument("--only", type=int, nargs="*", help="numbers of settings")
     given = parser.parse_args()
     if given.growth:
         growth()
+    elif given.verdicts:
+        verdicts(given.n, given.jobs)
     elif given.held_out:
         warnings.simplefilter("ignore", DataWarning)
         held_out()

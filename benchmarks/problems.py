@@ -11,11 +11,13 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.optimize import minimize_scalar
+from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
 
-from tiebreak import LogisticCompare, SVMCompare
+from tiebreak import LogisticCompare, Pairs, SVMCompare
 from tiebreak.datasets import make_norms
 
 
@@ -25,6 +27,22 @@ def make_problem(n: int, p: int, seed: int = 0):
     items = data.pairs.values
     pairs = data.pairs.with_items((items - items.mean(0)) / items.std(0))
     return pairs, data.y
+
+
+def make_texts(n: int, n_items: int, n_words: int, seed: int = 0):
+    """Comparisons of bags of 60 words, by frequency, whose weights sum to utilities."""
+    rng = np.random.default_rng(seed)
+    often = 1 / np.arange(1, n_words + 1)
+    word = rng.choice(n_words, size=(n_items, 60), p=often / often.sum())
+    item = np.repeat(np.arange(n_items), 60)
+    counts = sp.csr_array((np.ones(word.size), (item, word.ravel())))
+    items = TfidfTransformer(sublinear_tf=True).fit_transform(counts)
+    utility = items @ rng.normal(size=items.shape[1])
+    left = rng.integers(0, n_items, n)
+    right = (left + rng.integers(1, n_items, n)) % n_items
+    d = utility[right] - utility[left] + rng.normal(0, 0.5 * utility.std(), n)
+    y = np.where(np.abs(d) <= np.quantile(np.abs(d), 0.3), 0, np.sign(d))
+    return Pairs(sp.csr_array(items), left, right), y.astype(int)
 
 
 def fit_ours(pairs, y, C: float) -> SVMCompare:

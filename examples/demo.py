@@ -10,14 +10,17 @@ ties turned into opposite wins (*rank2*), and with ties as ties (*compare*).
 import argparse
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from rich.console import Console
 from rich.table import Table
 
 from tiebreak import Outcome, Pairs, RankSVM, SVMCompare, ThresholdCompare, save, tune
 from tiebreak.datasets import load_worldcup2022, make_norms
-from tiebreak.report import TuningDisplay, draw_level_curves
+from tiebreak.report import TuningDisplay
 
 SHOWN = [
     ("Argentina", "France"),
@@ -97,15 +100,55 @@ def draw_simulation(console: Console, folder: Path) -> None:
         )
         if name == "compare":
             TuningDisplay(search).plot().figure_.savefig(folder / "grid.png")
-    picture = draw_level_curves(
-        fitted,
-        train.pairs,
-        train.y,
-        utility=train.utility,
-        threshold=train.threshold,
-    )
+    picture = draw_curves(fitted, train)
     picture.savefig(folder / "level_curves.png")
     console.print(f"Pictures: {folder / 'level_curves.png'}, {folder / 'grid.png'}")
+
+
+def draw_curves(models: dict[str, Any], train: Any) -> Figure:
+    """Draw pairs, and level curves of what was learned from them."""
+    figure = Figure(
+        figsize=(2.8 * (1 + len(models)), 3.9), dpi=150, layout="constrained"
+    )
+    panels = figure.subplots(1, 1 + len(models), sharex=True, sharey=True)
+    ends = np.asarray(train.pairs)
+    ties, others = ends[train.y == 0], ends[train.y != 0]
+    swap = train.y[train.y != 0] < 0
+    others[swap] = others[swap][:, ::-1]
+    add_curves(panels[0], "training pairs", train.utility, train.threshold, "#A6A6A6")
+    panels[0].plot(*ties.T, color="#D55E00", linewidth=1.3)
+    arrows = {"angles": "xy", "scale_units": "xy", "scale": 1, "width": 0.009}
+    steps = others[:, 1] - others[:, 0]
+    panels[0].quiver(*others[:, 0].T, *steps.T, color="#0072B2", **arrows)
+    for axes, (name, model) in zip(panels[1:], models.items(), strict=True):
+        threshold = getattr(model, "threshold_", None)
+        add_curves(axes, name, model.utility, threshold, "#1F3B57", filled=True)
+    words = "orange: ties; arrows to the better item; darker: higher utility"
+    figure.supxlabel(words, fontsize=8)
+    return figure
+
+
+def add_curves(
+    axes: Axes, title: str, utility: Any, threshold: Any, color: str, filled=False
+) -> None:
+    """Draw level curves of a utility over the square of the points."""
+    grid = np.linspace(-3.2, 3.2, 121)
+    points = np.stack(np.meshgrid(grid, grid), axis=-1).reshape(-1, 2)
+    values = utility(points).reshape(len(grid), -1)
+    n_steps = np.ptp(values) / threshold if threshold else np.inf
+    note, levels = "evenly spaced curves", np.linspace(values.min(), values.max(), 25)
+    if n_steps < np.inf:
+        apart = threshold * np.ceil(n_steps / 25)
+        levels = np.arange(values.min(), values.max() + apart, apart)
+        note = f"curves {apart / threshold:.0f} × the threshold apart"
+    if filled:
+        axes.contourf(grid, grid, values, levels, cmap="Blues", alpha=0.8)
+    axes.contour(
+        grid, grid, values, levels, colors=color, linewidths=0.7, linestyles="-"
+    )
+    axes.set_title(title, fontsize=11, pad=18)
+    axes.text(0.5, 1.03, note, transform=axes.transAxes, ha="center", fontsize=7.5)
+    axes.set_box_aspect(1)
 
 
 def main() -> None:

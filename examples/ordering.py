@@ -16,7 +16,7 @@ from rich.table import Table
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import KFold
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import PolynomialFeatures
+from sklearn.preprocessing import MinMaxScaler, PolynomialFeatures
 
 from tiebreak import (
     ExpectedRankRegression,
@@ -51,8 +51,8 @@ def make_models() -> dict:
 def judge(model: object, data: object, name: str, n_folds: int) -> float:
     """Mean ρ between the orders that the model gives and the true ones."""
     orders, scores = data.orders, []
-    if name == "RankBoost":  # its weak rankers are terms of degree two
-        terms = PolynomialFeatures(2, include_bias=False)
+    if name == "RankBoost":  # its weak rankers are terms of scaled attributes
+        terms = make_pipeline(MinMaxScaler(), PolynomialFeatures(2, include_bias=False))
         orders = orders.with_items(terms.fit_transform(orders.values))
     folds = KFold(n_folds, shuffle=True, random_state=0)
     for train, test in folds.split(np.arange(len(orders))):

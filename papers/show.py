@@ -18,7 +18,9 @@ What the papers report beside what this library gives, from `python -m papers ru
 `python -m papers show`. "±" is the standard deviation over repetitions, as the papers
 have it. The folder of each paper says how its protocol was read. Numbers are compared
 in standard errors of the difference of two means: up to two of them, a number counts as
-reproduced, and beyond that as better or worse. Seconds are those of the processor.
+reproduced, and beyond that as better or worse; only numbers of the same protocol are
+counted, and each table says whether it has the same protocol, another one, or other
+data. Seconds are those of the processor.
 Sentences that quote numbers are made from the results, together with this page.
 
 """

@@ -90,6 +90,7 @@ def test_the_pictures_of_the_gallery_exist_and_are_small():
         assert (GALLERY.parent / picture).stat().st_size < 80_000, picture
 
 
+@pytest.mark.filterwarnings("ignore:10 rows with the same item")
 @pytest.mark.extended
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_the_gallery_shows_what_examples_say_of_published_data(data_dir, run, name):

@@ -11,8 +11,9 @@ from sklearn.model_selection import StratifiedKFold
 
 from papers.experiment import generator
 from tiebreak.datasets import load_uci
+from tiebreak.solvers.hull import hull_vertices
 
-__all__ = ["DATA", "Graded", "folds", "read"]
+__all__ = ["DATA", "Graded", "corners", "folds", "read"]
 
 DATA = ("artificial", "concrete", "abalone")
 N_FOLDS = 5
@@ -58,3 +59,17 @@ def folds(data: str) -> list[tuple[np.ndarray, np.ndarray]]:
     items = read(data)
     split = StratifiedKFold(N_FOLDS, shuffle=True, random_state=0)
     return list(split.split(items.X, items.y))
+
+
+def corners(X: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """List the rows that are corners of the convex hull of their grade.
+
+    Equation (5) on these rows alone is the paper's reduced program: other rows are in
+    no pair of it, so that their slacks are zero.
+    """
+    kept = []
+    for grade in np.unique(y):
+        own = np.flatnonzero(y == grade)
+        points, place = np.unique(X[own], axis=0, return_inverse=True)
+        kept.append(own[np.isin(place.ravel(), hull_vertices(points))])
+    return np.concatenate(kept)

@@ -119,7 +119,8 @@ def _against_the_paper(rows: list[dict[str, Any]], hide: bool) -> str:
         ratings, is not known."""
     made = "Ten runs, as in the paper" if runs == N_RUNS else f"{runs} of {N_RUNS} runs"
     return paragraph(
-        f"""{text} {made}, each with 300 test users; the paper gives no spread, and its
+        f"""Same protocol, as far as the paper tells it. {text} {made}, each with
+        300 test users; the paper gives no spread, and its
         means are taken to be as uncertain as ours."""
     )
 
@@ -270,7 +271,8 @@ def _reading_words(rows: list[dict[str, Any]]) -> str:
     }
     parts = [f"{READ[r]}: {counts[r]} of {len(apart[r])}" for r in READ]
     return paragraph(
-        f"""Not comparable with the paper row by row, since it is not known what it did:
+        f"""Other protocols, so that nothing is counted, since it is not known what the
+        paper did:
         these are {len({row["run"] for row in rows})} of the runs above, with the
         settings chosen on 100 people. How many of the paper's numbers are reached, to
         two standard errors: {"; ".join(parts)}. {_explained(rows, counts, apart)}"""

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import PolynomialFeatures
+from sklearn.preprocessing import MinMaxScaler, PolynomialFeatures
 
 from papers.experiment import generator
 from tiebreak import (
@@ -27,36 +27,41 @@ from tiebreak import (
 __all__ = ["METHODS", "cross_validate", "cut_short", "make_method"]
 
 METHODS = ("cohen", "rb", "svor", "osvm", "err")
-MORE = ("cohen-bayes", "rb-300", "rb-1000", "rb-stump", "err-linear", "svor-tuned")
+MORE = ("cohen-95", "cohen-bayes", "rb-300", "rb-1000", "rb-stump", "err-linear")
 # exp(-‖x - x'‖² / (2 σ²)) with σ = 1.
 GAMMA = 0.5
 
 
-def _terms() -> PolynomialFeatures:
-    return PolynomialFeatures(2, include_bias=False)
+def _terms(degree: int = 2) -> PolynomialFeatures:
+    return PolynomialFeatures(degree, include_bias=False)
 
 
 def make_method(name: str) -> Any:
-    """Make a method with the settings of the survey.
+    """Make a method with the settings of the survey, or others after a hyphen.
 
-    Cohen's is not run "until the loss is stationary": then a single attribute is left.
+    Such as ``"svor-10"`` (C), ``"osvm-1"`` (C), ``"rb-300"`` (rounds) and ``"err-3"``
+    (degree). Cohen's is not run "until the loss is stationary": then a single attribute
+    is left.
     """
     kind, _, detail = name.partition("-")
     if kind == "cohen":
-        return HedgeOrder(preference="naive_bayes" if detail == "bayes" else "hedge")
+        if detail == "bayes":
+            return HedgeOrder(preference="naive_bayes")
+        return HedgeOrder(n_rounds=int(detail or 30))
     if kind == "rb":
         if detail == "stump":
             return RankBoost(300, weak="stump")
-        rounds = int(detail) if detail else 100
-        return make_pipeline(OnItems(_terms()), RankBoost(rounds, feedback="majority"))
+        terms = OnItems(make_pipeline(MinMaxScaler(), _terms()))
+        if detail == "lists":
+            return make_pipeline(terms, RankBoost(100))
+        rounds = int(detail or 100)
+        return make_pipeline(terms, RankBoost(rounds, feedback="majority"))
     if kind == "svor":
-        return RankSVM(C=1.0, gamma=GAMMA)
+        return RankSVM(C=float(detail or 1.0), gamma=GAMMA)
     if kind == "osvm":
-        return OrderSVM(C=0.1, coupling=1.0, gamma=GAMMA)
-    regressor = LinearRegression()
-    return ExpectedRankRegression(
-        regressor if detail == "linear" else make_pipeline(_terms(), regressor)
-    )
+        return OrderSVM(C=float(detail or 0.1), coupling=1.0, gamma=GAMMA)
+    degree = 1 if detail == "linear" else int(detail or 2)
+    return ExpectedRankRegression(make_pipeline(_terms(degree), LinearRegression()))
 
 
 def cut_short(orders: Orders, length: int, rng: np.random.Generator) -> Orders:

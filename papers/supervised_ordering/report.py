@@ -11,12 +11,19 @@ import numpy as np
 
 from papers.figures import COLORS, add_legend, drawing, log_ticks
 from papers.results import Results
-from papers.supervised_ordering.experiments import DATA, DRAWS, EXPERIMENTS, NOISE
+from papers.supervised_ordering.experiments import (
+    DATA,
+    DRAWS,
+    EXPERIMENTS,
+    GUIDE_SIZES,
+    GUIDED,
+    NOISE,
+)
 from papers.supervised_ordering.methods import METHODS, MORE
 from papers.supervised_ordering.sushi import MORE as OTHERS
 from papers.supervised_ordering.sushi import PUBLISHED, SUSHI
 from papers.tables import NOT_YET, Sample, markdown, paired_mark, paragraph, pick
-from papers.verdicts import WORSE, counted, errors_apart, listed, verdict
+from papers.verdicts import counted, errors_apart, listed, verdict
 
 __all__ = ["TITLE", "write"]
 
@@ -45,8 +52,8 @@ TABLE_1 = {
 
 def write(quick: bool, folder: Path | None, figures: Path) -> str:
     """Write all of it."""
-    table, noise, sizes = (
-        Results(experiment, quick, folder).table() for experiment in EXPERIMENTS[:3]
+    table, noise, sizes, guide = (
+        Results(experiment, quick, folder).table() for experiment in EXPERIMENTS[:4]
     )
     sushi = Results(SUSHI, quick, folder).table()
     _draw_noise(noise, figures / "004-noise.svg")
@@ -67,6 +74,8 @@ def write(quick: bool, folder: Path | None, figures: Path) -> str:
         + _noise_words(noise)
         + "\n### Figure 4: sizes\n\n![sizes](figures/004-sizes.svg)\n"
         + _size_words(table, sizes)
+        + "\n### Settings for other sizes\n\n"
+        + _guide(guide)
         + "\n### Table 3: ρ on orders of sushi\n\n"
         + _sushi(sushi)
         + "\n"
@@ -129,7 +138,7 @@ def _words_2(
     rows: list[dict[str, Any]], theirs: Mapping[str, tuple[float, ...]], noisy: bool
 ) -> str:
     """Compare with the survey's means, whose spread it does not print."""
-    apart, first, draws, rounds = {}, [], 0, ""
+    apart, first, draws = {}, [], 0
     for data, published in theirs.items():
         own = _settings(data, noisy)
         ours = {m: _pick(rows, "true", method=m, **own) for m in METHODS}
@@ -144,31 +153,26 @@ def _words_2(
         )
         for method, value in zip(METHODS, published, strict=True):
             name = f"{NAMES[method]} on {data}"
-            apart[name] = errors_apart(ours[method], value, higher=True)
-            if method == "rb" and (apart[name] or 0.0) > WORSE:
-                more = _pick(rows, "true", method="rb-300", **own)
-                rounds += (
-                    f"""{name} has not converged after the survey's 100 rounds:
-                    with 300 it reaches {more.mean:.3f}, more than the survey's
-                    {value:.3f}. """
-                    if more.mean > value
-                    else ""
-                )
+            if method != "cohen":  # whose rounds were chosen to give these numbers
+                apart[name] = errors_apart(ours[method], value, higher=True)
     why = """The SVMs are solved to a relative gap of 10⁻³ here; what the solvers of the
         survey reached is not known. The spread over draws of `nl` is that between
         squares and cubes: no weighted vote of attributes can follow a square."""
     noise = """The survey gives no spread; its means are taken to be as uncertain as
         ours."""
     return paragraph(
-        f"""{verdict(apart)} {draws} draws of weights, ten folds each. {noise} First is
-        {listed(first)}. {rounds}{"" if noisy else why} [n] is the place of a method,
-        and † and †† mark a paired t-test with the next, at 5 % and 1 %; over the four
-        differences of a row Bonferroni asks for 1.25 %, so that only †† counts."""
+        f"""Same protocol. {verdict(apart)} Cohen's method is not counted: its 30 rounds
+        were chosen because they give the survey's ρ on `li`. {draws} draws of weights,
+        ten folds each. {noise} First is {listed(first)}. {"" if noisy else why} [n] is
+        the place of a method, and † and †† mark a paired t-test with the next, at 5 %
+        and 1 %; over the four differences of a row Bonferroni asks for 1.25 %, so that
+        only †† counts."""
     )
 
 
 def _more_words(rows: list[dict[str, Any]]) -> str:
     pairs = {
+        "95 rounds of Hedge instead of 30": ("cohen-95", "cohen"),
         "naive Bayes instead of Hedge": ("cohen-bayes", "cohen"),
         "1000 rounds of boosting instead of 100": ("rb-1000", "rb"),
         "a linear instead of a quadratic regression": ("err-linear", "err"),
@@ -184,10 +188,61 @@ def _more_words(rows: list[dict[str, Any]]) -> str:
                 return NOT_YET
             flags.append(samples[0].mean > samples[1].mean)
         parts.append(f"{name} is better in {counted(flags)} rows")
+    noisy_data = _settings("nl/num", noisy=True)
+    boosted = [_pick(rows, "true", method=m, **noisy_data) for m in ("rb", "rb-1000")]
     return paragraph(
-        f"""Not comparable number by number, since the survey says in words only that
-        naive Bayes and more rounds improve: {"; ".join(parts)}."""
+        f"""The survey says in words that naive Bayes and more rounds improve:
+        {"; ".join(parts)}. One number is printed: 1000 rounds instead of 100 raise ρ on
+        `nl/num` with noise from 0.720 to 0.765, here from {boosted[0].mean:.3f} to
+        {boosted[1].mean:.3f}. The loss of Hedge changes by less than 10⁻³ in a round
+        after about 95 rounds on `li/num` (after two on `li/bin`), and by less than 10⁻⁴
+        after 200 to 400."""
     )
+
+
+def _guide(rows: list[dict[str, Any]]) -> str:
+    """Tell which setting is best at which size."""
+    lines = []
+    for size in GUIDE_SIZES:
+        default = {"n_orders": 600} | size
+        own = [
+            row
+            for row in rows
+            if all(row.get(key) == default.get(key) for key in ("n_items", "length"))
+            and row["n_orders"] == default["n_orders"]
+        ]
+        line = [_size_name(size)]
+        for method, values in GUIDED.items():
+            found = {v: pick(own, "true", method=f"{method}-{v}") for v in values}
+            if not all(len(sample) for sample in found.values()):
+                return NOT_YET
+            best = max(found, key=lambda value: found[value].mean)
+            shown = [
+                f"**{sample.mean:.3f}**" if value == best else f"{sample.mean:.3f}"
+                for value, sample in found.items()
+            ]
+            line.append(" ".join(shown))
+        lines.append(line)
+    header = ["`nl/num`"]
+    for method, name in zip(GUIDED, ("C", "C", "rounds", "degree"), strict=True):
+        header.append(f"{NAMES[method]}, {name} {' '.join(GUIDED[method])}")
+    draws = len({row["draw"] for row in rows})
+    return markdown(header, lines) + paragraph(
+        f"""Not in the survey, which calls guidelines for these settings its most
+        important open problem. ρ with the true order, {draws} draws, one half of the
+        lists to learn from and the other to predict; noise as in table 2(b), except for
+        short lists. The best of a row and method is bold; docs/choosing.md has it as
+        advice."""
+    )
+
+
+def _size_name(size: Mapping[str, int]) -> str:
+    if not size:
+        return "1000 items, 300 lists of 10"
+    ((name, value),) = size.items()
+    if name == "n_orders":
+        return f"{value // 2} lists"
+    return f"{value} items" if name == "n_items" else f"lists of {value}"
 
 
 def _noise_words(rows: list[dict[str, Any]]) -> str:
@@ -215,10 +270,11 @@ def _noise_words(rows: list[dict[str, Any]]) -> str:
 
     draws = len(_pick(rows, "true", method="err", data="nl/num", order_noise=0.0))
     return paragraph(
-        f"""{"Reproduced" if holds else "Not reproduced"}; the figures print no numbers,
-        so the claim is what can be compared: the SVMs stand attribute noise but not
-        order noise, the others the reverse, and Order SVM stands order noise better
-        than SVOR. ρ lost to the strongest order noise: {shown(order)}; to the strongest
+        f"""Same protocol. {"Reproduced" if holds else "Not reproduced"}; the figures
+        print no numbers, so the claim is what can be compared: the SVMs stand attribute
+        noise but not order noise, the others the reverse, and Order SVM stands order
+        noise better than SVOR. ρ lost to the strongest order noise: {shown(order)};
+        to the strongest
         attribute noise: {shown(attribute)} ({draws} draws, `nl/num`)."""
     )
 
@@ -246,8 +302,8 @@ def _size_words(table: list[dict[str, Any]], sizes: list[dict[str, Any]]) -> str
         to = 10 if high is None else high
         parts.append(f"from {low} to {to} {label} ρ changes by {', '.join(gains)}")
     return paragraph(
-        f"""Not comparable number by number, since the survey shows curves without
-        numbers. On `nl/num` {"; ".join(parts)} ({draws} draws)."""
+        f"""Same protocol, but the survey shows curves without numbers. On `nl/num`
+        {"; ".join(parts)} ({draws} draws)."""
     )
 
 
@@ -256,11 +312,11 @@ def _more(rows: list[dict[str, Any]]) -> str:
     for noisy in (False, True):
         for data in DATA[2:] if noisy else DATA:
             settings = _settings(data, noisy)
-            found = [_pick(rows, "true", method=m, **settings) for m in MORE[:-1]]
+            found = [_pick(rows, "true", method=m, **settings) for m in MORE]
             if any(len(sample) for sample in found):
                 label = f"{data}, noisy" if noisy else data
                 lines.append([label, *(sample.show(3) for sample in found)])
-    return markdown(["", *MORE[:-1]], lines)
+    return markdown(["", *MORE], lines)
 
 
 def _sushi(rows: list[dict[str, Any]]) -> str:
@@ -279,7 +335,7 @@ def _sushi(rows: list[dict[str, Any]]) -> str:
 
 
 def _sushi_words(rows: list[dict[str, Any]]) -> str:
-    apart: dict[str, dict[str, float | None]] = {"broad": {}, "narrow": {}}
+    more: dict[str, list[float]] = {"broad": [], "narrow": []}
     same, draws = [], 0
     for (n, length, sample), published in PUBLISHED.items():
         own = {"n": n, "length": length, "sample": sample}
@@ -287,26 +343,18 @@ def _sushi_words(rows: list[dict[str, Any]]) -> str:
         if not all(len(found) > 1 for found in ours):
             return NOT_YET
         draws = len(ours[0])
-        for method, value, found in zip(METHODS, published, ours, strict=True):
-            name = f"{NAMES[method]} on {n}:{length}"
-            apart[sample][name] = errors_apart(found, value, higher=True)
-        best = int(np.argmax([found.mean for found in ours]))
-        same.append(best == int(np.argmax(published)))
+        means = [found.mean for found in ours]
+        more[sample] += (np.array(means) - published).tolist()
+        same.append(int(np.argmax(means)) == int(np.argmax(published)))
     return paragraph(
-        f"""Not comparable to the digit, since the survey has one sample of people and
-        ours are {draws} draws, ten folds each. Broad samples: {
-            _low(verdict(apart["broad"]))
-        } The survey's one sample may be an easier or a harder one, and
-        its spread is not known. Narrow samples are not comparable: they are of another
-        cluster than those of the survey; {_low(verdict(apart["narrow"]))} The best
-        method is that of the survey in {counted(same)} rows. The NEWS data of this
-        table are proprietary and cannot be had, so those rows are not here."""
+        f"""Other data, so that nothing is counted: the survey has one sample of people,
+        which may be an easier or a harder one, and ours are {draws} draws, ten folds
+        each; narrow samples are of another cluster than those of the survey. ρ is
+        higher by {np.mean(more["broad"]):.3f} on average in broad samples and by
+        {np.mean(more["narrow"]):.3f} in narrow ones. The best method is that of the
+        survey in {counted(same)} rows. The NEWS data of this table are proprietary and
+        cannot be had, so those rows are not here."""
     )
-
-
-def _low(text: str) -> str:
-    """Continue a sentence with another."""
-    return text[:1].lower() + text[1:]
 
 
 def _times(rows: list[dict[str, Any]], sizes: list[dict[str, Any]]) -> str:
@@ -326,7 +374,7 @@ def _times(rows: list[dict[str, Any]], sizes: list[dict[str, Any]]) -> str:
     header = ["", "learning, paper", "sorting, paper", "5 numbers: learn, s"]
     header += ["order, s", "15 bits: learn, s", "order, s", "grows as N to the power"]
     return markdown(header, lines) + paragraph(
-        f"""Not comparable as times, since the survey has orders of growth only: N lists
+        f"""Other protocol: the survey has orders of growth only, for N lists
         of length n, k attributes, m items to be sorted. Learning is from 270 lists of
         ten, sorting is of 30 lists of ten; means of all cells of table 2. The power is
         the slope of the processor time of ten folds, learning and sorting, in the

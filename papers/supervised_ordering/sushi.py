@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from papers.experiment import Experiment, Settings, generator
-from papers.k_omeans import cluster_orders
 from papers.supervised_ordering.methods import METHODS, cross_validate
 from tiebreak import Orders
 from tiebreak.datasets import load_sushi_orders
+from tiebreak.ratings import OrderClusters
 
 __all__ = ["PUBLISHED", "SUSHI"]
 
@@ -30,7 +30,7 @@ PUBLISHED = {
     (100, 5, "narrow"): (0.548, 0.612, 0.646, 0.655, 0.617),
     (100, 2, "narrow"): (0.577, 0.542, 0.522, 0.540, 0.421),
 }
-MORE = ("err-linear", "rb-300", "cohen-bayes")
+MORE = ("err-linear", "rb-300", "rb-lists", "cohen-bayes")
 N_DRAWS = 10
 N_CLUSTERS = 10
 
@@ -46,10 +46,10 @@ def _read() -> Orders:
 @cache
 def _tightest() -> np.ndarray:
     """Give the people of the tightest cluster that is large enough."""
-    found = cluster_orders(_read(), N_CLUSTERS, n_init=3, random_state=0)
-    members = [np.flatnonzero(found.labels == c) for c in range(N_CLUSTERS)]
+    clusters = OrderClusters(N_CLUSTERS, n_init=3).fit(_read())
+    members = [np.flatnonzero(clusters.labels_ == c) for c in range(N_CLUSTERS)]
     large = [own for own in members if len(own) >= 500]
-    return min(large, key=lambda own: float(found.distance[own].mean()))
+    return min(large, key=lambda own: float(clusters.distance_[own].mean()))
 
 
 def cells(quick: bool) -> list[Settings]:

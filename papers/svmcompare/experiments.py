@@ -8,14 +8,22 @@ from typing import Any
 from papers.experiment import Experiment, Settings
 from papers.svmcompare.beyond import BEYOND
 from papers.svmcompare.checks import CHECKS
-from papers.svmcompare.chess import CHESS
-from papers.svmcompare.methods import METHODS, NORMS, choose, draw, judge, true_model
+from papers.svmcompare.chess import CHESS, CHESS_2011
+from papers.svmcompare.methods import (
+    METHODS,
+    NORMS,
+    choose,
+    draw,
+    draw_uniform,
+    judge,
+    true_model,
+)
 
 __all__ = ["EXPERIMENTS"]
 
 DATA = (*NORMS, "sushi")
 SIZES = (50, 100, 200, 400, 800)
-SHARES = (0.1, 0.3, 0.5, 0.7, 0.9)
+SHARES = (0.1, 0.5, 0.9)
 SEEDS = 4
 
 
@@ -31,20 +39,36 @@ def _cells(sizes: tuple[int, ...], shares: tuple[float, ...], quick: bool) -> li
     ]
 
 
+def _uniform(cells: list[Settings]) -> list[Settings]:
+    norms = [cell for cell in cells if cell["data"] != "sushi"]
+    norms.sort(key=lambda cell: int(cell["seed"]))
+    return [cell | {"offsets": "uniform"} for cell in norms]
+
+
 def error_cells(quick: bool) -> list[Settings]:
-    """List sizes, data and methods of figure 4."""
-    return _cells((50,) if quick else SIZES, (0.5,), quick)
+    """List sizes, data and methods of figure 4, with normal and uniform offsets."""
+    cells = _cells((50,) if quick else SIZES, (0.5,), quick)
+    return cells + _uniform([cell for cell in cells if cell["n"] <= 400])
 
 
 def area_cells(quick: bool) -> list[Settings]:
-    """List shares of ties, data and methods of figure 5."""
-    return _cells((50,) if quick else (400,), (0.5,) if quick else SHARES, quick)
+    """List shares of ties, data and methods of figure 5, with uniform offsets."""
+    cells = _cells((50,) if quick else (400,), (0.5,) if quick else SHARES, quick)
+    return [cell for cell in cells if cell["data"] == "sushi"] + _uniform(cells)
 
 
 def _compute(
-    scoring: str, data: str, n: int, ties: float, seed: int, method: str, grid: int
+    scoring: str,
+    data: str,
+    n: int,
+    ties: float,
+    seed: int,
+    method: str,
+    grid: int,
+    offsets: str = "normal",
 ) -> dict[str, Any]:
-    train, valid, test = draw(data, n, ties, seed)
+    make = draw_uniform if offsets == "uniform" else draw
+    train, valid, test = make(data, n, ties, seed)
     if method == "true":
         return true_model(data, test)
     model, chosen = choose(method, train, valid, scoring, grid)
@@ -52,17 +76,29 @@ def _compute(
 
 
 def error_cell(
-    data: str, n: int, ties: float, seed: int, method: str, grid: int = 10
+    data: str,
+    n: int,
+    ties: float,
+    seed: int,
+    method: str,
+    grid: int = 10,
+    offsets: str = "normal",
 ) -> dict[str, Any]:
     """Choose by the smallest error."""
-    return _compute("error", data, n, ties, seed, method, grid)
+    return _compute("error", data, n, ties, seed, method, grid, offsets)
 
 
 def area_cell(
-    data: str, n: int, ties: float, seed: int, method: str, grid: int = 10
+    data: str,
+    n: int,
+    ties: float,
+    seed: int,
+    method: str,
+    grid: int = 10,
+    offsets: str = "normal",
 ) -> dict[str, Any]:
     """Choose by the largest area."""
-    return _compute("auc", data, n, ties, seed, method, grid)
+    return _compute("auc", data, n, ties, seed, method, grid, offsets)
 
 
 EXPERIMENTS = [
@@ -82,5 +118,6 @@ EXPERIMENTS = [
     ),
     CHECKS,
     CHESS,
+    CHESS_2011,
     BEYOND,
 ]

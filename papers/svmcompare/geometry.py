@@ -13,11 +13,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from papers.figures import COLORS, add_legend, drawing
+from papers.svmcompare.level_curves import draw_level_curves
 from papers.svmcompare.methods import METHODS, choose, draw, judge
 from tiebreak import MaxMarginCompare, OnItems
 from tiebreak.data.atomic import atomic_path
 from tiebreak.datasets import make_norms, make_separable
-from tiebreak.report import draw_level_curves
 
 __all__ = ["agreements", "draw_differences", "draw_levels", "draw_programs", "margins"]
 

@@ -24,13 +24,15 @@ __all__ = [
     "Drawn",
     "choose",
     "draw",
-    "grid_of_costs",
+    "draw_uniform",
     "judge",
     "sushi",
     "true_model",
 ]
 
 NORMS = {"l1": 1.0, "l2": 2.0, "linf": np.inf}
+# Offsets between opponents in the script of the figure of 2014; later ones are normal.
+UNIFORM = {"l1": (-0.5, 0.5), "l2": (-1.0, 0.5), "linf": (-1.0, 1.0)}
 METHODS = {
     "rank": lambda: ThresholdCompare(RankSVM(C=1.0)),
     "rank2": lambda: ThresholdCompare(RankSVM(C=1.0, ties="both")),
@@ -62,7 +64,7 @@ def draw(
     ties: float,
     seed: int,
     test_seed: int | None = None,
-    offset: float = 0.5,
+    offset: float | tuple[float, float] = 0.5,
 ) -> tuple[Drawn, Drawn, Drawn]:
     """Draw training, validation and test comparisons with the same share of ties.
 
@@ -96,10 +98,13 @@ def draw(
     return train, valid, test
 
 
-def grid_of_costs(most: float = 1e3) -> np.ndarray:
-    """Give the paper's ten costs, 10⁻³ … 10³, or as many more as end at ``most``."""
-    n_costs = 10 + round(1.5 * np.log10(most / 1e3))
-    return np.geomspace(1e-3, most, n_costs)
+def draw_uniform(
+    data: str, n: int, ties: float, seed: int
+) -> tuple[Drawn, Drawn, Drawn]:
+    """Draw as the figures of 2014: uniform offsets, and a test set for every seed."""
+    if data == "sushi":
+        return draw(data, n, ties, seed)
+    return draw(data, n, ties, seed, test_seed=seed, offset=UNIFORM[data])
 
 
 def choose(
@@ -108,18 +113,15 @@ def choose(
     valid: Drawn,
     scoring: str,
     size: int = 10,
-    costs: np.ndarray | None = None,
 ) -> tuple[Pipeline, dict[str, Any]]:
     """Fit the paper's grid and keep what is best on the validation set."""
     make = EarlyCompare if method == "early" else METHODS[method]
     model = make_pipeline(OnItems(StandardScaler()), make())
     last = model.steps[-1][0]
     inner = f"{last}__ranker" if method.startswith("rank") else last
-    if costs is None:
-        costs = np.geomspace(1e-3, 1e3, size)
     grid = {
         f"{inner}__gamma": np.geomspace(GAMMAS[0], GAMMAS[-1], size).tolist(),
-        f"{inner}__C": costs.tolist(),
+        f"{inner}__C": np.geomspace(1e-3, 1e3, size).tolist(),
     }
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)

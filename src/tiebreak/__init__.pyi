@@ -5,6 +5,7 @@ from . import metrics as metrics
 from . import ratings as ratings
 from . import report as report
 from . import selection as selection
+from .ask.study import Study as Study
 from .data import OnItems as OnItems
 from .data import Orders as Orders
 from .data import Outcome as Outcome
@@ -17,6 +18,7 @@ from .models.boosted_utility import BoostedUtility as BoostedUtility
 from .models.boosting import RankBoost as RankBoost
 from .models.expected_rank import ExpectedRankRegression as ExpectedRankRegression
 from .models.hedge import HedgeOrder as HedgeOrder
+from .models.item_pipeline import make_pipeline as make_pipeline
 from .models.l1.l1_ranker import L1Ranker as L1Ranker
 from .models.least_squares.rank_rls import RankRLS as RankRLS
 from .models.logistic.logistic_compare import LogisticCompare as LogisticCompare

@@ -37,12 +37,14 @@ _TIES_OF: dict[str, tuple[str, ...]] = {  # of others drop
 }
 CHOICES: dict[str, tuple[str, ...]] = {
     "format": (
-        *("csv", "tsv", "json", "jsonl", "parquet", "arrow", "sqlite", "svmlight"),
-        *("preflib", "orders"),
+        *("csv", "tsv", "json", "jsonl", "parquet", "arrow", "excel", "sqlite", "pgn"),
+        *("svmlight", "preflib", "orders", "lists"),
     ),
-    "kind": ("comparisons", "grades", "orders"),
-    "meaning": ("sign", "score"),
+    "kind": ("comparisons", "grades", "orders", "scores"),
+    "meaning": ("sign", "score", "left"),
     "both_bad": ("tie", "drop"),
+    "unplaced": ("last", "drop"),
+    "unlisted": ("unknown", "lower"),
 }
 
 
@@ -90,7 +92,7 @@ def describe_options(cls: type) -> str:
         default = default_of(one)
         kind += "" if default in (None, (), "") else f", default={default!r}"
         lines += [f"{one.name} : {kind}"]
-        text = one.metadata["help"].replace(" [default: tie]", "")
+        text = re.sub(r" \[default: \w+\]", "", one.metadata["help"])
         lines += [f"    {line}" for line in wrap(text, 80, break_on_hyphens=False)]
     return "\n".join(lines)
 
@@ -115,14 +117,21 @@ def in_python(is_python: bool = True) -> Iterator[None]:
         _IN_PYTHON.reset(token)
 
 
+_SWITCHES = {  # which are true where they stand
+    *("skip_bad_rows", "drop_duplicates", "position", "tune", "no_header", "keep_na"),
+}
+
+
 def flag(name: str, value: Any = None) -> str:
     """Write an option as who asks does: ``--left a``, or in Python ``left='a'``."""
     if _IN_PYTHON.get():
-        if name in ("skip_bad_rows", "drop_duplicates", "position", "tune"):
+        if name in _SWITCHES:
             return f"{name}=True"
         return f"{name}=" if value is None else f"{name}={value!r}"
+    if name == "lower_is_better" and value is False:
+        return "--higher-is-better"
     option = "--" + ("set" if name == "settings" else name.replace("_", "-"))
-    if value is None:
+    if value is None or value is True:
         return option
     text = str(value)
     if not re.fullmatch(r"[\w-]+", text):
@@ -136,12 +145,22 @@ class ReadOptions:
     """What the user says about a file; None is left to the reader."""
 
     format: str | None = option(
-        "csv, tsv, json, jsonl, parquet, arrow, sqlite, svmlight, preflib or orders; "
-        "guessed if not given."
+        "csv, tsv, json, jsonl, parquet, arrow, excel, sqlite, pgn, svmlight, preflib, "
+        "orders or lists (lines A > B = C, or A, B, C); guessed if not given."
     )
     encoding: str | None = option("Of a text that is not UTF-8, such as cp1252.")
+    sheet: str | None = option("Of an Excel workbook; the first if not given.")
+    no_header: bool = option(
+        "The first line is a row; three columns are left, right and outcome.", False
+    )
+    columns: str | None = option(
+        "Names of the columns of a file without a header.", metavar="a,b,c"
+    )
+    keep_na: bool = option(
+        "NA, null, None and nan are names of items, not missing ones.", False
+    )
     kind: str | None = option(
-        "comparisons, grades or orders; guessed from the columns."
+        "comparisons, grades, orders or scores; guessed from the columns."
     )
     left: str | None = column("The left item.", common=True)
     right: str | None = column("The right item.", common=True)
@@ -161,12 +180,44 @@ class ReadOptions:
     period: str | None = column("When: a date or a number; none: not used.")
     weight: str | None = column("How much a row counts; none: not used.")
     item: str | None = column("The graded item.")
-    grade: str | None = column("Its grade, higher is better.")
-    query: str | None = column("The group within which grades are compared.")
+    grade: str | None = column("Its grade, place or score.")
+    task: str | None = column("The task or data set of a table of scores.")
+    tie_within: str | float | None = option(
+        "Scores of one task that differ by no more are tied: a number, or 1% of the "
+        "larger one.",
+        metavar="SIZE",
+    )
+    query: str | None = column(
+        "Whose rows are compared, or make a list: race, or season,round."
+    )
     person: str | None = column("Who gave the grade.")
-    meaning: Literal["sign", "score"] | None = option(
+    lower_is_better: bool | None = option(
+        "Which numbers are best; by default the lowest in columns called rank, place, "
+        "loss, error, time, …, else the highest.",
+        flag="--lower-is-better/--higher-is-better",
+        kind=bool,
+        common=True,
+    )
+    unplaced: Literal["last", "drop"] | None = option(
+        "Who started and has no place (DNF, a blank, -): last or drop. [default: last]"
+    )
+    unlisted: Literal["unknown", "lower"] | None = option(
+        "Items that a ranked list leaves out: unknown, or lower than all that it has. "
+        "[default: unknown]"
+    )
+    tie_matrix: str | os.PathLike[str] | None = option(  # noqa: RUF009 - a field
+        "For a win matrix: a second table like it with the number of ties.",
+        metavar="FILE",
+    )
+    members: str | None = option(
+        "What stands between the members of a side, such as +: a team is worth the sum "
+        "of its members. Or name a column per member, --left a1,a2 --right b1,b2.",
+        metavar="SIGN",
+    )
+    meaning: Literal["sign", "score", "left"] | None = option(
         "What a number in the outcome column means: score (of the left side: 1, 0.5, "
-        "0) or sign (-1 left is better, 0 tie, 1 right is better).",
+        "0), sign (-1 left is better, 0 tie, 1 right is better) or left (1 left is "
+        "better, 0 tie, -1 right is better).",
         common=True,
     )
     both_bad: Literal["tie", "drop"] | None = option(
@@ -191,6 +242,14 @@ class ReadOptions:
     )
     item_column: str | None = option(
         "The names of the items in that table.", metavar="COLUMN"
+    )
+    labels: str | os.PathLike[str] | None = option(  # noqa: RUF009 - a field
+        "A table of the items and the names to show instead.", metavar="FILE"
+    )
+    nouns: str | None = option(
+        "What items and results are called, such as team,match; by default after the "
+        "columns.",
+        metavar="ITEM,RESULT",
     )
     where: str | None = option(
         "Only rows of which this is true, such as \"turns > 1 AND language = 'en'\".",
@@ -230,6 +289,8 @@ class ReadOptions:
         declared = [name for name in names if getattr(self, name) is not None]
         if len(declared) > 1:
             raise ValueError(f"Leave out one of {' and '.join(map(flag, declared))}.")
+        if self.nouns is not None and len(_listed(self.nouns)) != 2:
+            raise ValueError(f"{flag('nouns')} must be like team,match.")
         self.declared_words()
         self.scale()
 
@@ -270,7 +331,17 @@ class ReadOptions:
             )
         return int(ends[1]), int(ends[2])
 
-    def columns(self) -> dict[str, str]:
+    def headless(self) -> tuple[str, ...] | None:
+        """Return the names of columns without a header, () if usual; None with one.
+
+        Returns
+        -------
+        tuple of str, or None
+        """
+        names = _listed(self.columns or "")
+        return names if names or self.no_header else None
+
+    def roles(self) -> dict[str, str]:
         """Return the columns that the user named, by their roles.
 
         Returns
@@ -341,6 +412,14 @@ class RankOptions:
         "or a number of periods; auto: what predicts best.",
         panel=SCALE,
         metavar="TIME",
+    )
+    prior_by: str | Mapping[Any, Any] | None = option(
+        "For bradley-terry: a column of --items; ratings of few results are pulled to "
+        "the mean of its value, such as that of newcomers, and not of all items. In "
+        "Python also a dictionary from items to classes.",
+        panel=SCALE,
+        metavar="COLUMN",
+        kind=str | None,
     )
     level: float = option("Confidence of the intervals.", 0.95, panel=SCALE)
     tune: bool = option(

@@ -107,7 +107,7 @@ def test_models_that_answer_prompts_are_shown_with_the_same_prompt(tmp_path):
     )
     result = read_items(path)
     assert [item.name for item in result.items] == ["a", "b", "c"]
-    assert result.prompts == [["p"], ["p", "q"], ["q"]]
+    assert result.prompts == {"a": ["p"], "b": ["p", "q"], "c": ["q"]}
     assert [view.content for view in result.items[1].views] == ["2", "3"]
     path.write_text(
         '{"model": "a", "prompt": "p", "text": "1"}\n'

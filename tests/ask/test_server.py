@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The server against real requests: who may do what, and what is saved."""
 
+import asyncio
+import contextlib
 import os
 import re
+import shutil
 import socket
 import subprocess
 import sys
@@ -11,10 +14,12 @@ from collections import defaultdict
 
 import httpx
 import pytest
+import uvicorn
 from typer.testing import CliRunner
 
 from tests.ask.conftest import Person, Server, draw_photos, open_client
 from tests.extended import few
+from tiebreak import Study
 from tiebreak.cli.app import app
 from tiebreak.io.answers import read_answers
 
@@ -125,7 +130,8 @@ def test_files_are_served_by_number_and_never_by_path(shared):
         with socket.create_connection(("127.0.0.1", shared.port)) as raw:
             raw.sendall(
                 f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{shared.port}\r\n"
-                f"Cookie: tiebreak_ask={ada.key}\r\nConnection: close\r\n\r\n".encode()
+                f"Cookie: tiebreak_ask_{shared.port}={ada.key}\r\n"
+                "Connection: close\r\n\r\n".encode()
             )
             reply = b"".join(iter(lambda raw=raw: raw.recv(65536), b""))
         assert reply.split()[1] == b"404", path
@@ -331,3 +337,170 @@ def test_an_open_host_says_what_it_opens(serve, texts):
     assert httpx.get(f"{local}/?key={key}").status_code == 200
     evil = {"Host": f"evil.example:{server.port}"}
     assert httpx.get(f"{local}/?key={key}", headers=evil).status_code == 421
+
+
+def send_raw(port, *lines, body=b""):
+    """What the server says to bytes that no browser would send."""
+    head = "\r\n".join([*lines, f"Host: 127.0.0.1:{port}", "", ""]).encode()
+    with socket.create_connection(("127.0.0.1", port), timeout=30) as raw:
+        raw.sendall(head)
+        with contextlib.suppress(OSError):  # it may have been closed
+            for _ in range(50):
+                raw.sendall(body)
+        reply = b""
+        with contextlib.suppress(ConnectionResetError):
+            while part := raw.recv(65536):
+                reply += part
+    return reply
+
+
+def test_a_body_without_its_length_is_not_read(shared):
+    """A chunked body beside Content-Length: 5 was, without limit and without a key."""
+    reply = send_raw(
+        shared.port, "POST /join HTTP/1.1", f"Origin: {shared.base}",
+        "Content-Length: 5", "Transfer-Encoding: chunked",
+        body=b"1000\r\n" + b"x" * 4096 + b"\r\n",
+    )  # fmt: skip
+    assert reply.split()[1] == b"411"  # and the connection was closed
+
+
+def test_numbers_and_nesting_that_cannot_be_are_refused(shared):
+    ada = Person(shared.links[0])
+    headers = {"Origin": ada.base, "X-CSRF-Token": ada.csrf}
+    for text in (str(2**63), str(2**70), "9" * 3900, "[" * 3900, '{"a":' * 700):
+        for path in ("/api/answer", "/api/undo"):
+            body = f'{{"question": {text}, "outcome": "left"}}'
+            reply = ada.client.post(path, content=body, headers=headers)
+            assert reply.status_code == 400, (path, text[:20])
+    assert ada.client.get(f"/file/{'1' * 4400}").status_code == 404
+    assert ada.answer(10**15 - 1).status_code == 409
+    assert "Traceback" not in (shared.folder / "server.log").read_text("utf-8")
+
+
+def test_the_cookie_names_the_port(shared):
+    cookie = httpx.get(shared.links[0]).headers["set-cookie"]
+    assert cookie.startswith(f"tiebreak_ask_{shared.port}=")
+
+
+def test_a_link_that_took_the_place_of_a_file_is_not_followed(shared):
+    ada = Person(shared.links[0])
+    photos = sorted((shared.folder / "photos").glob("*.png"))
+    assert ada.client.get("/file/0").content == photos[0].read_bytes()
+    kept = photos[0].rename(shared.folder / "kept.png")
+    photos[0].symlink_to(shared.folder / "secret.png")
+    reply = ada.client.get("/file/0")
+    photos[0].unlink()
+    kept.rename(photos[0])
+    assert reply.status_code == 404 and b"secret" not in reply.content
+
+
+@pytest.fixture
+def site(texts):
+    """A site in this process."""
+    from tiebreak.ask.items import read_items
+    from tiebreak.ask.server import Site
+
+    items = read_items(texts)
+    with Study(items.prompts) as study:
+        yield Site(study, items, "Which?", False, True, 1)
+
+
+def request_at_once(site, *requests):
+    """Replies to requests of a method, a path and more, all under way at once."""
+    base = "http://localhost"
+
+    async def send():
+        transport = httpx.ASGITransport(site.app(lambda host: True))
+        async with httpx.AsyncClient(
+            transport=transport, base_url=base, headers={"Origin": base}
+        ) as client:
+            calls = [client.request(*words, **more) for *words, more in requests]
+            return await asyncio.gather(*calls)
+
+    return asyncio.run(send())
+
+
+def test_of_people_who_join_under_one_name_at_once_one_gets_it(site):
+    form = {"name": "Ada", "key": site.join, "csrf": site._token(site.join)}
+    replies = request_at_once(site, *[("POST", "/join", {"data": form})] * 5)
+    assert sorted(reply.status_code for reply in replies) == [303] + [409] * 4
+    assert [rater.name for rater in site.study.store.raters()] == ["Ada"]
+
+
+def test_nobody_has_many_requests_under_way(site):
+    rater = site.study.store.rater("Ada")
+    site._raters[rater.token] = rater
+    site._busy[rater.token] = site._busy[""] = 50
+    ask = [("GET", "/api/state", {"params": {"key": key}})
+           for key in (rater.token, "", "made up")]  # fmt: skip
+    for reply in request_at_once(site, *ask):  # a key that nobody has counts as none
+        assert reply.status_code == 429 and reply.headers["connection"] == "close"
+    site._busy.clear()
+    assert request_at_once(site, ask[0])[0].status_code == 200
+    assert not +site._busy
+
+
+@pytest.mark.parametrize("sent", few(["GET / HT", "POST /join HTTP/1.1\r\n", ""]))
+def test_connections_without_a_whole_request_are_closed(site, monkeypatch, sent):
+    """A thousand of them kept everybody out."""
+    import tiebreak.ask.server as module
+
+    monkeypatch.setattr(module, "PATIENCE", 0.4)
+    monkeypatch.setattr(module, "MOST_CONNECTIONS", 8)
+    listening = module.open_socket("127.0.0.1", 0)
+    port = listening.getsockname()[1]
+    app = site.app(module.allowed_hosts("127.0.0.1", port))
+    servers = []
+    run = uvicorn.Server.run
+    monkeypatch.setattr(
+        uvicorn.Server, "run", lambda s, **more: (servers.append(s), run(s, **more))
+    )
+    thread = threading.Thread(target=module.serve, args=(app, listening))
+    thread.start()
+    base = f"http://127.0.0.1:{port}"
+    if sent.startswith("POST"):  # of the body there is only a part
+        sent += (
+            f"Host: 127.0.0.1:{port}\r\nOrigin: {base}\r\nContent-Length: 9\r\n\r\nx"
+        )
+    half = [
+        socket.create_connection(("127.0.0.1", port), timeout=30) for _ in range(40)
+    ]
+    for raw in half:
+        with contextlib.suppress(OSError):  # closed already, to make room
+            raw.sendall(sent.encode())
+    assert httpx.get(base).status_code == 403  # at once
+    for raw in half:
+        with contextlib.suppress(ConnectionResetError):
+            assert raw.recv(100) == b""
+        raw.close()
+    servers[0].should_exit = True
+    thread.join()
+
+
+@pytest.mark.extended
+def test_a_second_server_on_one_file_is_refused(serve, texts):
+    server = serve(texts, "--port", "0")
+    done = ask(texts, "--port", "0")
+    assert done.exit_code == 3 and "in use by another study or page" in done.stderr
+    server.kill()
+    again = serve(texts, "--port", "0")  # a crash leaves no lock
+    assert again.links[0].partition("?")[2] == server.links[0].partition("?")[2]
+
+
+@pytest.mark.extended
+def test_a_file_that_somebody_else_prepared_gets_new_links(serve, texts, tmp_path):
+    server = serve(texts, "--port", "0")
+    assert "new-links" not in server.output
+    server.stop()
+    file = tmp_path / "texts.answers.sqlite"
+    shutil.copy(file, tmp_path / "copy")
+    os.replace(tmp_path / "copy", file)
+    old = server.links[0].partition("=")[2], server.organizer.partition("=")[2]
+    server = serve(texts, "--port", "0")
+    assert "they know its links: add --new-links" in server.output
+    server.stop()
+    server = serve(texts, "--port", "0", "--new-links")
+    assert "add --new-links" not in server.output
+    assert not any(key in server.output for key in old)
+    assert httpx.get(f"{server.base}/?key={old[0]}").status_code == 403
+    assert httpx.get(f"{server.base}/organizer?key={old[1]}").status_code == 403

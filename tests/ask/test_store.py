@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import tiebreak
-from tiebreak.ask.choose import Settings
-from tiebreak.ask.store import Refused, Store
-from tiebreak.ask.study import Answer, Study
+from tiebreak.ask.store import Answer, Refused, Store
+from tiebreak.ask.study import Study
+from tiebreak.data.messages import ReadWarning
 from tiebreak.io import FileError, read_file
 from tiebreak.io.answers import read_answers
 
@@ -31,17 +31,16 @@ def make(path):
     """Open a study on the same file, again and again."""
     opened = []
 
-    def make(names="abcdef", **more):
-        store = Store(path)
-        store.enter(hashes_of(names))
-        settings = more.pop("settings", Settings(repeat=0.0))
-        study = Study(names, store, settings, seed=0, **more)
+    def make(items="abcdef", **more):
+        for study in opened:
+            study.close()
+        items = items if isinstance(items, dict) else list(items)
+        study = Study(items, path=path, random_state=0, **more)
         opened.append(study)
-        return study, store.rater("Ada")
+        return study, study.store.rater("Ada")
 
     yield make
-    for study in opened:
-        study.close()
+    opened[-1].close()
 
 
 def tell(study, rater, number, outcome="left"):
@@ -141,9 +140,8 @@ def test_answers_that_arrive_together_are_saved_together_or_not_at_all(make, pat
     before = study.chooser.games.copy(), len(study.chooser)
     shown = [study.open_questions(rater)[0].number for rater in (ada, bo)]
     study.store._db.execute("PRAGMA query_only = 1")
-    with pytest.raises(Refused, match="Nothing was saved") as error:
-        study.answer([Answer(ada.number, shown[0], "left")])
-    assert error.value.status == 507
+    [error] = study.answer([Answer(ada.number, shown[0], "left")])
+    assert "Nothing was saved" in str(error) and error.status == 507
     study.store._db.execute("PRAGMA query_only = 0")
     assert read_answers(path).height == 2
     assert (study.chooser.games.tolist(), len(study.chooser)) == (
@@ -168,13 +166,12 @@ def test_a_pair_with_a_removed_item_is_refused_and_stays_as_it_was(make, path):
 
 
 def test_items_are_compared_under_a_prompt_of_both(make):
-    prompts = [["p"], ["p", "q"], ["q"]]
-    study, ada = make("abc", prompts=prompts)
+    study, ada = make({"a": ["p"], "b": ["p", "q"], "c": ["q"]})
     shown = study.open_questions(ada)
     asked = {(*sorted((study.names[q.left], study.names[q.right])), q.prompt)
              for q in shown}  # fmt: skip
     assert asked == {("a", "b", "p"), ("b", "c", "q")}
-    again, ada = make("abc", prompts=[["p"], ["p"], ["p"]])  # q is gone
+    again, ada = make({name: ["p"] for name in "abc"})  # q is gone
     assert shown[0].prompt != shown[1].prompt
     assert {q.prompt for q in again.open_questions(ada)} == {"p"}
     assert len(again.open_questions(ada)) == 2
@@ -230,26 +227,26 @@ def change(path, *statements):
                 "CREATE VIEW raters AS WITH RECURSIVE n(number) AS (SELECT 0 UNION ALL "
                 "SELECT number + 1 FROM n) SELECT number, 'x' AS name FROM n",
             ],
-            "no such table: raters",
+            "not those of a study",
+        ),
+        (
+            ["CREATE TRIGGER t AFTER INSERT ON items BEGIN DELETE FROM raters; END"],
+            "not those of a study",
+        ),
+        (
+            ["ALTER TABLE questions ADD big AS (hex(zeroblob(number)))"],
+            "not those of a study",
         ),
     ],
-    ids=["unknown item", "bytes", "view"],
+    ids=["unknown item", "bytes", "view", "trigger", "generated column"],
 )
 def test_a_database_that_lies(answered, statements, message):
     change(answered, *statements)
     with pytest.raises(FileError, match=message):
         read_answers(answered)
-
-
-def test_numbers_that_are_not_unique_do_not_multiply_answers(answered):
-    change(
-        answered,
-        "CREATE TABLE twice AS SELECT number, name FROM items",
-        "DROP TABLE items",
-        "ALTER TABLE twice RENAME TO items",
-        *["INSERT INTO items SELECT number, name FROM items"] * 3,
-    )
-    assert read_answers(answered).height == 1
+    if "those of a study" in message:
+        with pytest.raises(FileError, match=message):
+            Store(answered)
 
 
 def test_only_the_owner_can_read_the_links(path):
@@ -263,7 +260,7 @@ def test_another_database_is_not_touched(tmp_path):
     with sqlite3.connect(path) as db:
         db.execute("CREATE TABLE mine (x)")
     db.close()
-    with pytest.raises(FileError, match="holds something else"):
+    with pytest.raises(FileError, match="its tables are not those of a study"):
         Store(path)
     with pytest.raises(FileError, match="no answers of tiebreak ask"):
         read_file(path)
@@ -275,7 +272,9 @@ def test_rank_reads_the_file(make, path):
     study, ada = make()
     for outcome in ("left", "tie", "right", "skip", "both_bad"):
         answer(study, ada, outcome)
-    found = read_file(path)
+    study._fit.result()  # a fit in another thread hides warnings of all threads
+    with pytest.warns(ReadWarning, match="1 row in which nobody voted left out: row 4"):
+        found = read_file(path)
     assert found.sentences[0].startswith("SQLite")
     assert found.data.y.tolist() == [-1, 0, 1, 0]
     assert found.data.marks["both_bad"].tolist() == [False, False, False, True]
@@ -287,7 +286,7 @@ def test_rank_reads_the_file(make, path):
 
 
 def test_the_page_shows_what_rank_says(make, path):
-    study, ada = make(settings=Settings("best", repeat=0.0))
+    study, ada = make(goal="best")
     assert study.board() == []
     assert study.progress.words.startswith("6 of 6 items could be best (95 %")
     answer(study, ada, "tie")
@@ -306,7 +305,7 @@ def test_the_page_shows_what_rank_says(make, path):
         assert study.progress.reached == (best == 1 and k + 2 >= 30)
         assert ("The goal is reached" in words) == study.progress.reached
     assert study.progress.reached
-    study, _ = make(settings=Settings("best", repeat=0.0))  # looks at once
+    study, _ = make(goal="best")  # looks at once
     table = tiebreak.rank(path).leaderboard.table
     board = study.board()
     assert [row["item"] for row in board] == table["item"].to_list()

@@ -100,7 +100,6 @@ CASES = {
     "check likert_1_to_7.csv": ["--likert '1..7'", "--likert '7..1'"],
     "check no_outcome_column.csv": [
         "--outcome text",
-        "--left-score model_a --right-score model_b",
     ],
     "check votes.csv --left left": ["--right right"],
     "check votes.csv --loser left": ["--winner right"],

@@ -22,6 +22,9 @@ VOTES = "left,right,outcome,language\n" + "".join(
     ]
 )
 JUDGED = VOTES + "A,C,both_bad,en\nC,B,both_bad,de\n"
+SCORES = "dataset,A,B,C\n" + "".join(
+    f"t{k},{k % 5 + 0.1},{k % 5},{k % 3}\n" for k in range(30)
+)
 GRADES = "grade,size,height\n" + "".join(
     f"{k % 3},{k % 3 + k / 9},{k % 5}\n" for k in range(30)
 )
@@ -48,9 +51,10 @@ def printed(run, tmp_path, monkeypatch):
         (VOTES, ("rank",)),
         (VOTES, ("rank", "--by", "language", "--position")),
         (JUDGED, ("rank", "--model", "judge-bradley-terry", "--rater", "language")),
+        (SCORES, ("rank", "--tie-within", "0.5")),
         (GRADES, ("rank", "--grade", "grade", "--kind", "grades")),
     ],
-    ids=["votes", "categories", "judges", "grades"],
+    ids=["votes", "categories", "judges", "scores", "grades"],
 )
 def test_rank(printed, tmp_path, text, words):
     found = printed(text, *words)

@@ -175,7 +175,7 @@ def check_agreement(run, path):
     assert best == [row["item"] for row in rows if row["rank_best"] == 1]
     summary = ranked["summary"][0]
     assert (" is best" in summary) == (len(best) == 1)
-    assert len(best) == 1 or f"{len(best)} of {len(rows)} items could be" in summary
+    assert len(best) == 1 or f"{len(best)} of {len(rows)} models could be" in summary
     first, second = rows[0]["item"], rows[1]["item"]
     found = ask("next", path)["first_two"]
     assert found["could_be_best"] == best

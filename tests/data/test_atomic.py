@@ -4,16 +4,12 @@
 import os
 import signal
 import stat
+import subprocess
+import sys
 
 import pytest
 
-from tiebreak.data.atomic import (
-    abandon,
-    atomic_folder,
-    atomic_path,
-    check_folder,
-    made_folder,
-)
+from tiebreak.data.atomic import abandon, atomic_folder, atomic_path, check_folder
 
 
 def write(folder, text, names=("a", "b")):
@@ -29,7 +25,7 @@ def test_a_folder_is_made_with_its_parents_and_filled(tmp_path):
     out = tmp_path / "one" / "two"
     with atomic_folder(out, ["a", "b"]) as temporary:
         write(temporary, "new")
-        assert [path.is_dir() for path in out.iterdir()] == [True]
+        assert not out.exists()
     assert contents(out) == {"a": "new", "b": "new"}
 
 
@@ -66,27 +62,92 @@ def test_a_file_that_was_not_written_is_an_error_and_named(tmp_path):
     assert contents(tmp_path) == {}
 
 
-def test_a_renaming_that_fails_puts_back_those_before_it(tmp_path, monkeypatch):
-    write(tmp_path, "old", ["b", "c"])
-    real = os.replace
+def test_a_folder_is_replaced_as_one_and_restored_if_that_fails(tmp_path, monkeypatch):
+    out = tmp_path / "out"
+    out.mkdir(0o750)
+    write(out, "old", ["b", "stale"])
+    real, renamed = os.replace, []
 
-    def fail_at_c(source, target):
-        if os.path.basename(target) == "c" and ".tiebreak-old" not in str(source):
+    def fail_at_new(source, target):
+        renamed.append(os.path.basename(target))
+        if os.fspath(target) == str(out) and (source / "a").exists():
             raise OSError(28, "No space left on device", str(source))
         real(source, target)
 
-    monkeypatch.setattr(os, "replace", fail_at_c)
-    with (
-        pytest.raises(OSError, match="No space") as caught,
-        atomic_folder(tmp_path, ["a", "b", "c"]) as temporary,
-    ):
-        write(temporary, "new", "abc")
-    assert caught.value.filename == str(tmp_path / "c")
-    assert contents(tmp_path) == {"b": "old", "c": "old"}
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", fail_at_new)
+        with (
+            pytest.raises(OSError, match="No space") as caught,
+            atomic_folder(out, ["a", "b"], stale=["stale"]) as temporary,
+        ):
+            write(temporary, "new")
+    assert renamed == ["out"] * 3
+    assert caught.value.filename == str(out)
+    assert contents(out) == {"b": "old", "stale": "old"}
+    with atomic_folder(out, ["a", "b"], stale=["stale"]) as temporary:
+        write(temporary, "new")
+    assert contents(out) == {"a": "new", "b": "new"}
+    assert stat.S_IMODE(out.stat().st_mode) == 0o750
+    assert list(tmp_path.iterdir()) == [out]
+
+
+def test_a_file_of_somebody_else_is_kept(tmp_path):
+    out = tmp_path / "out"
+    with atomic_folder(out, ["a", "b"]) as temporary:
+        write(temporary, "new")
+    with atomic_folder(out, ["a"], stale=["b"]) as temporary:
+        write(temporary, "newer", ["a"])
+        write(out, "mine", ["notes"])
+    assert contents(out) == {"a": "newer", "notes": "mine"}
+
+
+def test_we_stay_inside_of_our_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    inode = tmp_path.stat().st_ino
+    with atomic_folder(".", ["a", "b"]) as temporary:
+        write(temporary, "new")
+    assert contents(tmp_path) == {"a": "new", "b": "new"}
+    assert tmp_path.stat().st_ino == inode
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from tiebreak.data import atomic
+place, real = Path(sys.argv[1]), os.replace
+def kill(source=None, target=None):
+    if source is not None:
+        real(source, target)
+    os.kill(os.getpid(), signal.SIGKILL)
+one, out = atomic.atomic_path(place / "one"), atomic.atomic_folder(place / "out", "ab")
+with one, out as new:
+    for name in "ab":
+        (new / name).write_text("new")
+    if sys.argv[2] == "writing":
+        kill()
+    os.replace = kill
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="locks of POSIX")
+@pytest.mark.parametrize("moment", ["writing", "renaming"])
+def test_what_a_killed_process_left_is_removed(tmp_path, moment):
+    (tmp_path / "out").mkdir()
+    write(tmp_path / "out", "old")
+    words = [sys.executable, "-c", KILLED, str(tmp_path), moment]
+    assert subprocess.run(words, check=False).returncode == -signal.SIGKILL
+    left = {path.name for path in tmp_path.iterdir()}
+    # Between two renamings, the old folder is in the temporary one.
+    assert len(left) == (3 if moment == "writing" else 2)
+    with atomic_path(tmp_path / "two") as living:
+        living.write_text("whole")
+        check_folder(tmp_path / "new", ["a"])
+    assert contents(tmp_path / "out") == {"a": "old", "b": "old"}
+    assert {path.name for path in tmp_path.iterdir()} == {"out", "two"}
 
 
 def test_a_signal_waits_until_all_files_are_in_place(tmp_path, monkeypatch, request):
-    real = os.replace
+    real, out = os.replace, tmp_path / "out"
 
     def signal_first(source, target):
         signal.raise_signal(signal.SIGINT)
@@ -98,11 +159,11 @@ def test_a_signal_waits_until_all_files_are_in_place(tmp_path, monkeypatch, requ
     before = signal.getsignal(signal.SIGTERM)
     with (
         pytest.raises(KeyboardInterrupt),
-        atomic_folder(tmp_path, ["a", "b"]) as temporary,
+        atomic_folder(out, ["a", "b"]) as temporary,
     ):
         write(temporary, "new")
         monkeypatch.setattr(os, "replace", signal_first)
-    assert contents(tmp_path) == {"a": "new", "b": "new"}
+    assert contents(out) == {"a": "new", "b": "new"}
     assert signal.getsignal(signal.SIGTERM) is before
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
@@ -123,16 +184,6 @@ def test_places_that_cannot_be_written_to_are_known_at_once(tmp_path):
             check_folder(tmp_path, ["a"])
     check_folder(tmp_path / "new" / "folder", ["x"])
     assert contents(tmp_path) == {"a": "old", "b": "old"}
-
-
-def test_a_made_folder_goes_if_it_stays_empty(tmp_path):
-    out = tmp_path / "one" / "two"
-    with made_folder(out):
-        assert out.is_dir()
-    assert list(tmp_path.iterdir()) == []
-    with made_folder(out):
-        write(out, "kept", ["a"])
-    assert contents(out) == {"a": "kept"}
 
 
 def test_abandon_removes_what_is_unfinished_and_only_that(tmp_path):

@@ -217,6 +217,7 @@ def check(left, right, expected_left, expected_right):
     assert equal_values(found[2].tolist(), names)
 
 
+@pytest.mark.filterwarnings("ignore:Names that look the same")
 @pytest.mark.parametrize("make", TEXT_COLUMNS.values(), ids=TEXT_COLUMNS)
 @given(rows=rows_of_words)
 def test_text_of_every_make(make, rows):
@@ -322,6 +323,7 @@ def test_numbers_against_text_are_refused_at_any_length(make):
             Pairs(None, np.arange(length), make(["1"] * length))
 
 
+@pytest.mark.filterwarnings("ignore:Names that look the same")
 @pytest.mark.parametrize("make", TEXT_COLUMNS.values(), ids=TEXT_COLUMNS)
 @given(rows=rows_of_words)
 def test_names_that_are_given_are_looked_up(make, rows):

@@ -65,7 +65,7 @@ def test_tables_go_to_the_transformer_with_y():
     np.testing.assert_array_equal(on_items.transform(ITEMS), direct.transform(ITEMS))
 
 
-def test_outcomes_do_not_reach_the_transformer(pairs):
+def test_the_transformer_gets_majorities(pairs):
     class Spy(TransformerMixin, BaseEstimator):
         def fit(self, X, y=None):
             self.y_ = y
@@ -74,7 +74,11 @@ def test_outcomes_do_not_reach_the_transformer(pairs):
         def transform(self, X):
             return X
 
-    assert OnItems(Spy()).fit(pairs, [1, -1, 1]).transformer_.y_ is None
+    y = np.array([1, -1, 1])
+    lead = np.bincount(pairs.right, y, 6) - np.bincount(pairs.left, y, 6)
+    target = OnItems(Spy()).fit(pairs, y).transformer_.y_
+    np.testing.assert_array_equal(target, (lead >= 0)[pairs.touched()])
+    assert OnItems(Spy()).fit(pairs).transformer_.y_ is None
 
 
 def test_sparse_items_stay_sparse(pairs):

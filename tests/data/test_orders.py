@@ -131,6 +131,62 @@ def test_what_was_seen():
             Orders(ITEMS, [[0, 3], [2]], seen=wrong)
 
 
+def test_sets_are_items_in_unknown_order():
+    orders = Orders(
+        None, [["d", {"c", "a", "b"}, "e"], ["a", ["b", "c"]], [{"e"}, "a"]]
+    )
+    assert orders.names.tolist() == ["d", "a", "b", "c", "e"]  # whatever the hash seed
+    assert orders.position.tolist() == [0, 1, 1, 1, 4, 0, 1, 1, 0, 1]
+    assert orders.unordered.tolist() == [True, False, True]
+    assert list(orders) == [["d", {"a", "b", "c"}, "e"], ["a", ["b", "c"]], ["e", "a"]]
+    assert list(Orders(None, list(orders))) == list(orders)
+    for some in (orders[[1, 0]], orders[[1, 0]].with_items(np.eye(5))):
+        assert list(some) == list(orders)[1::-1]
+    y, qid = orders.entry_grades()
+    assert y.tolist() == [2, 1, 1, 1, 0, 0, -1, -1, 1, 0]
+    assert qid.tolist() == [0] * 5 + [1] * 3 + [2] * 2
+    with pytest.raises(ValueError, match=r"Sequence 1 has tied items .* one of both"):
+        Orders(None, [["a", "b"], [["a", "b"], {"c", "d"}]])
+    with pytest.raises(TypeError, match="Sequence 0 must be a list"):
+        Orders(None, [{"a", "b"}])
+
+
+@pytest.mark.parametrize("kind", [list, np.array, pd.Series, pl.Series])
+def test_best_and_worst_of_sets(kind):
+    sets = [["b", "a", "c", "d"], ["a", "c", "d", "e"]]
+    columns = kind(["a", "d"]), kind(["d", "c"])
+    orders = Orders.from_best_worst(kind(sets), *columns)
+    assert list(orders) == [["a", {"b", "c"}, "d"], ["d", {"a", "e"}, "c"]]
+    assert orders.names.tolist() == ["a", "b", "c", "d", "e"]
+    best = Orders.from_best_worst(kind(sets), columns[0])
+    assert list(best) == [["a", {"b", "c", "d"}], ["d", {"a", "c", "e"}]]
+
+
+def test_best_and_worst_by_row_number():
+    orders = Orders.from_best_worst([[0, 3], [1, 2, 3]], [3, 1], [0, 2], ITEMS)
+    assert list(orders) == [[3, 0], [1, 3, 2]]
+    assert orders.grades()[0].ravel().tolist() == [4.0, 1.0, 2.0, 4.0, 3.0]
+    assert orders.entry_grades()[0].tolist() == [0, -1, 2, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("best", "worst", "words"),
+    [
+        (
+            ["a", "x"],
+            ["b", "c"],
+            "of set 1 must be different items of it, got 'x', 'c'",
+        ),
+        (["a", "b"], ["b", "b"], "best and worst of set 1 must be .* got 'b', 'b' of"),
+        (["a", "b"], ["b", None], "got 'b', None of"),
+        (["a"], ["b", "c"], "best"),
+    ],
+)
+def test_best_and_worst_must_be_of_their_set(best, worst, words):
+    with pytest.raises(ValueError, match=words):
+        Orders.from_best_worst([["a", "b", "c"], ["b", "c"]], best, worst)
+
+
 def test_grades(orders):
     X, y, qid = orders.grades()
     np.testing.assert_array_equal(X.ravel(), [4, 1, 3, 2, 2, 4, 3, 1])

@@ -84,7 +84,7 @@ def test_sign_and_score():
     )
 
 
-@pytest.mark.parametrize("column", [[-1, 0, 1], [0.5, 1.0], ["1", "0"], [1, "tie"]])
+@pytest.mark.parametrize("column", [[-1, 0, 1], [0.5, -1.0], ["1", "0"], [1, "tie"]])
 def test_undeclared_numbers_are_refused_with_both_meanings(column):
     with pytest.raises(ValueError, match="without a declared meaning") as error:
         Outcome.parse(column)
@@ -102,8 +102,8 @@ NOT_COMPARED = "not compared in that row"
     ("column", "options", "message"),
     [
         ([1, 0.5], {"meaning": "sign"}, r"1 outcome.*-1, 0 and \+1.*row 1 \(0.5\)"),
-        ([1, 0, -1], {"meaning": "score"}, r"1, 0.5 and 0.*row 2 \(-1\)"),
-        ([1], {"meaning": "margin"}, 'meaning must be "sign", "score" or None'),
+        ([1, 0, -1], {"meaning": "score"}, r"1, 0.5, 0.*row 2 \(-1\)"),
+        ([1], {"meaning": "margin"}, 'meaning must be "sign", "score", "left"'),
         ([True, False], {}, r"unknown: row 0 \(True\)"),
         ([1, True], {"meaning": "sign"}, r"unknown: row 1 \(True\)"),
         (["left", *["who"] * 7], {}, r"7 outcome\(s\) are unknown: row 1 \('who.* 2 m"),

@@ -54,6 +54,7 @@ COMPARED = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:10 rows with the same item")
 @pytest.mark.parametrize("name", COMPARED)
 def test_published_comparisons(published, name):
     published(name)
@@ -66,6 +67,7 @@ def test_published_comparisons(published, name):
         assert len(np.unique(data[column])) == n_values
 
 
+@pytest.mark.filterwarnings("ignore:10 rows with the same item")
 def test_the_published_votes_of_the_arena(published):
     """All votes of the publisher's card, but for those of a model with itself."""
     raw = pl.read_csv(published("lm_arena_140k"), infer_schema=False)

@@ -63,12 +63,14 @@ def misleading(rows, y, utility):
     return np.mean(np.where(np.abs(gain) <= 1, 0, np.sign(gain)) != y)
 
 
-@pytest.mark.parametrize("norm", NORMS)
-def test_distribution_equals_one_pair_at_a_time(norm):
+@pytest.mark.parametrize(
+    ("norm", "ends"), [(1, None), (2, None), (np.inf, None), (2, (-1.0, 0.5))]
+)
+def test_distribution_equals_one_pair_at_a_time(norm, ends):
     """Both classes, feature by feature and in the difference, by Kolmogorov-Smirnov."""
     n = 4000
-    data = make_norms(2 * n, norm=norm, random_state=1)
-    ties, others = simulate(norm, 0.25, n, seed=2)
+    data = make_norms(2 * n, norm=norm, offset=ends or 0.5, random_state=1)
+    ties, others = simulate(norm, 0.25, n, seed=2, ends=ends)
     rows = np.column_stack([*sides(data), data.y])
     for ours, naive in ((rows[data.y == 0], ties), (rows[data.y != 0], others)):
         naive = np.array(naive)

@@ -37,13 +37,16 @@ def test_scores_beside_two_sides_are_read_if_the_person_is_named(table):
     assert table(both, person="judge").data.names.tolist() == ["x", "y"]
 
 
-def test_places_are_no_grades_unless_somebody_says_so(table):
+def test_places_are_lists_or_grades_of_which_the_lowest_is_best(table):
     text = "race,driver,age,position\n1,a,30,1\n1,b,25,2\n2,a,30,2\n2,b,25,1\n"
-    with pytest.raises(NeedsAnswer, match="position looks like a place"):
-        table(text)
-    read = table(text, grade="position")
-    assert read.data.qid.tolist() == ["1", "1", "2", "2"]
-    assert "only rows of the same race" in " ".join(read.sentences)
+    read = table(text)
+    assert list(read.data.orders) == [["a", "b"], ["b", "a"]]
+    assert read.sentences[1].startswith("Direction: 1 is best: position")
+    alone = "race,age,position\n1,30,1\n1,25,2\n2,31,2\n2,26,1\n"
+    graded = table(alone)
+    assert graded.data.qid.tolist() == ["1", "1", "2", "2"]
+    assert graded.data.y.tolist() == [-1, -2, -2, -1]
+    assert table(alone, lower_is_better=False).data.y.tolist() == [1, 2, 2, 1]
 
 
 def test_the_only_other_column_is_what_was_scored(table):

@@ -205,7 +205,7 @@ def test_grades_and_features_must_be_finite(refuse, value):
 def test_scores_of_people_must_be_numbers(refuse):
     rows = "p,a,1\np,b,2\n"
     assert "line 4 ('x')" in refuse(f"person,item,score\n{rows}p,c,x\n")
-    assert "no value in item: line 4" in refuse(f"person,item,score\n{rows}p,,1\n")
+    assert "no name in item: line 4" in refuse(f"person,item,score\n{rows}p,,1\n")
     wide = "person,a,b\np,1,2\nq,1,2\nr,3,x\n"
     assert "values of b that are not finite numbers: line 4 ('x')" in refuse(wide)
     assert "no person scored two products" in refuse(

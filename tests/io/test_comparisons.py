@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from tiebreak import Outcome, Pairs
+from tiebreak.data.columns import name_key
 from tiebreak.io import (
     FileError,
     ReadOptions,
@@ -58,10 +59,15 @@ NASTY = st.one_of(
     st.sampled_from(
         ["a\nb", "a\r\nb", "🍣", "א", "left", "tie", "draw", "007", "1", "½"]
     ),
-    st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=6),
+    st.text(
+        st.characters(exclude_categories=["Cs"], exclude_characters="\0"),
+        min_size=1,
+        max_size=6,
+    ),
 )
 
 
+@pytest.mark.filterwarnings("ignore::tiebreak.DataWarning")
 @pytest.mark.parametrize("ending", ["csv", "tsv", "parquet"])
 @given(
     rows=st.lists(
@@ -72,7 +78,7 @@ NASTY = st.one_of(
 def test_round_trip(tmp_path, ending, rows):
     rows = [row for row in rows if row[0] != row[1]]
     names = {name for row in rows for name in row[:2]}
-    assume(rows and len({name.strip() for name in names} - {""}) == len(names))
+    assume(rows and len({*map(name_key, names)} - {""}) == len(names))
     left, right, y = map(list, zip(*rows, strict=True))
     path = tmp_path / f"table.{ending}"
     try:
@@ -80,7 +86,7 @@ def test_round_trip(tmp_path, ending, rows):
     except ValueError as error:
         assert "rename them" in str(error)
         assume(False)
-    result = read_file(path)
+    result = read_file(path, ReadOptions(keep_na=True))
     found = result.data.pairs.names
     assert found[result.data.pairs.left].tolist() == left
     assert found[result.data.pairs.right].tolist() == right

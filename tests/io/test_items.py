@@ -126,7 +126,7 @@ def test_a_column_of_items_with_another_name(join, refuse):
             "name,x\nAda,1\nBo,2\nAda,1\n=cmd,3\n",
             ["names in name that another row has too: line 2 ('Ada'), line 4 ('Ada')"],
         ),
-        ("name,x\nAda,1\n,2\nBo,4\n=cmd,3\n", ["no value in name: line 3"]),
+        ("name,x\nAda,1\n,2\nBo,4\n=cmd,3\n", ["no name in name: line 3"]),
         (
             "name,x\nada,1\nBo,4\n",
             ["no row for 2 items: 'Ada', '=cmd'."],

@@ -179,3 +179,14 @@ def test_what_is_no_table_is_refused():
         read_file(twice)
     with pytest.raises(FileError, match="the table has a header and no rows"):
         read_file(pd.DataFrame(COLUMNS).head(0))
+
+
+def test_an_index_of_names_is_a_column():
+    names = ["Ada", "Bo", "Cy"]
+    wins = pd.DataFrame([[0, 5, 6], [2, 0, 4], [1, 3, 0]], names, names)
+    for turned in (False, True):
+        data = read_file(wins, ReadOptions(lower_is_better=turned)).data
+        won = np.where(data.y < 0, data.pairs.left, data.pairs.right)
+        assert np.bincount(won, data.weight).tolist() == (
+            [3, 8, 10] if turned else [11, 6, 4]
+        )

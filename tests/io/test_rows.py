@@ -5,6 +5,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from tiebreak import DataWarning
 from tiebreak.io import FileError, ReadOptions, read_file
 
 VOTES = """left,right,outcome,turns,home town,language,len
@@ -108,11 +109,13 @@ def test_other_columns_follow_the_rows(tmp_path):
     path = tmp_path / "votes.csv"
     path.write_text("left,right,outcome,n,x\na,a,left,1,u\na,b,left,2,\nb,a,tie,3,v\n")
     options = ReadOptions(words=("X",), numbers=("n",), fingerprint=True)
-    result = read_file(path, options)
+    with pytest.warns(DataWarning, match="same item on both sides"):
+        result = read_file(path, options)
     assert result.data.others["X"].tolist() == [None, "v"]
     assert result.data.others["n"].tolist() == [2, 3]
     assert len(set(result.data.marks["fingerprint"].tolist())) == 2
-    again = read_file(pl.read_csv(path, infer_schema=False), options)
+    with pytest.warns(DataWarning, match="same item on both sides"):
+        again = read_file(pl.read_csv(path, infer_schema=False), options)
     assert (again.data.marks["fingerprint"] == result.data.marks["fingerprint"]).all()
     path.write_text("left,right,outcome,n\na,b,left,2\nb,a,tie,\nb,a,tie,x\n")
     with pytest.raises(FileError, match=r"no number in n: line 3; .*line 4"):

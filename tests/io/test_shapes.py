@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 import pytest
+import zstandard
 
 from tiebreak.cli.errors import _code_of
 from tiebreak.data import Grades
@@ -54,7 +55,15 @@ def arrow(content):
     return buffer.getvalue()
 
 
+def excel(content):
+    buffer = io.BytesIO()
+    pl.read_csv(content, try_parse_dates=True).write_excel(buffer)
+    return buffer.getvalue()
+
+
 MAKERS = {
+    "Excel": excel,
+    "zstd": zstandard.compress,
     "cp1252": lambda content: content.decode().encode("cp1252"),
     "utf-16": lambda content: content.decode().encode("utf-16"),
     "Parquet": parquet,
@@ -62,6 +71,7 @@ MAKERS = {
 }
 
 
+@pytest.mark.filterwarnings("ignore::tiebreak.DataWarning")
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda s: f"{s.name} {s.made}".strip())
 def test_a_file_is_read_and_ranked(shape, tmp_path):
     source: Any = [FOLDER / name for name in shape.name.split(" + ")]

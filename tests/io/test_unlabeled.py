@@ -69,7 +69,7 @@ def test_pairs_that_are_refused(ask, text, options, words):
 
 def test_two_pairs_of_columns_are_a_question(ask):
     text = "left,right,home,away\na,b,c,d\n"
-    with pytest.raises(NeedsAnswer, match=r"--left left --right right; or --left home"):
+    with pytest.raises(NeedsAnswer, match=r"--right right .*; or --left home"):
         ask(text)
     assert sides(ask(text, left="home", right="away").data.pairs) == [("c", "d")]
 

@@ -308,6 +308,7 @@ MODELS = [
         lambda: LogisticCompare(0.3, link="cumulative"),
         ALL,
     ),
+    Model("LogisticCompare(probit)", lambda: LogisticCompare(0.3, link="probit"), ALL),
     Model(
         "LogisticCompare(rbf)",
         lambda: LogisticCompare(0.1, kernel="rbf"),
@@ -333,6 +334,12 @@ MODELS = [
     Model(
         "BradleyTerry(rao-kupper)",
         lambda: BradleyTerry("rao-kupper", alpha=0.1),
+        (NAMES,),
+        without=BY_NAME,
+    ),
+    Model(
+        "BradleyTerry(probit)",
+        lambda: BradleyTerry(link="probit", alpha=0.1),
         (NAMES,),
         without=BY_NAME,
     ),

@@ -154,9 +154,9 @@ def slack(model: Any, data: Data) -> float:
 
 
 def fitted_state(model: Any) -> dict[str, Any]:
-    """Collect what ``fit`` has learned, also of models inside."""
+    """Collect what ``fit`` has learned and files keep, also of models inside."""
     state = {}
-    for name, value in vars(model).items():
+    for name, value in model.__getstate__().items():
         if name.endswith("_") and not name.startswith("_"):
             if hasattr(value, "get_params"):
                 inner = fitted_state(value)

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from tests.oracles.compiled_kernels import add_choices_naive, add_list_matrices_naive
+from tests.oracles.plackett_luce import event_probability
 from tiebreak import Orders
 from tiebreak.losses import order_likelihood
 from tiebreak.losses.order_likelihood import (
@@ -132,3 +133,53 @@ def test_the_parts_of_the_objective_agree(rng, monkeypatch, alpha):
     assert_allclose(parallel.squares(), objective.squares(), rtol=1e-12)
     if alpha == 0.0:
         assert gradient[:5].sum() == pytest.approx(0.0, abs=1e-12)
+
+
+@st.composite
+def partitions(draw):
+    """A list of two to six items in blocks of unknown order, as best first."""
+    items, blocks = draw(st.permutations(range(draw(st.integers(2, 6))))), []
+    while items:
+        size = draw(st.integers(1, len(items)))
+        blocks.append(items[:size])
+        items = items[size:]
+    return blocks
+
+
+@given(partitions(), st.integers(0, 2**32 - 1), st.sampled_from([0.1, 1.0, 8.0]))
+def test_unknown_order_is_the_sum_over_all_orders(blocks, seed, scale):
+    flat = np.array([item for block in blocks for item in block])
+    first = np.cumsum([0, *map(len, blocks)])[:-1]
+    position = np.repeat(first, [len(block) for block in blocks])
+    indptr, none = np.array([0, len(flat)]), np.zeros(0, dtype=np.int64)
+    weight, unordered = np.array([2.0]), np.array([True])
+    choices = Choices.of_positions(
+        flat, position, indptr, weight, len(flat), unordered
+    ).with_lower(none, none)
+    objective = OrderLikelihood(choices, 0.0)
+    x, v = scale * np.random.default_rng(seed).normal(size=(2, len(flat)))
+    expected = -2.0 * np.log(event_probability(blocks, x))
+    assert objective.value(x) == pytest.approx(expected, rel=1e-9, abs=1e-9)
+    h = 1e-5 / scale
+    _, gradient = objective.expand(x)
+    change = (objective.value(x + h * v) - objective.value(x - h * v)) / (2 * h)
+    assert change == pytest.approx(gradient @ v, rel=1e-5, abs=1e-5)
+    moved = objective.expand(x + h * v)[1] - objective.expand(x - h * v)[1]
+    objective.expand(x)
+    matrix, squares, diagonal = objective._matrices(True, True)
+    assert_allclose(matrix @ v, moved / (2 * h), atol=2e-5 * scale)
+    assert_allclose(objective._sums(x, v)[2], matrix @ v, atol=1e-9 * scale)
+    assert_allclose(diagonal, np.diag(matrix), atol=1e-12)
+    assert_allclose(squares, np.outer(gradient, gradient) / 2.0, atol=1e-9)
+    assert np.linalg.eigvalsh(matrix).min() > -1e-9  # convex
+
+
+def test_far_apart_strengths_do_not_cancel():
+    """By hand: the best and the worst exchanged, 30 apart from each and the rest."""
+    flat, position = np.array([4, 1, 2, 3, 0]), np.array([0, 1, 1, 1, 4])
+    arrays = flat, position, np.array([0, 5]), np.ones(1), 5, np.array([True])
+    none = np.zeros(0, dtype=np.int64)
+    objective = OrderLikelihood(Choices.of_positions(*arrays).with_lower(none, none), 0)
+    # e^-60 for the first, e^-30 for each of three before the last, in 3! orders.
+    value = objective.value(np.array([60.0, 30.0, 30.0, 30.0, 0.0]))
+    assert value == pytest.approx(60.0 + 3 * 30.0 - np.log(6.0), abs=1e-9)

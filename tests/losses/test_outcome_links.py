@@ -6,11 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.stats import norm
 
 from tests.oracles import outcome_models as oracle
-from tiebreak.losses import LINKS, RATING_LINKS, MixedLink
+from tiebreak.losses import GLENN_DAVID, LINKS, RATING_LINKS, MixedLink
 
-every_link = pytest.mark.parametrize("name", oracle.LINKS)
+every_link = pytest.mark.parametrize("name", LINKS)
 NO_TIES = {"davidson": -math.inf, "cumulative": 0.0}
 
 
@@ -29,12 +30,15 @@ def test_probabilities_are_those_of_the_textbook(rng, name, t):
     worth = np.exp(r_left), np.exp(r_left + d)
     if name == "davidson":
         expected = oracle.davidson(*worth, link.to_parameter(t))
-    else:
+    elif name == "cumulative":
         expected = oracle.rao_kupper(*worth, link.to_parameter(t))
+    else:
+        expected = oracle.glenn_david(d, t)
     p = link.probabilities(d, t)
     assert_allclose(p, expected, rtol=1e-10)
     assert_allclose(p.sum(axis=1), 1, rtol=1e-14)
-    assert_allclose(link.log_probabilities(d, t), np.log(expected), rtol=1e-9)
+    ln_p = link.log_probabilities(d, t)
+    assert_allclose(ln_p, np.log(expected), rtol=1e-9, atol=1e-15)
     assert_allclose(link.from_parameter(link.to_parameter(t)), t, rtol=1e-12)
 
 
@@ -48,7 +52,7 @@ def test_a_swapped_comparison_has_the_swapped_probabilities(rng, name):
     assert_allclose(link.value(-d, 0.6, turned), link.value(d, 0.6, counts))
 
 
-@every_link
+@pytest.mark.parametrize("name", oracle.LINKS)
 def test_without_ties_both_are_the_model_of_bradley_and_terry(rng, name):
     d, counts = draw(rng)
     link, t = LINKS[name], NO_TIES[name]
@@ -70,6 +74,40 @@ def test_without_ties_both_are_the_model_of_bradley_and_terry(rng, name):
     assert np.isfinite(local.tie_gradient) and np.isfinite(local.tie_curvature)
     in_d, _ = link.gradient(d, t, counts)
     assert_allclose(in_d, local.gradient, rtol=1e-9, atol=1e-13)
+
+
+def test_without_ties_the_probit_is_the_model_of_thurstone(rng):
+    d, counts = draw(rng)
+    link = LINKS["probit"]
+    assert link.start(0.0) == link.threshold(0.0) == 0.0
+    p = link.probabilities(d, 0.0)
+    assert_allclose(p, np.stack([norm.sf(d), 0 * d, norm.cdf(d)], axis=1), rtol=1e-12)
+    assert np.isfinite(link.information(d, 0.0)).all()
+    assert link.value(d, 0.0, counts) == link.value(d, -1e-9, counts) == math.inf
+    counts[:, 1] = 0
+    local = link.expand(d, 0.0, counts)
+    assert_allclose(local.value, -(counts[:, ::2] * np.log(p[:, ::2])).sum())
+    slope = counts[:, 0] * norm.pdf(d) / p[:, 0] - counts[:, 2] * norm.pdf(d) / p[:, 2]
+    assert_allclose(local.gradient, slope, rtol=1e-10)
+
+
+@pytest.mark.parametrize("t", [1e-9, 1e-4, 0.02, 1.0])
+def test_ties_of_the_probit_keep_their_digits_far_out(t):
+    """P(tie) = ∫ φ from |d| - t to |d| + t, relative to φ(d)."""
+    d = np.array([0.0, 1e-3, 0.6, 5.0, 30.0, 300.0])
+    x, weight = np.polynomial.legendre.leggauss(80)
+    at = t * x[:, None]
+    relative = np.exp(-at * d - 0.5 * at**2)
+    expected = np.log(t * weight @ relative) + norm.logpdf(d)
+    link, ties = LINKS["probit"], np.tile([0.0, 1.0, 0.0], (len(d), 1))
+    assert_allclose(link.log_probabilities(d, t)[:, 1], expected, rtol=1e-12)
+    # The moments of the difference within these bounds give all derivatives.
+    share = weight[:, None] * relative / (weight @ relative)
+    mean = (share * at).sum(axis=0)
+    variance = (share * (at - mean) ** 2).sum(axis=0)
+    local = link.expand(d, t, ties)
+    assert_allclose(local.gradient, d + mean, rtol=1e-9, atol=1e-13)
+    assert_allclose(local.curvature, 1 - variance, rtol=1e-7)
 
 
 @every_link
@@ -157,17 +195,19 @@ def test_extreme_differences_stay_finite(name, t):
     if t == 0.5:
         assert_allclose(ln_p[0], [0, -350 + t, -700] if name == "davidson" else ln_p[0])
         assert_allclose(local.gradient[0], 0, atol=1e-15)
-        assert_allclose(local.gradient[1], 1)
+        wrong = 700.5 + 1 / 700.5 if name == "probit" else 1
+        assert_allclose(local.gradient[1], wrong, rtol=1e-8)
 
 
-every_rating_link = pytest.mark.parametrize("name", RATING_LINKS)
+ON_ONE_SCALE = RATING_LINKS | {"glenn-david": GLENN_DAVID}
+every_rating_link = pytest.mark.parametrize("name", ON_ONE_SCALE)
 
 
 @every_rating_link
 @pytest.mark.parametrize("t", [-4.0, -1.0, 1.5])
 def test_rating_links_are_the_textbook_on_one_scale(rng, name, t):
     d, counts = draw(rng)
-    link, x = RATING_LINKS[name], np.append(d, t)
+    link, x = ON_ONE_SCALE[name], np.append(d, t)
     p = oracle.rating_probabilities(name, d, t)
     assert_allclose(link.probabilities(d, t), p, rtol=1e-10)
     assert_allclose(link.log_probabilities(d, t), np.log(p), rtol=1e-9)
@@ -176,7 +216,8 @@ def test_rating_links_are_the_textbook_on_one_scale(rng, name, t):
     assert_allclose(np.log(equal[1, 2] / equal[1, 0]), 1e-4, rtol=1e-6)
     assert link.start(equal[0, 1]) == pytest.approx(t, rel=1e-12)
     nu = 2 * equal[0, 1] / (1 - equal[0, 1])
-    expected = nu if name == "davidson" else 1 + nu
+    c = norm.isf(0.5 - 0.5 * equal[0, 1])
+    expected = {"davidson": nu, "rao-kupper": 1 + nu, "glenn-david": c}[name]
     assert link.to_parameter(t) == pytest.approx(expected, rel=1e-12)
 
     def value(z):
@@ -259,11 +300,22 @@ def test_outside_its_range_the_cumulative_link_is_infinite(rng):
 
 
 def test_links_are_known_by_their_names():
-    assert tuple(LINKS) == oracle.LINKS
+    assert tuple(LINKS) == (*oracle.LINKS, "probit")
     assert all(LINKS[name].name == name for name in LINKS)
 
 
-@every_link
+def test_losses_of_almost_certain_outcomes_keep_their_digits_with_a_probit():
+    link, t = LINKS["probit"], 8.0
+    for d, row, others in [
+        (1.0, [0.0, 1, 0], norm.sf(7) + norm.sf(9)),
+        (16.0, [0.0, 0, 1], norm.sf(8)),
+        (-16.0, [1.0, 0, 0], norm.sf(8)),
+    ]:
+        value = link.value(np.array([d]), t, np.array([row]))
+        assert_allclose(value, -math.log1p(-others), rtol=1e-10)
+
+
+@pytest.mark.parametrize("name", oracle.LINKS)
 def test_losses_of_almost_certain_outcomes_keep_their_digits(name):
     """-ln p ≈ 1 - p, of which nothing would be left after 1 - (1 - p)."""
     t, d = 60.0, np.array([3.0, -200.0, 200.0])

@@ -27,6 +27,18 @@ def test_equals_the_double_loop(metric, slow, data):
         assert value == pytest.approx(slow(y, utility, qid, weight), abs=1e-15)
 
 
+@given(data=graded_groups())
+def test_pairs_of_equal_grades_can_count(data):
+    y, utility, qid, weight = data
+    expected = oracle.disagreement_of_all(y, utility, qid, weight)
+    if expected is None:
+        with pytest.raises(ValueError, match=r"weight|no pair"):
+            disagreement(y, utility, qid, weight, ties="count")
+    else:
+        value = disagreement(y, utility, qid, weight, ties="count")
+        assert value == pytest.approx(expected, abs=1e-15)
+
+
 def test_two_grades_without_ties_is_one_minus_the_roc_area():
     rng = np.random.default_rng(3)
     for n in (2, 11, 400):

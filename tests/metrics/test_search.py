@@ -12,7 +12,17 @@ from sklearn.metrics import (
 
 from tests.metrics.strategies import graded_groups
 from tests.oracles import metrics_bruteforce as oracle
-from tiebreak.metrics import average_precision, reciprocal_rank
+from tiebreak.metrics import (
+    average_precision,
+    disagreement,
+    get_scorer,
+    kendall_tau_b,
+    ndcg,
+    reciprocal_rank,
+    spearman_rho,
+    swapped_pairs,
+    top_k_precision,
+)
 
 SMALL = graded_groups(max_rows=6, max_groups=2)
 DEPTHS = st.one_of(st.none(), st.integers(1, 7))
@@ -92,3 +102,39 @@ def test_errors():
             with pytest.raises(ValueError, match="threshold must be a finite number"):
                 metric([0, 1], [1, 2], threshold=threshold)
         assert metric([-3, -1], [1, 2], threshold=-2) == 1
+
+
+PER_GROUP = [
+    *(ndcg, average_precision, reciprocal_rank, top_k_precision),
+    *(swapped_pairs, disagreement, kendall_tau_b, spearman_rho),
+]
+
+
+@pytest.mark.filterwarnings("ignore:.*does not exist in")
+@pytest.mark.parametrize("metric", PER_GROUP)
+@given(graded_groups(max_rows=12, max_groups=4))
+def test_without_average_each_group_has_the_value_it_has_alone(metric, data):
+    y, utility, qid, _ = data
+    _, first = np.unique(qid, return_index=True)
+    groups = [np.flatnonzero(qid == qid[row]) for row in np.sort(first)]
+    try:
+        values = metric(y, utility, qid, average=False)
+    except ValueError as error:
+        assert "no pair to compare" in str(error)
+        return
+    assert len(values) == len(groups)
+    for rows, value in zip(groups, values, strict=True):
+        if np.isnan(value):
+            with pytest.raises(ValueError, match=r"none of|no pair|needs two|any of"):
+                metric(y[rows], utility[rows])
+        else:
+            assert metric(y[rows], utility[rows]) == pytest.approx(value, abs=1e-12)
+
+
+def test_values_of_groups_take_the_worth_of_empty_ones():
+    y, utility, qid = [1, 0, 0, 0], [1, 2, 1, 2], ["b", "b", "a", "a"]
+    for empty, worth in (("skip", np.nan), ("zero", 0.0), ("one", 1.0)):
+        values = reciprocal_rank(y, utility, qid, empty=empty, average=False)
+        np.testing.assert_array_equal(values, [0.5, worth])
+    with pytest.raises(TypeError, match="no option 'average'"):
+        get_scorer("ndcg", average=False)

@@ -14,7 +14,7 @@ from tiebreak import BoostedUtility, FitWarning, Orders, Pairs, load, save
 from tiebreak.data import read_comparisons, read_grades
 from tiebreak.losses import LINKS
 from tiebreak.models import boosted_utility as rooms
-from tiebreak.models.boosted_trees import NODE, lightgbm_trees, sum_trees
+from tiebreak.models.boosted_trees import NODE, read_trees, start_boosters, sum_trees
 from tiebreak.models.problem import build_grade_tree
 
 pytest.importorskip("lightgbm")
@@ -53,7 +53,9 @@ def test_derivatives_of_comparisons_are_those_of_their_loss(link, rng):
     left, right, known = code[pairs.left], code[pairs.right], LINKS[link]
     of_ties, best = plain.loss_of_comparisons(known, left, right, y.astype(int), weight)
     u = rng.normal(size=table.n_items)
-    g, h = loss.expand(u)
+    before = of_ties(u, loss.tie)
+    value, g, h = loss.expand(u)
+    assert value == pytest.approx(before)
     # The tie parameter has been moved close to the best one.
     assert loss.tie == pytest.approx(best(u), abs=1e-2)
     slow = plain.differences(lambda v: of_ties(v, loss.tie), u)
@@ -75,10 +77,28 @@ def test_derivatives_of_grades_are_those_of_all_pairs(per_group, rng):
     code = np.array([place.get(tuple(row), -1) for row in X])
     slow = plain.loss_of_grades(y, group, weight, per_group)
     g, h = plain.differences(lambda v: slow(v[code]), u, step=1e-5)
-    assert_allclose(loss.expand(u)[0], g, atol=1e-4)
+    assert_allclose(loss.expand(u)[1], g, atol=1e-4)
     # Pairs exactly at the margin have no second derivative; there are none here.
-    assert_allclose(loss.expand(u)[1], h, atol=1e-2)
+    assert_allclose(loss.expand(u)[2], h, atol=1e-2)
     assert loss.value(u) == pytest.approx(slow(u[code]))
+
+
+@both_links
+def test_a_small_step_of_the_tie_corrects_the_gradient(link, rng):
+    """Derivatives at the old tie parameter give the gradient at the new one."""
+    pairs, y = draw_pairs(rng, 8, 60)
+    loss, _ = BoostedUtility(link=link)._comparison_loss(
+        read_comparisons(pairs, y, None)
+    )
+    u = 0.3 * rng.normal(size=loss.design.n_coef)
+    d = loss.design.apply(u)
+    best = rooms.best_tie(loss.link, d, loss.counts, loss.tie, tol=1e-12)
+    loss.tie = best - 0.02
+    _, g, _ = loss.expand(u)
+    assert abs(loss.tie - best) < 5e-3
+    exact = loss.design.back(loss.link.expand(d, loss.tie, loss.counts).gradient)
+    stale = loss.design.back(loss.link.expand(d, best - 0.02, loss.counts).gradient)
+    assert np.abs(g - exact).max() < 0.05 * np.abs(stale - exact).max()
 
 
 @both_links
@@ -129,7 +149,9 @@ def test_trees_are_read_as_the_library_means_them(rng):
     X[:, 1] = 1.0 + 1e-9 * rng.integers(0, 4, 200)
     g, h = rng.normal(size=200), rng.uniform(0.5, 1.5, 200)
     shape = {"num_leaves": 8, "lambda_l2": 1.0, "min_sum_hessian_in_leaf": 1.0}
-    nodes = lightgbm_trees(X, shape)()(g, h)
+    booster = start_boosters(X, {"learning_rate": 1.0, **shape}, None, [])()
+    booster.update(fobj=lambda *_: (g, h))
+    (nodes,) = read_trees(booster)
     assert (nodes["feature"] >= 0).sum() >= 7
     ours = sum_trees(X, nodes, np.zeros(1, dtype=np.int64))
     params = {"objective": "none", "learning_rate": 1.0, "verbosity": -1, **shape}
@@ -179,7 +201,7 @@ def test_held_out_items_are_unseen_in_their_fold(shape, rng, monkeypatch):
         model.fit(X, y, qid=qid if shape == "queries" else None)
     assert len(seen) == 3
     for learned, tested in seen:
-        touched = [np.flatnonzero(p.expand(np.zeros(n))[1]) for p in (learned, tested)]
+        touched = [np.flatnonzero(p.expand(np.zeros(n))[2]) for p in (learned, tested)]
         assert len(touched[0]) and len(touched[1])
         assert not set(touched[0]) & set(touched[1])
         if shape == "queries":

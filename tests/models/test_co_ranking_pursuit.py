@@ -2,17 +2,21 @@
 """CoRankingPursuit against numerical minimization of the paper's J, pair by pair."""
 
 import itertools
+import re
 import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
 
 from tests.models.inputs import refused
 from tests.oracles import metrics_bruteforce
 from tests.oracles import pursuit as plain
-from tiebreak import CoRankingPursuit, RankingPursuit
+from tiebreak import CoRankingPursuit, Pairs, RankingPursuit
+from tiebreak.data.messages import FitWarning
 from tiebreak.metrics import swapped_pairs
 
 N_SCORED = 6
@@ -241,3 +245,85 @@ def test_fallbacks_with_a_warning():
     # Data that are explained exactly.
     with pytest.warns(UserWarning, match="stopped after 1 of n_basis=9"):
         CoRankingPursuit(9, views=["linear"]).fit(X[:2], Y[:2])
+
+
+def test_a_graph_has_pairs_of_graded_rows_and_of_others(rng):
+    X, y, qid, weight = make(rng)
+    W = np.triu(rng.integers(0, 3, (len(y), len(y))), 1)
+    W += W.T
+    rows = plain.graph_rows(W, weight)
+    scored = rows[~rows[:, N_SCORED:].any(axis=1)]
+    others = rows[~rows[:, :N_SCORED].any(axis=1)]
+    target = np.where(np.isnan(y), 0.0, y)
+    K = columns(X, X[:N_SCORED], 2)
+    chosen, increments, _ = plain.joint_greedy(
+        K, scored, others, target, 0.3, 2, averaged=True, shared=True
+    )
+    model = CoRankingPursuit(2, views=VIEWS[:2], nu=0.3, indices="shared")
+    model.fit(X, y, sample_weight=weight, graph=sp.csr_array(W))
+    assert_array_equal(model.support_, chosen)
+    assert_allclose(model.dual_coef_, increments, atol=1e-5)
+    apart = others @ model.view_utilities(X)
+    same = np.sign(apart[:, 0]) == np.sign(apart[:, 1])
+    own = (others**2).max(axis=1)
+    assert_allclose(model.agreement_[0, 1], own @ same / own.sum())
+    # W = 1 inside groups is the fit of the groups, ν = tr L / tr L̄ and all.
+    options = {"views": VIEWS[:2], "n_basis": 3}
+    grouped = CoRankingPursuit(**options).fit(X, y, qid=qid, sample_weight=weight)
+    joined = CoRankingPursuit(**options).fit(
+        X, y, sample_weight=weight, graph=qid[:, None] == qid
+    )
+    assert_allclose(joined.utility(X), grouped.utility(X), rtol=1e-9)
+    assert_allclose(joined.agreement_, grouped.agreement_)
+    assert joined.nu_ == pytest.approx(grouped.nu_)
+
+
+def test_views_are_added_with_weights(rng):
+    X = rng.normal(size=(240, 6))
+    truth = X[:, 0] + X[:, 1]
+    y = np.where(np.arange(240) < 40, truth, np.nan)
+    held = (X[60:120], truth[60:120])
+    options = {"views": [[0, 1], [2, 3], [4, 5]], "n_basis": 8, "nu": 0.0}
+    fitted = {
+        kind: CoRankingPursuit(**options, aggregate=kind).fit(X, y, validation=held)
+        for kind in ("mean", "stack")
+    }
+    views = fitted["stack"].view_utilities(held[0])
+    # The best weights of the differences of all pairs, one by one.
+    pairs = plain.pair_rows(np.zeros(60), np.ones(60))
+    weight = fitted["stack"].view_weight_
+    slope = (pairs @ views).T @ (pairs @ (held[1] - views @ weight))
+    size = np.abs((pairs @ views).T @ (pairs @ held[1])).max()
+    assert_allclose(slope[weight > 0], 0.0, atol=1e-9 * size)
+    assert (slope[weight == 0] <= 1e-9 * size).all()
+    assert weight[0] > 2.0 * weight[1:].max()  # the other two see noise
+    rest = X[120:], truth[120:]
+    assert fitted["stack"].score(*rest) > fitted["mean"].score(*rest) + 0.02
+    assert_allclose(fitted["mean"].view_weight_, 1 / 3)
+    # Comparisons are explained as they are.
+    left, right = np.arange(0, 60, 2), np.arange(1, 60, 2)
+    outcome = np.sign(held[1][right] - held[1][left])
+    compared = CoRankingPursuit(**options, aggregate="stack").fit(
+        X, y, validation=(Pairs(held[0], left, right), outcome)
+    )
+    assert compared.view_weight_[0] > compared.view_weight_[1:].max()
+    given = CoRankingPursuit(**options, aggregate=[2.0, 0.0, 1.0]).fit(X, y)
+    assert_allclose(given.utility(X), given.view_utilities(X) @ [2.0, 0.0, 1.0])
+
+
+def test_weights_that_cannot_be(rng):
+    X, y, *_ = make(rng)
+    model = CoRankingPursuit(1, views=VIEWS[:2])
+    for wrong, words in [
+        ("stack", "needs fit(..., validation=...)"),
+        ("max", "expected 'mean', 'stack' or 2 weights"),
+        ([1.0], "2 weights, not negative and not all 0"),
+        ([1.0, -1.0], "aggregate=[1.0, -1.0]"),
+        ([0.0, 0.0], "not all 0"),
+    ]:
+        changed = clone(model).set_params(aggregate=wrong)
+        refused(ValueError, [re.escape(words)], changed.fit, X, y)
+    opposite = (X[:N_SCORED], -y[:N_SCORED])
+    with pytest.warns(FitWarning, match="their mean is used"):
+        model.set_params(aggregate="stack").fit(X, y, validation=opposite)
+    assert_allclose(model.view_weight_, 0.5)

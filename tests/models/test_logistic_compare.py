@@ -16,7 +16,7 @@ from tiebreak.losses import LINKS
 from tiebreak.models.logistic import problem
 from tiebreak.models.logistic.logistic_compare import LogisticCompare
 
-every_link = pytest.mark.parametrize("link", oracle.LINKS)
+every_link = pytest.mark.parametrize("link", LINKS)
 
 
 def draw(rng, link="davidson", n=150, n_items=25, p=3, t=0.6, w=(1.0, -0.5, 0.0)):
@@ -360,3 +360,69 @@ def test_no_convergence_warns_with_the_gap_and_keeps_the_result(rng):
 
 
 # Inside scikit-learn.
+
+
+@pytest.mark.parametrize("link", ["davidson", "cumulative"])
+def test_the_learned_penalty_has_the_largest_evidence(rng, link):
+    # One weight and ties that never happen: an integral in one variable.
+    pairs, y = draw(rng, link, p=1, w=[1.5])
+    pairs, y = pairs[np.flatnonzero(y)], y[y != 0]
+    x = delta(pairs)[:, 0]
+    unit = np.sqrt(2.0 / np.mean(x**2))  # of τ
+    w = np.linspace(-8.0, 8.0, 4001)
+    loss = np.logaddexp(0.0, -np.outer(w, x) * y).sum(axis=1)
+    s = np.linspace(-3.0, 3.0, 601)
+    prior = np.exp(-0.5 * (w / (unit * np.exp(s[:, None]))) ** 2)
+    evidence = np.log((np.exp(loss.min() - loss) * prior).sum(axis=1))
+    # Density of the normal prior, then half-Cauchy τ on the scale of s = ln τ.
+    evidence += -s - np.log1p(np.exp(2 * s)) + s
+    best = 0.5 / (unit * np.exp(s[evidence.argmax()])) ** 2
+    model = LogisticCompare(link=link).fit(pairs, y)
+    assert_allclose(model.alpha_, best, rtol=0.05)
+    fixed = LogisticCompare(model.alpha_, link=link).fit(pairs, y)
+    assert_allclose(model.coef_, fixed.coef_, rtol=1e-6)
+    assert_allclose(model.objective_, fixed.objective_)
+
+
+def test_a_learned_penalty_does_not_depend_on_the_unit_of_features(rng):
+    pairs, y = draw(rng)
+    model = LogisticCompare().fit(pairs, y)
+    scaled = Pairs(1e4 * pairs.items.values, pairs.left, pairs.right)
+    other = LogisticCompare().fit(scaled, y)
+    assert_allclose(other.alpha_, 1e8 * model.alpha_, rtol=1e-5)
+    assert_allclose(other.difference(scaled), model.difference(pairs), rtol=1e-5)
+
+
+def test_names_are_columns_of_features(rng):
+    pairs, y = draw(rng, n_items=6)
+    by_name = LogisticCompare().fit(Pairs(None, pairs.left, pairs.right), y)
+    table = Pairs(np.eye(6), pairs.left, pairs.right)
+    assert_allclose(LogisticCompare().fit(table, y).alpha_, by_name.alpha_, rtol=1e-6)
+
+
+def test_other_kernels_and_streams_have_a_penalty_of_one(rng):
+    pairs, y = draw(rng, n=40)
+    for model in (LogisticCompare(kernel="rbf"), LogisticCompare()):
+        given = LogisticCompare(1.0, kernel=model.kernel)
+        learn = "fit" if model.kernel == "rbf" else "partial_fit"
+        ours, theirs = (getattr(one, learn)(pairs, y) for one in (model, given))
+        assert_array_equal(ours.difference(pairs), theirs.difference(pairs))
+
+
+def test_intervals_of_features_between_0_and_1_hold(rng):
+    # .65 with the penalty 1.
+    inside = []
+    for _ in range(60):
+        items, w = rng.random((30, 5)), rng.normal(scale=2.0, size=5)
+        left = rng.integers(0, 30, 200)
+        right = (left + rng.integers(1, 30, 200)) % 30
+        y = outcomes(rng, "davidson", (items[right] - items[left]) @ w, 0.0)
+        model = LogisticCompare().fit(Pairs(items, left, right), y)
+        inside.append(np.abs(model.coef_ - w) < 1.96 * model.standard_errors())
+    assert 0.9 < np.mean(inside) < 0.98
+
+
+def test_a_stream_has_no_probit(rng):
+    pairs, y = draw(rng, "probit")
+    model = LogisticCompare(link="probit").fit(pairs, y)
+    refused(ValueError, ["no steps for link='probit'"], model.partial_fit, pairs, y)

@@ -12,7 +12,8 @@ from sklearn.exceptions import NotFittedError
 from tests.models.inputs import ITEMS, LEFT, RIGHT, Y, good_pairs, refused
 from tests.models.test_logistic_compare import draw, outcomes, parameter
 from tests.oracles import outcome_models as oracle
-from tiebreak import Pairs
+from tiebreak import Elo, NystroemMap, Pairs
+from tiebreak.datasets import load_chess
 from tiebreak.losses import LINKS
 from tiebreak.metrics import comparison_log_loss
 from tiebreak.models.logistic import stream as logistic_steps
@@ -334,3 +335,39 @@ def test_bad_rows_change_nothing():
         model.partial_fit(same, [-1, 0])
     with pytest.raises(NotFittedError):
         LogisticCompare().predict(good_pairs())
+
+
+def test_a_kernel_follows_dated_chess(data_dir):
+    """Every month is predicted before it is learned from, as it would have been."""
+    if not (data_dir / "chess_kaggle2010").is_dir():
+        pytest.skip(f"chess_kaggle2010 is not in {data_dir}")
+    games = load_chess()
+    rows = np.argsort(games.month, kind="stable")
+    pairs, y, month = games.pairs[rows], games.y[rows], games.month[rows]
+    rating = Elo(k=24).fit(pairs, y, period=month).before_  # before the month
+    side = np.tile([1.0, 0.0], (len(y), 1))  # white moves first
+    ends, played = np.stack([pairs.left, pairs.right], axis=1), np.zeros((len(y), 2))
+    for m in np.unique(month):
+        past = np.bincount(ends[month < m].ravel(), minlength=pairs.n_items)
+        played[month == m] = past[ends[month == m]]
+    X = np.stack([(rating - 1200) / 100, np.log1p(played), side], axis=2)
+    known = month <= 60
+    few = X[known].reshape(-1, 3)[::20]
+    landmarks = NystroemMap(gamma=0.1, n_landmarks=50, random_state=0).fit(few)
+    Z = landmarks.transform(X.reshape(-1, 3)).reshape(len(y), 2, -1)
+    model, batch = LogisticCompare(), LogisticCompare().fit(Z[known], y[known])
+    model.partial_fit(Z[known], y[known])
+    chance = {"stream": [], "batch": [], "constant": []}
+    for m in np.unique(month[~known]):
+        now, past = month == m, y[month < m]
+        share = [(past == outcome).mean() for outcome in (-1, 0, 1)]
+        chance["constant"].append(np.tile(share, (now.sum(), 1)))
+        chance["batch"].append(batch.predict_proba(Z[now]))
+        chance["stream"].append(model.predict_proba(Z[now]))
+        model.partial_fit(Z[now], y[now])
+    loss = {
+        name: comparison_log_loss(y[~known], np.concatenate(of_months))
+        for name, of_months in chance.items()
+    }
+    assert loss["stream"] < loss["constant"] - 0.05
+    assert loss["stream"] < loss["batch"] + 0.002, loss

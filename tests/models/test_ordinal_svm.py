@@ -195,7 +195,7 @@ def test_many_items_and_many_features(rng, convert, p):
     assert model.converged_
     assert model.gap_ <= 1e-3
     assert model.objective_ == pytest.approx(primal(model, convert(X), y), rel=1e-6)
-    assert model.solver_.startswith("interior" if p == 10 else "sweeps")
+    assert model.solver_.startswith("interior" if p == 10 else "coordinate")
     assert model.score(convert(X), y) > 0.75
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """RankRLS: solutions, paths, and what it refuses."""
 
+import re
 import warnings
 
 import numpy as np
@@ -10,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import GridSearchCV
 
 from tests.models.inputs import refused
 from tests.oracles import rank_rls as oracle
@@ -269,3 +271,121 @@ def test_a_kernel_that_is_none(solver):
     model = RankRLS(kernel="poly", gamma=1.0, degree=9, solver=solver)
     with np.errstate(over="ignore"):
         refused(ValueError, words, model.fit, 1e29 * X, Y, qid=QID)
+
+
+def make_graph(rng, n, share=0.3):
+    W = np.triu(rng.random((n, n)) * (rng.random((n, n)) < share), 1)
+    return W + W.T
+
+
+@every_kernel
+@pytest.mark.parametrize("share", [0.03, 0.5])  # systems of rows and of columns
+@pytest.mark.parametrize("solver", ["direct", "cg"])
+def test_graphs_equal_the_closed_form(rng, kernel, share, solver):
+    X, y, _ = make_graded(rng)
+    weight = rng.integers(0, 3, len(y)).astype(float)
+    weight[:2] = 1.0
+    W = make_graph(rng, len(y), share)
+    W[0, 1] = W[1, 0] = 1.0
+    model = RankRLS(0.7, kernel=kernel, solver=solver, tol=1e-20, **SETTINGS)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".*one item only")
+        model.fit(X, y, sample_weight=weight, graph=sp.coo_array(W))
+    pairs = W * np.outer(weight, weight)
+    L = np.diag(pairs.sum(axis=1)) - pairs
+    K = KERNELS[kernel](X, X)
+    a = oracle.solve(K, y, L, 0.7)
+    assert np.ptp(K @ a) > 0.1
+    assert_allclose(model.utility(X), K @ a, atol=1e-6)
+    assert model.objective_ == pytest.approx(oracle.objective(K, y, L, 0.7, a))
+    assert model.n_pairs_ == np.count_nonzero(np.triu(pairs))
+    of_rows = np.zeros(len(y))
+    of_rows[model.support_] = model.dual_coef_
+    assert_allclose(of_rows, a, atol=1e-6)
+
+
+@every_kernel
+def test_a_graph_of_groups_is_the_fit_of_the_groups(rng, kernel):
+    X, y, group = make_graded(rng)
+    weight = rng.integers(0, 3, len(y)).astype(float)
+    weight[:10] = 1.0
+    W = sp.csr_array(group[:, None] == group[None, :])  # the diagonal plays no part
+    alphas, options = (0.1, 10.0), {"kernel": kernel, **SETTINGS}
+    by_group = RankRLS(**options).path(X, y, alphas, qid=group, sample_weight=weight)
+    by_graph = RankRLS(**options).path(X, y, alphas, graph=W, sample_weight=weight)
+    for one, two in zip(by_group, by_graph, strict=True):
+        assert_allclose(two.utility(X), one.utility(X), atol=1e-9)
+        assert two.objective_ == pytest.approx(one.objective_)
+        assert two.n_pairs_ == one.n_pairs_ > 0
+
+
+def test_graphs_know_no_order_of_rows_and_no_far_offset(rng):
+    X, y, _ = make_graded(rng)
+    # Two parts that no pair joins, whose grades are far apart.
+    part = np.arange(len(y)) % 2
+    W = make_graph(rng, len(y)) * (part[:, None] == part)
+    model = RankRLS(0.1, gamma=0.5).fit(X, y + 1e9 * part, graph=W)
+    near = RankRLS(0.1, gamma=0.5).fit(X, y, graph=W)
+    assert_allclose(model.utility(X), near.utility(X), atol=1e-5)
+    order = rng.permutation(len(y))
+    moved = RankRLS(0.1, gamma=0.5).fit(X[order], y[order], graph=W[order][:, order])
+    assert_allclose(moved.utility(X), near.utility(X), atol=1e-10)
+    # A weight of 2 is a row twice, each with all its pairs.
+    weight = np.ones(len(y))
+    weight[3] = 2.0
+    twice = np.append(np.arange(len(y)), 3)
+    double = RankRLS(0.1, gamma=0.5).fit(X[twice], y[twice], graph=W[twice][:, twice])
+    heavy = RankRLS(0.1, gamma=0.5).fit(X, y, graph=W, sample_weight=weight)
+    assert_allclose(double.utility(X), heavy.utility(X), atol=1e-10)
+
+
+@every_kernel
+def test_real_margins_equal_the_closed_form(rng, kernel):
+    X, left, right, _ = make_compared(rng)
+    margin = rng.normal(size=len(left)) * 3.0
+    weight = rng.uniform(0.5, 2.0, len(left))
+    model = RankRLS(0.7, kernel=kernel, **SETTINGS)
+    y = np.sign(margin)
+    model.fit(Pairs(X, left, right), y, margin=margin, sample_weight=weight)
+    K = KERNELS[kernel](X, X)
+    a = oracle.solve_compared(K, left, right, margin, weight, 0.7)
+    assert_allclose(model.utility(X), K @ a, atol=1e-8)
+    # Outcomes are margins of one.
+    outcomes = RankRLS(0.7, kernel=kernel, **SETTINGS).fit(Pairs(X, left, right), y)
+    ones = RankRLS(0.7, kernel=kernel, **SETTINGS).fit(Pairs(X, left, right), margin=y)
+    assert_allclose(ones.utility(X), outcomes.utility(X), atol=1e-12)
+
+
+def test_margins_and_graphs_that_cannot_be(rng):
+    X, left, right, y = make_compared(rng)
+    pairs, m, n = Pairs(X, left, right), len(left), len(X)
+    grades, W = np.arange(n), np.ones((n, n))
+    fit = RankRLS().fit
+    nan, lone = np.where(np.arange(m) == 1, np.nan, 1.0), np.eye(n)
+    for words, args, more in [
+        ("margin must have the sign of y", (pairs, y), {"margin": -1.0 * y}),
+        ("margin", (pairs,), {"margin": nan}),
+        ("margin must be finite", (pairs,), {"margin": np.full(m, np.inf)}),
+        ("margin must hold numbers", (pairs,), {"margin": ["much"] * m}),
+        ("margin is of comparisons", (X, grades), {"margin": grades}),
+        ("comparisons are pairs", (pairs, y), {"graph": W}),
+        ("graph must have shape (12, 12)", (X, grades), {"graph": W[:5]}),
+        ("graph must be symmetric", (X, grades), {"graph": np.triu(W)}),
+        ("not negative", (X, grades), {"graph": -W}),
+        ("not negative", (X, grades), {"graph": np.full((n, n), np.nan)}),
+        ("leave out qid", (X, grades), {"graph": W, "qid": grades}),
+        ("none has different grades", (X, grades), {"graph": lone}),
+        ("none has different grades", (X, np.ones(n)), {"graph": W}),
+        ("Orders are lists", (Orders(X, [[0, 1]]),), {"graph": W}),
+    ]:
+        refused(ValueError, [re.escape(words)], fit, *args, **more)
+    mean = RankRLS(per_group="mean")
+    refused(ValueError, ["a graph has none"], mean.fit, X, grades, graph=W)
+    with pytest.raises(ValueError, match="Splitters cut rows"):
+        GridSearchCV(RankRLS(), {"alpha": [1.0]}, error_score="raise").fit(
+            X, grades, graph=sp.csr_array(W)
+        )
+    # Margins are cut with their rows.
+    search = GridSearchCV(RankRLS(), {"alpha": [1.0]}, error_score="raise", cv=2)
+    search.fit(pairs, y, margin=2.0 * y)
+    assert search.best_estimator_.n_pairs_ == m

@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
 from tests.models.inputs import curved_pairs, refused
@@ -92,6 +93,27 @@ def test_comparisons_equal_exhaustive_search(rng, mode):
     as_array = RankingPursuit(6, alpha=0, gamma=GAMMA, **mode)
     as_array.fit(np.asarray(Pairs(items, left, right)), y, sample_weight=weight)
     assert_allclose(as_array.utility(items), model.utility(items), atol=1e-8)
+
+
+@every_mode
+def test_graphs_and_margins_equal_exhaustive_search(rng, mode):
+    X, y, _, weight = make(rng)
+    W = np.triu(rng.random((len(y), len(y))) * (rng.random((len(y), len(y))) < 0.3), 1)
+    W += W.T
+    rows, K = plain.graph_rows(W, weight), gaussian(X, X)
+    K[:, weight == 0] = 0.0
+    _, path, values = plain.greedy(rows @ K, rows @ y, 5, **mode)
+    model = RankingPursuit(5, alpha=0, gamma=GAMMA, **mode)
+    model.fit(X, y, sample_weight=weight, graph=sp.csr_array(W))
+    assert_allclose(spread(model, len(y)), path, atol=1e-8)
+    assert_allclose(model.objective_path_, values, rtol=1e-8)
+    # Its pairs with real margins are the same problem, whatever the unit.
+    left, right = np.nonzero(np.triu(W * np.outer(weight, weight)))
+    margin, own = y[right] - y[left], (W * np.outer(weight, weight))[left, right]
+    for unit in (1.0, 1e-8):
+        model.fit(Pairs(X, left, right), margin=unit * margin, sample_weight=own)
+        assert_allclose(spread(model, len(y)), unit * path, atol=unit * 1e-8)
+        assert_allclose(model.objective_path_, unit**2 * values, rtol=1e-8)
 
 
 @every_mode

@@ -2,12 +2,14 @@
 """Bradley-Terry models row by row, from the textbook formulas, with a general solver.
 
 Parameters are one vector: strengths of all items but the last, which has strength 0,
-then coefficients of covariates (in favor of left), then the logarithm of ν or of κ - 1.
-Strengths of Rao and Kupper's model are multiplied by 1 + p₀, p₀ = (κ - 1) / (κ + 1).
+then coefficients of covariates (in favor of left), then the logarithm of ν, of κ - 1 or
+of c. Strengths of Rao and Kupper's model are multiplied by 1 + p₀, p₀ = (κ - 1) /
+(κ + 1), and those of Glenn and David's by 2φ(c) / Φ(-c).
 """
 
 import numpy as np
 from scipy.optimize import linprog, minimize
+from scipy.stats import norm
 
 
 def probabilities(kind, gain_left, gain_right, tie):
@@ -16,6 +18,10 @@ def probabilities(kind, gain_left, gain_right, tie):
         total = gain_left + gain_right + tie * np.sqrt(gain_left * gain_right)
         left, right = gain_left / total, gain_right / total
         return left, tie * np.sqrt(gain_left * gain_right) / total, right
+    if kind == "glenn-david":
+        d = np.log(gain_right) - np.log(gain_left)
+        left, right = norm.cdf(-d - tie), norm.cdf(d - tie)
+        return left, 1 - left - right, right
     left = gain_left / (gain_left + tie * gain_right)
     right = gain_right / (gain_right + tie * gain_left)
     middle = (tie**2 - 1) * gain_left * gain_right
@@ -28,19 +34,26 @@ def unpack(x, n_items, n_covariates, kind):
     gamma = x[n_items - 1 : n_items - 1 + n_covariates]
     rest = x[n_items - 1 + n_covariates :]
     if len(rest) == 0:
-        return theta, gamma, 0.0 if kind == "davidson" else 1.0
-    return theta, gamma, np.exp(rest[0]) + (kind != "davidson")
+        return theta, gamma, 1.0 if kind == "rao-kupper" else 0.0
+    return theta, gamma, np.exp(rest[0]) + (kind == "rao-kupper")
+
+
+def scale_of(kind, tie):
+    """What strengths are multiplied with, so that decided log odds rise by d at 0."""
+    if kind == "glenn-david":
+        return 2 * norm.pdf(tie) / norm.cdf(-tie)
+    return 1.0 if kind == "davidson" else 1.0 + (tie - 1.0) / (tie + 1.0)
 
 
 def row_losses(x, kind, left, right, y, n_items, covariates):
     """-ln P(outcome) of every row."""
     theta, gamma, tie = unpack(x, n_items, covariates.shape[1], kind)
-    scale = 1.0 if kind == "davidson" else 1.0 + (tie - 1.0) / (tie + 1.0)
+    scale = scale_of(kind, tie)
     out = np.empty(len(y))
     for i in range(len(y)):
         gain_left = np.exp((theta[left[i]] + covariates[i] @ gamma) / scale)
         p = probabilities(kind, gain_left, np.exp(theta[right[i]] / scale), tie)
-        out[i] = -np.log(p[y[i] + 1])
+        out[i] = -np.log(max(p[y[i] + 1], 1e-300))  # a solver may look far away
     return out
 
 

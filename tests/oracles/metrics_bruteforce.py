@@ -77,6 +77,20 @@ def disagreement(y, utility, qid, weight):
     return (tied / 2 + discordant) / (concordant + tied + discordant)
 
 
+def disagreement_of_all(y, utility, qid, weight):
+    """As the paper on ranking pursuit writes it, divided by its largest value."""
+    total = every = 0.0
+    for i in range(len(y)):
+        for j in range(len(y)):
+            if i != j and qid[i] == qid[j]:
+                w = weight[i] * weight[j]
+                total += w * abs(
+                    np.sign(y[i] - y[j]) - np.sign(utility[i] - utility[j])
+                )
+                every += 2 * w
+    return total / every if every else None
+
+
 def orders_allowed(utility):
     """All orders of the rows, best first, in which utility never rises."""
     return [

@@ -11,6 +11,8 @@ import math
 
 import numpy as np
 from scipy.optimize import brentq, minimize
+from scipy.special import ndtr
+from scipy.stats import norm
 
 LINKS = ("davidson", "cumulative")
 
@@ -30,8 +32,18 @@ def rao_kupper(worth_left, worth_right, theta):
     return np.stack([worth_left / to_left, tie, worth_right / to_right], axis=-1)
 
 
+def glenn_david(d, t):
+    """Glenn and David (1960): a normal variable above t, within, or below -t."""
+    # Tails on the left of 0 keep their digits.
+    side = np.where(np.real(d) > 0, 1, -1)
+    tie = ndtr(t - side * d) - ndtr(-t - side * d)
+    return np.stack([ndtr(-d - t), tie, ndtr(d - t)], axis=-1)
+
+
 def probabilities(link, d, t):
     """Columns left, tie, right, where d = r(right) - r(left)."""
+    if link == "probit":
+        return glenn_david(d, t)
     one = np.ones_like(d)
     model = davidson if link == "davidson" else rao_kupper
     return model(one, np.exp(d), np.exp(t))
@@ -41,6 +53,12 @@ def rating_probabilities(model, d, u):
     """Davidson, or Rao and Kupper, from p₀ = σ(u): decided log odds rise by d at 0."""
     p = 1 / (1 + np.exp(-u))
     one = np.ones_like(d)
+    if model == "glenn-david":
+        near = norm.isf(np.real(1 - p) / 2)
+        # A step of Newton, so that c is analytic too.
+        c = near + (ndtr(-near) - (1 - p) / 2) / norm.pdf(near)
+        density = np.exp(-(c**2) / 2) / np.sqrt(2 * np.pi)
+        return glenn_david(d * ndtr(-c) / (2 * density), c)
     if model == "davidson":
         return davidson(one, np.exp(d), 2 * p / (1 - p))
     return rao_kupper(one, np.exp(d / (1 + p)), (1 + p) / (1 - p))

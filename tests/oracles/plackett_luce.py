@@ -4,7 +4,7 @@
 A list is a list of blocks, each a list of item numbers, best first.
 """
 
-from itertools import combinations
+from itertools import chain, combinations, permutations, product
 
 import numpy as np
 from scipy.optimize import minimize
@@ -40,6 +40,13 @@ def probability(blocks, theta, tie, lower=()):
         total *= preference(block, theta, tie) / every
         left = [i for i in left if i not in block]
     return total
+
+
+def event_probability(blocks, theta):
+    """Probability of blocks one above the other, each in any order within, no ties."""
+    every = product(*(permutations(block) for block in blocks))
+    lists = ([[i] for i in chain(*order)] for order in every)
+    return sum(probability(order, theta, {}) for order in lists)
 
 
 def fit(lists, weight, n_items, alpha, lower=None):

@@ -131,3 +131,15 @@ def joint_greedy(K, scored, unscored, s, nu, steps, *, averaged, shared):
         for v, j in enumerate(best[1]):
             f[v] += best[2][v] * K[v][:, j]
     return np.array(chosen), np.array(increments), f
+
+
+def graph_rows(W, weight):
+    """One row √(W_ij w_i w_j) (e_i - e_j) for every two rows of positive weight W."""
+    n, rows = len(W), []
+    for i in range(n):
+        for j in range(i):
+            if W[i, j] > 0:
+                row = np.zeros(n)
+                row[i], row[j] = 1.0, -1.0
+                rows.append(np.sqrt(W[i, j] * weight[i] * weight[j]) * row)
+    return np.array(rows).reshape(-1, n)

@@ -81,6 +81,7 @@ def test_the_gap_of_rank_rls_is_relative_to_penalty_and_objective(graded, monkey
         RankSVM(0.3, **LINEAR, loss="squared_hinge", ties="both", tol=1e-10),
         LogisticCompare(0.5),
         LogisticCompare(0.5, link="cumulative"),
+        LogisticCompare(0.5, link="probit"),
         RankRLS(0.5, **LINEAR),
     ],
     ids=repr,

@@ -13,7 +13,7 @@ from papers.results import Results
 
 # The first words of what is said of a table or figure.
 VERDICT = re.compile(
-    r"^(Reproduced|Of \d+ numbers|Not (reproduced|comparable|in|judged)\b)",
+    r"^(Same protocol|Other (protocols?|data)|Not (in|judged)\b)",
     re.MULTILINE,
 )
 
@@ -30,7 +30,8 @@ def folder(data_dir, tmp_path_factory):
 def test_every_cell_has_a_result(folder):
     for experiment in find([]):
         results = Results(experiment, True, folder)
-        assert results.table(), experiment.name
+        # Games that nobody can download have no cells.
+        assert results.table() or not experiment.cells(True), experiment.name
         assert not results.missing(), experiment.name
 
 

@@ -4,9 +4,11 @@
 import numpy as np
 import pytest
 
+from papers.svmcompare.chess import contest_cells, read_contest
 from papers.svmcompare.early import EarlyCompare
 from papers.svmcompare.game_features import COLUMNS, game_features
-from papers.svmcompare.methods import draw, grid_of_costs, true_model
+from papers.svmcompare.methods import draw, draw_uniform, true_model
+from papers.svmcompare.thresholds import GridRank, grid_threshold
 from tiebreak import Pairs, SVMCompare
 from tiebreak.datasets import make_norms
 
@@ -43,10 +45,46 @@ def test_a_test_set_of_its_own():
         assert 0.06 < true_model("linf", test)["error"] < 0.10
 
 
-def test_more_costs_are_those_of_the_paper_and_larger_ones():
-    few, more = grid_of_costs(), grid_of_costs(1e5)
-    assert len(few) == 10 and few[-1] == pytest.approx(1e3)
-    assert more[:10] == pytest.approx(few) and more[-1] == pytest.approx(1e5)
+def test_offsets_of_the_figure_of_2014():
+    first, second = (draw_uniform("l2", 30, 0.5, seed)[2] for seed in (0, 1))
+    assert not np.array_equal(first.y, second.y)
+    step = np.diff(np.asarray(first.pairs), axis=1)
+    assert step.min() > -1 and step.max() < 0.5 and step.min() < -0.9
+    # The authors' figure has 6.8 ± 1.9 % for the true utility.
+    assert 0.06 < true_model("l2", first)["error"] < 0.09
+
+
+def test_threshold_of_the_script():
+    """Any threshold from 2 to below 5 is right here; so it is from the middle."""
+    d, y = np.array([1.0, -2.0, 5.0, -8.0]), np.array([0, 0, 1, -1])
+    assert 2.0 < grid_threshold(d, y) < 5.0
+    # One error from 1 to below 2, the low end: the largest of these.
+    assert 1.9 < grid_threshold(d, np.sign(d)) < 2.0
+    assert grid_threshold(d, 0 * y) == 8.0
+    assert grid_threshold(0 * d, y) == 1.0
+
+
+def test_scaling_twice_matters_where_means_are_not_zero():
+    data = make_norms(120, norm=2, random_state=0)
+    moved = Pairs(data.pairs.values + 50.0, data.pairs.left, data.pairs.right)
+    once, twice = (GridRank(twice=on).fit(moved, data.y) for on in (False, True))
+    assert once.score(moved, data.y) > 0.8 > twice.score(moved, data.y)
+
+
+def test_games_of_2011_are_read_if_they_are_here(tmp_path, monkeypatch):
+    monkeypatch.setenv("TIEBREAK_DATA", str(tmp_path))
+    assert contest_cells(quick=True) == []
+    folder = tmp_path / "chess_fide2011"
+    folder.mkdir()
+    header = "PTID,MonthID,WhitePlayer,BlackPlayer,WhiteScore,WhitePlayerPrev\n"
+    rows = ["1,14,7,8,1,0", "2,13,8,7,0.5,0", "3,26,7,8,0,0"]
+    for part, row in enumerate(rows, 1):
+        path = folder / f"primary_training_part{part}.csv"
+        path.write_text(header + row + "\n")
+    assert {cell["contest"] for cell in contest_cells(quick=True)} == {2011}
+    pairs, y, month = read_contest(2)
+    assert pairs.names[pairs.left].tolist() == [8, 7]
+    assert y.tolist() == [0, -1] and month.tolist() == [1, 2]
 
 
 def test_features_of_players_are_those_before_the_game():

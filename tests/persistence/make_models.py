@@ -100,6 +100,7 @@ CASES: dict[str, tuple[Any, str, Callable[[Any], Any]]] = {
     "logistic": compared(tb.LogisticCompare(0.3)),
     "logistic_rbf": compared(tb.LogisticCompare(0.1, kernel="rbf"), "array"),
     "logistic_identity": compared(tb.LogisticCompare(0.3, identity=0.9), "identity"),
+    "logistic_probit": compared(tb.LogisticCompare(0.3, link="probit")),
     "logistic_stream": streamed(tb.LogisticCompare(0.3)),
     "logistic_stream_names": streamed(tb.LogisticCompare(link="cumulative"), "names"),
     "rank_svm_linear": graded(tb.RankSVM(**LINEAR)),
@@ -144,6 +145,7 @@ CASES: dict[str, tuple[Any, str, Callable[[Any], Any]]] = {
     "bradley_terry_context": compared(
         tb.BradleyTerry("rao-kupper"), "names", advantage=ADVANTAGE, context=CONTEXT
     ),
+    "bradley_terry_probit": compared(tb.BradleyTerry(link="probit"), "names"),
     "judges": compared(tb.JudgeBradleyTerry(), "names", rater=RATER),
     "nystroem_map": graded(tb.NystroemMap(n_landmarks=5, random_state=0), qid=None),
     "pipeline": compared(
@@ -158,7 +160,7 @@ CASES: dict[str, tuple[Any, str, Callable[[Any], Any]]] = {
 
 OF_ITEMS = ("utility", "predict", "view_utilities", "staged_utility", "order")
 OF_PAIRS = ("predict", "decision_function", "predict_proba", "expected_score")
-OF_STRENGTHS = ("standard_errors", "covariance", "rank_intervals", "indistinct_groups")
+OF_STRENGTHS = ("standard_errors", "covariance", "rank_intervals")
 
 
 def use(model: Any, shape: str) -> int:

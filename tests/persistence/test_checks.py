@@ -205,7 +205,65 @@ def test_a_model_that_is_not_fitted(honest, tmp_path):
     assert "not fitted" in refusal(path)
 
 
+# No other attributes
+
+MARKUP = '"><img src=x onerror=alert(1)>'
+
+
+@pytest.mark.parametrize("deep", [False, True], ids=["model", "transformer"])
+@pytest.mark.parametrize(
+    "name",
+    ["_doc_link_module", "__doc_link_template", "_repr_html_", "fit", "__class__ "],
+)
+def test_nothing_that_a_class_defines_is_replaced(name, deep, folder, tmp_path):
+    model = load(folder / "pipeline.tiebreak")
+    part = model.steps[0][1].transformer_ if deep else model.steps[-1][1]
+    vars(part)[name] = MARKUP
+    assert f"the attribute {name!r}" in refusal(save(model, tmp_path / "model"))
+
+
+@pytest.mark.filterwarnings("ignore")  # about versions, which are texts too
+def test_texts_of_a_file_are_no_markup_in_a_notebook(folder, tmp_path):
+    n_shown = 0
+
+    def change(part):
+        if part.get("__loader__") == "JsonNode" and part["content"].startswith('"'):
+            part["content"] = json.dumps(MARKUP)
+        return part
+
+    for case in CASES:
+        with zipfile.ZipFile(folder / f"{case}.tiebreak") as archive:
+            members = {name: archive.read(name) for name in archive.namelist()}
+        schema = json.loads(members["schema.json"], object_hook=change)
+        members["schema.json"] = json.dumps(schema)
+        html = ""
+        with contextlib.suppress(Exception):
+            html = load(write(tmp_path / "model", members))._repr_html_()
+        assert "<img" not in html
+        n_shown += "&lt;img" in html
+    assert n_shown > 30
+
+
 # No inflation
+
+
+@pytest.mark.parametrize(
+    ("case", "name", "value"),
+    [
+        ("svm_rbf", "classes_", np.zeros((0, 3 * 10**8))),
+        ("glicko2", "_before", np.zeros((0, 2, 10**8))),
+        ("nystroem_map", "history_", {"a": np.zeros((2 * 10**9, 0), "S0")}),
+        ("bradley_terry_auto", "rater_counts_", sp.csc_array((10**9, 69))),
+    ],
+)
+def test_lengths_that_cost_nothing_in_the_file(case, name, value, folder, tmp_path):
+    model = load(folder / f"{case}.tiebreak")
+    if name == "rater_counts_":
+        assert model.rater_counts_.shape[1] == value.shape[1]
+    vars(model)[name] = value
+    path = save(model, tmp_path / "model")
+    assert path.stat().st_size < 20_000
+    assert "max_bytes" in refusal(path)
 
 
 def parts_of(data):
@@ -443,7 +501,7 @@ LIES = [
     ("plackett_luce", "list_starts_", -1, 99, "to e"),
     ("plackett_luce", "list_ends_", 2, 9, "ends list_starts_"),
     ("plackett_luce", "tie_", 0, np.nan, "finite"),
-    ("bradley_terry", "pair_left_", 0, 8, "index n"),
+    ("bradley_terry", "pair_left_", 0, 8, r"index n\+s"),
     ("rank_boost", "features_", 0, 3, "index p"),
     ("ordinal_svm", "grades_", 0, 9.0, "rising"),
 ]

@@ -116,6 +116,9 @@ def test_no_estimator_is_forgotten():
     # Those that hold other models, or trees that they check themselves.
     assert {k.__name__ for k in ours - tried} == {"BoostedUtility", "WithoutTies"}
     named = {f"tiebreak.{kind.__name__}" for kind in ours}
+    named.add("tiebreak.ratings.OrderClusters")  # tests/ratings/test_order_clusters.py
+    # tests/sklearn_user/test_pipelines.py
+    named.add("tiebreak.models.item_pipeline.ItemPipeline")
     assert {name for name in TRUSTED if name.startswith("tiebreak.")} == named
 
 

@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from tiebreak import BradleyTerry
+from tests.ratings.test_prior_by import two_classes
+from tiebreak import BradleyTerry, rank
 from tiebreak.io import ReadOptions, read_file
 from tiebreak.options import RankOptions
 from tiebreak.pipeline.held_out import (
     check_data,
     fit_data,
     predict_held_out,
-    score_order,
 )
+from tiebreak.pipeline.order_quality import score_order
 from tiebreak.pipeline.read import select_rows
 
 
@@ -34,9 +37,10 @@ def wide_table(score):
 @pytest.mark.parametrize(("highest", "has_gain"), [(31.0, True), (32.0, False)])
 def test_gains_are_those_of_small_grades(highest, has_gain):
     y, qid = np.array([0.0, 1.0, highest]), np.zeros(3, dtype=int)
-    scores = score_order(y, {"model": y}, qid)
-    assert scores["model"] == {"swapped_pairs": 0} | ({"ndcg": 1} if has_gain else {})
-    assert ("ndcg" in scores["baseline"]) is has_gain
+    ours = score_order(y, {"model": y}, qid, ["a"]).table.row(0, named=True)
+    best = dict.fromkeys(("ndcg_5", "ndcg_10", "map", "mrr"), 1)
+    expected = {"model": "model", "n_test": 3, "swapped_pairs": 0}
+    assert ours == expected | (best if has_gain else {})
 
 
 @pytest.mark.parametrize(
@@ -76,5 +80,40 @@ def test_rows_of_a_unit_are_held_out_together(tmp_path):
     unit = data.together[result.row]
     assert len(np.unique([unit, result.split], axis=1).T) == 40
     assert fit_data(BradleyTerry(), data).unit_counts_.shape[0] == 40
+    unit = np.append(np.full(7, "x"), np.arange(113).astype(str))
+    unit[-1] = "x"  # begins before the last block, and ends in it
+    columns = {"period": np.arange(120), "unit": unit}
+    dated = replace(data, columns=data.columns | columns)
+    result = predict_held_out({"bt": BradleyTerry()}, dated)
+    n_train = result.by_split.filter(model="bt")["n_train"]
+    assert n_train.to_list() == [60, 72, 84, 96, 101]
     with pytest.raises(ValueError, match="4 units, of which none can be spared"):
         predict_held_out({"bt": BradleyTerry()}, data.take(np.arange(12)))
+
+
+def test_classes_of_items_come_from_their_table(tmp_path):
+    pairs, y, classes, _ = two_classes(1)
+    votes, items = tmp_path / "votes.csv", tmp_path / "items.csv"
+    rows = zip(pairs.left, pairs.right, np.where(y < 0, "left", "right"), strict=True)
+    lines = [f"m{left},m{right},{side}" for left, right, side in rows]
+    votes.write_text("\n".join(["left,right,outcome", *lines]))
+    lines = [f"m{k},{name},{k % 2}" for k, name in classes.items()]
+    items.write_text("\n".join(["name,class,size", *lines]))
+    for column, names in (("class", {"new", "old"}), ("size", {"0", "1"})):
+        result = rank(votes, items=items, prior_by=column)
+        model = result.leaderboard.model
+        assert set(model.prior_names_) == names
+        assert " - " in result.effects["effect"][0]
+    assert "newcomers" not in {one.code for one in result.checks.findings}
+    named = rank(votes, prior_by={f"m{k}": name for k, name in classes.items()})
+    expected = BradleyTerry(prior_by=classes).fit(pairs, y).strength_
+    place = {name: k for k, name in enumerate(named.leaderboard.model.items_)}
+    own = named.leaderboard.model.strength_[[place[f"m{k}"] for k in range(18)]]
+    np.testing.assert_allclose(own, expected, atol=1e-6)
+    for options, message in (
+        ({"prior_by": "class"}, "name the table of items"),
+        ({"prior_by": "color", "items": items}, "must be one of size, class"),
+        ({"prior_by": "class", "items": items, "model": "elo"}, "is for model="),
+    ):
+        with pytest.raises(ValueError, match=message):
+            rank(votes, **options)

@@ -4,6 +4,7 @@
 import json
 
 import numpy as np
+import pandas
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
@@ -11,6 +12,7 @@ from polars.testing import assert_frame_equal
 import tiebreak
 from tiebreak import BradleyTerry, Leaderboard, Pairs
 from tiebreak.io import FileError
+from tiebreak.report import render_report
 
 NAMES = np.array(["Ada", "Bo", "Cy", "<b>Dee</b>"])
 STRENGTH = np.array([0.6, 0.2, -0.2, -0.6])
@@ -237,7 +239,7 @@ def test_scales(rng):
 BAD = [
     ({"ties": "x"}, ValueError, "ties= must be one of auto, davidson"),
     ({"ties": "half", "settings": {"ties": None}}, ValueError, "or the setting ties"),
-    ({"settings": {"alfa": 1}}, ValueError, "it has ties, alpha, half_life"),
+    ({"settings": {"alfa": 1}}, ValueError, "it has ties, link, alpha, half_life"),
     ({"settings": {"alfa": 1}}, ValueError, "Did you mean 'alpha'?"),
     ({"model": "bradley-tery"}, ValueError, "Did you mean 'bradley-terry'?"),
     ({"model": "hedge-order"}, ValueError, "does not learn from comparisons"),
@@ -277,6 +279,7 @@ def test_an_advantage_in_the_file_is_shown_without_asking(rng):
         tiebreak.rank(matches, position=True)
 
 
+@pytest.mark.filterwarnings("ignore:10 rows with the same item")
 @pytest.mark.extended
 def test_votes_on_language_models_on_the_scale_of_arenas(data_dir):
     votes = data_dir / "lm_arena_140k/battles.csv.gz"
@@ -296,3 +299,35 @@ def test_votes_on_language_models_on_the_scale_of_arenas(data_dir):
         1078,
     ]
     assert set(answer.leaderboard.categories) <= {"math", "creative_writing"}
+
+
+@pytest.mark.parametrize("level", [0.5, 0.95])
+def test_score_tables_say_who_is_practically_equal(level):
+    rng = np.random.default_rng(0)
+    scores = rng.normal(size=(30, 1)) + rng.normal(0, 0.02, (30, 4)) - [0, 0, 0, 1]
+    frame = pandas.DataFrame(scores, [f"t{k}" for k in range(30)], list("abcd"))
+    answer = tiebreak.rank(frame.rename_axis("dataset"), tie_within=0.1, level=level)
+    found = {frozenset(pair[:2]) for pair in answer.practically_equal.rows()}
+    assert found == {frozenset("ab"), frozenset("ac"), frozenset("bc")}
+    assert any("3 pairs of items are practically equal" in s for s in answer.summary())
+    assert answer.model.unit_counts_.shape[0] == 30
+    assert 'id="critical"' in render_report(answer)
+    plain = tiebreak.rank(frame.rename_axis("dataset"))
+    assert len(plain.practically_equal) == 0
+    assert not any("practically" in sentence for sentence in plain.summary())
+
+
+def test_units_widen_intervals_of_score_tables():
+    rng = np.random.default_rng(1)
+    shared = np.repeat(rng.normal(size=(8, 3)), 12, axis=0) + np.array([0.5, 0, -0.5])
+    scores = shared + rng.normal(0, 0.3, (96, 3))
+    frame = pl.DataFrame(scores, schema=list("abc")).with_columns(
+        task=pl.Series([f"t{k}" for k in range(96)]),
+        benchmark=pl.Series([f"b{k // 12}" for k in range(96)]),
+    )
+    plain, units = (
+        tiebreak.rank(frame).table,
+        tiebreak.rank(frame, unit="benchmark").table,
+    )
+    wide, narrow = (t["upper"] - t["lower"] for t in (units, plain))
+    assert (wide > 1.5 * narrow).all()

@@ -4,14 +4,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.stats import norm
 
 from tests.extended import few
 from tests.oracles import bradley_terry_plain as plain
-from tiebreak import Pairs
+from tiebreak import DataWarning, Leaderboard, Pairs
 from tiebreak.losses import LINKS
 from tiebreak.ratings import BradleyTerry
 
-KIND = {"davidson": "davidson", "rao-kupper": "rao-kupper"}
+EVERY = ["davidson", "rao-kupper", "glenn-david", None]
+TIE = {"davidson": 0.8, "rao-kupper": 1.5, "glenn-david": 0.4, None: 0.0}
+
+
+def make(ties, **options):
+    """Give a model of these ties."""
+    if ties == "glenn-david":
+        return BradleyTerry(link="probit", **options)
+    return BradleyTerry(ties, **options)
 
 
 def simulate(rng, n=400, n_items=6, tie=0.8, kind="davidson", gamma=(), spread=0.7):
@@ -33,14 +42,14 @@ def named(left, right, n_items):
 
 @pytest.mark.parametrize("alpha", [0.0, 0.5])
 @pytest.mark.parametrize("q", few([2, 0]))
-@pytest.mark.parametrize("ties", ["davidson", "rao-kupper", None])
+@pytest.mark.parametrize("ties", EVERY)
 def test_strengths_are_those_of_a_general_solver(rng, ties, q, alpha):
     kind, gamma = ties or "davidson", [0.5, -0.3][:q]
-    tie = 1.5 if ties == "rao-kupper" else 0.8 * (ties is not None)
+    tie = TIE[ties]
     _, left, right, y, z = simulate(rng, 300, tie=tie, kind=kind, gamma=gamma)
     weight = rng.integers(1, 4, len(y)).astype(float)
     found = plain.fit(kind, left, right, y, weight, 6, z, alpha)
-    model = BradleyTerry(ties, alpha=alpha).fit(
+    model = make(ties, alpha=alpha).fit(
         named(left, right, 6), y, sample_weight=weight, context=z if q else None
     )
     assert model.converged_ and model.gap_ <= 1e-16
@@ -94,14 +103,13 @@ def _to_all(matrix, n_items):
     return full @ matrix @ full.T
 
 
-@pytest.mark.parametrize("ties", ["davidson", "rao-kupper", None])
+@pytest.mark.parametrize("ties", EVERY)
 def test_standard_errors_against_numerical_derivatives(rng, ties):
     kind = ties or "davidson"
-    tie = 1.6 if ties == "rao-kupper" else 0.8 * (ties is not None)
-    _, left, right, y, z = simulate(rng, 250, 5, tie=tie, kind=kind, gamma=[0.6])
+    _, left, right, y, z = simulate(rng, 250, 5, tie=TIE[ties], kind=kind, gamma=[0.6])
     rater = rng.integers(0, 30, len(y))
     weight = rng.integers(1, 3, len(y)).astype(float)
-    model = BradleyTerry(ties, alpha=0).fit(
+    model = make(ties, alpha=0).fit(
         named(left, right, 5), y, advantage=z[:, 0], rater=rater, sample_weight=weight
     )
     *_, x, objective = plain.fit(kind, left, right, y, weight, 5, z, 0.0)
@@ -199,11 +207,11 @@ def test_without_ties_and_with_nothing_but_ties():
         model.standard_errors()
 
 
-@pytest.mark.parametrize("ties", ["davidson", "rao-kupper"])
+@pytest.mark.parametrize("ties", EVERY[:-1])
 def test_prediction_is_the_most_probable_outcome(rng, ties):
     _, left, right, y, _ = simulate(rng, 600, tie=2.5, spread=2.0)
     pairs, home = named(left, right, 6), rng.choice([-1.0, 0.0, 1.0], 600)
-    model = BradleyTerry(ties, alpha=0).fit(pairs, y, advantage=home)
+    model = make(ties, alpha=0).fit(pairs, y, advantage=home)
     p = model.predict_proba(pairs, advantage=home)
     assert_allclose(p.sum(axis=1), 1.0)
     assert_array_equal(model.predict(pairs, advantage=home), p.argmax(axis=1) - 1)
@@ -317,3 +325,57 @@ def test_one_rater_says_as_much_as_the_votes():
     with pytest.raises(ValueError, match="at least two raters, got 1"):
         model.standard_errors("cluster")
     assert_allclose(model.standard_errors(), model.standard_errors("sandwich"))
+
+
+def test_the_probit_without_ties_is_thurstones_model(rng):
+    theta, left, right, y, _ = simulate(rng, 500, tie=0.0, kind="glenn-david")
+    pairs = named(left, right, 6)
+    for ties in ("auto", None):
+        model = BradleyTerry(ties, link="probit", alpha=0).fit(pairs, y)
+        d = model.strength_[right] - model.strength_[left]
+        p = norm.cdf(d * np.sqrt(np.pi / 8))  # 1/s at c = 0
+        assert_allclose(model.predict_proba(pairs)[:, 2], p, rtol=1e-12)
+        # At the maximum of the likelihood no strength can be improved.
+        hazard = y * norm.pdf(d * np.sqrt(np.pi / 8)) / np.where(y > 0, p, 1 - p)
+        slope = np.bincount(right, hazard) - np.bincount(left, hazard)
+        assert_allclose(slope, 0.0, atol=1e-6)
+        assert model.tie_ == model.tie_probability_ == 0.0
+        assert model.tie_model_ == "glenn-david"
+    error = model.standard_errors("model")
+    assert (np.abs(model.strength_ - theta * np.sqrt(8 / np.pi)) < 4 * error).all()
+    only = BradleyTerry(link="probit").fit
+    with pytest.warns(DataWarning, match="Every comparison is a tie"):
+        ties = only(pairs, 0 * y)
+    assert_array_equal(ties.predict_proba(pairs[:1]), [[0, 1, 0]])
+
+
+def test_the_probit_has_one_model_of_ties(rng):
+    _, left, right, y, _ = simulate(rng, 500, tie=0.4, kind="glenn-david")
+    pairs = named(left, right, 6)
+    for ties in ("davidson", "rao-kupper", "half"):
+        with pytest.raises(ValueError, match="a model of ties of its own"):
+            BradleyTerry(ties, link="probit").fit(pairs, y)
+    with pytest.raises(ValueError, match="ties=None"):
+        BradleyTerry(None, link="probit").fit(pairs, y)
+    # Only who asks for it gets it.
+    assert BradleyTerry().fit(pairs, y).tie_model_ != "glenn-david"
+    model = BradleyTerry(link="probit").fit(pairs, y)
+    assert model.tie_model_probability_ == 1.0
+    chance, ends = model.predict_proba(pairs[:9]), model.predict_interval(pairs[:9])
+    assert ((ends[..., 0] < chance) & (chance < ends[..., 1])).all()
+    assert "Glenn and David" in " ".join(Leaderboard(model).notes)
+    item, other = model.items_[np.argsort(model.strength_)[[-1, 0]]]
+    row = Leaderboard(model).versus(item, other)
+    assert row["difference"][0] > 0
+    assert row["p_value"][0] < 0.05
+
+
+@pytest.mark.extended
+def test_intervals_of_the_probit_cover_the_truth(rng):
+    covered = []
+    for _ in range(150):
+        theta, left, right, y, _ = simulate(rng, 600, 8, 0.4, "glenn-david")
+        theta = theta * plain.scale_of("glenn-david", 0.4)
+        ends = BradleyTerry(link="probit").fit(named(left, right, 8), y).intervals()
+        covered.append((ends[:, 0] <= theta) & (theta <= ends[:, 1]))
+    assert 0.92 <= np.mean(covered) <= 0.975

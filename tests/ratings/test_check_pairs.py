@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
+from tests.ratings.test_prior_by import two_classes
 from tiebreak import Outcome, Pairs
 from tiebreak.ratings.checks import check_pairs as majority_cycles
 from tiebreak.ratings.checks.check_pairs import check_pairs
@@ -315,71 +316,35 @@ def test_periods_can_be_dates_of_any_kind(dates):
     assert backwards.periods.unsorted_row == 1
 
 
-# --- raters --------------------------------------------------------------------------
+# --- newcomers -----------------------------------------------------------------------
 
 
-def votes_of(rng, strength, n_raters, per_rater, contrary=()):
-    n = n_raters * per_rater
-    left = rng.integers(0, len(strength), n)
-    right = (left + rng.integers(1, len(strength), n)) % len(strength)
-    rater = np.repeat(np.arange(n_raters), per_rater)
-    noisy = strength[right] - strength[left] + rng.logistic(size=n)
-    outcome = np.where(np.abs(noisy) < 0.3, 0, np.sign(noisy)).astype(int)
-    outcome[np.isin(rater, contrary)] *= -1
-    return Pairs(None, left, right), outcome, rater
+def test_items_of_few_games_are_compared_with_the_others():
+    pairs, y, classes, theta = two_classes(0, n_old=15, n_new=8, lead=1.5)
+    report = check_pairs(pairs, y)
+    new = np.array([classes[k] == "new" for k in range(23)])
+    model = BradleyTerry(None, prior_by=classes).fit(pairs, y)
+    facts = report.newcomers
+    assert (facts.n_items, facts.most) == (8, 10)
+    gap = np.diff(model.prior_means_)[0]  # new - old
+    assert facts.points == pytest.approx(400 / np.log(10) * gap, rel=1e-3)
+    assert theta[new].mean() > theta[~new].mean()
+    assert "8 items with at most 10 games are better" in str(report)
+    assert "--prior-by COLUMN" in finding(report, "newcomers").message
+    alike = check_pairs(*two_classes(2, lead=0.0)[:2])
+    assert alike.newcomers.p_value > 0.05
+    assert "newcomers" not in codes(alike)
+    assert check_pairs(*two_classes(0, n_new=2)[:2]).newcomers is None
 
 
-def test_raters_against_everyone_are_found_and_others_are_not(rng):
-    strength = np.linspace(-4, 4, 10)
-    pairs, outcome, rater = votes_of(rng, strength, 60, 80, contrary=(7, 31))
-    report = check_pairs(pairs, outcome, rater=rater)
-    assert sorted(name for name, _, _ in report.raters.contrary) == [7, 31]
-    for _, share, votes in report.raters.contrary:
-        assert share < 0.4
-        assert 40 < votes <= 80
-    assert sorted(finding(report, "contrary_rater").items) == [7, 31]
-    honest = check_pairs(*votes_of(rng, strength, 60, 80)[:2], rater=rater)
-    assert honest.raters.contrary == ()
-    assert "contrary_rater" not in codes(honest)
-
-
-def test_a_large_rater_is_judged_by_the_others_alone(rng):
-    # With most of the votes of all, the contrary rater would judge itself.
-    pairs, outcome, rater = votes_of(
-        rng, np.linspace(-2, 2, 8), 10, 40, contrary=range(6)
-    )
-    one = np.where(rater < 6, 0, rater)
-    report = check_pairs(pairs, outcome, rater=one)
-    assert 0 in [name for name, _, _ in report.raters.contrary]
-
-
-def test_agreement_is_that_of_a_loop(rng):
-    pairs, outcome, rater = votes_of(rng, np.linspace(-4, 4, 6), 30, 60, contrary=(3,))
-    report = check_pairs(pairs, outcome, rater=rater)
-    model = BradleyTerry(alpha=0.1).fit(pairs, outcome)
-    strength = dict(zip(model.items_.tolist(), model.strength_, strict=True))
-    agreed = decided = 0
-    for left, right, y in zip(
-        pairs.names[pairs.left][rater == 3],
-        pairs.names[pairs.right][rater == 3],
-        outcome[rater == 3],
-        strict=True,
-    ):
-        if y != 0:
-            decided += 1
-            agreed += (strength[right] > strength[left]) == (y > 0)
-    (found,) = [row for row in report.raters.contrary if row[0] == 3]
-    assert found[1:] == (pytest.approx(agreed / decided), decided)
-
-
-def test_the_level_of_the_test_is_shared_among_raters():
-    agreeing = [f"rater {k}" for k in range(9) for _ in range(8)]
-    for against, found in ((7, False), (10, True)):
-        # P(at most 1 of 8) is 0.035, P(0 of 10) is 0.001; ten raters are tested.
-        rows = ["a>b"] * len(agreeing) + ["a>b"] * (against == 7) + ["b>a"] * against
-        raters = agreeing + ["odd"] * (len(rows) - len(agreeing))
-        report = check(*rows, rater=raters)
-        assert [name for name, _, _ in report.raters.contrary] == ["odd"] * found
+@pytest.mark.extended
+def test_newcomers_like_the_others_are_rarely_named():
+    p = [
+        check_pairs(*two_classes(seed, lead=0.0)[:2]).newcomers.p_value
+        for seed in range(100)
+    ]
+    assert np.mean(np.array(p) < 0.05) <= 0.11
+    assert np.mean(np.array(p) < 0.01) <= 0.04
 
 
 # --- input ---------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Covariances of many items and many raters, in parts, are those of the formulas."""
 
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -12,6 +13,7 @@ from scipy.linalg import sqrtm
 from scipy.stats import norm
 from scipy.stats import t as student
 
+from benchmarks import score_tables
 from benchmarks.coverage import Setting, measure
 from tests.extended import few
 from tiebreak import BradleyTerry, Leaderboard, Pairs
@@ -85,8 +87,9 @@ def test_many_items_fall_back_to_bonferroni(monkeypatch):
 def test_groups_are_the_largest_sets_without_a_difference(strength, variance):
     strength = np.array(strength, dtype=float)
     covariance = np.diag(variance[: len(strength)])
-    everyone = np.arange(len(strength))
-    error = distribution._errors(covariance, everyone, everyone)
+    own = np.diag(covariance)
+    error = np.sqrt(own[:, None] + own)  # they are independent
+    np.fill_diagonal(error, 0.0)
     difference = strength[None, :] - strength[:, None]  # column better than row
     # Step down: the largest ratio among ordered pairs that did not differ before.
     strengths = StrengthDistribution.normal(strength, covariance)
@@ -230,10 +233,13 @@ def test_the_largest_difference_of_every_draw(rng):
     np.fill_diagonal(error, 0.0)
     gaps = np.abs(draws[:, :, None] - draws[:, None, :])
     expected = (gaps / np.where(error > 0, error, np.inf)).max(axis=2)
-    precision = np.divide(1.0, error, out=np.zeros((4, 4)), where=error > 0)
-    found = np.zeros((5, 4))
-    distribution._update_largest(draws, precision, found)
+    precision = np.divide(1.0, error, out=np.full((4, 4), np.nan), where=error > 0)
+    found = distribution.largest_leads(draws, precision, both=True)
     np.testing.assert_allclose(found, expected)
+    precision[0, 1] = np.nan  # 1 over 0 does not count
+    leads = (draws[:, None, :] - draws[:, :, None]) * precision
+    found = distribution.largest_leads(draws, precision)
+    np.testing.assert_allclose(found, np.nanmax(leads, axis=2))
 
 
 @pytest.fixture
@@ -396,3 +402,31 @@ def test_intervals_cover_where_every_row_stands_three_times():
         truth = theta[model.items_] - theta.mean()
         inside.append((lower <= truth) & (truth <= upper))
     assert 0.91 < np.mean(inside) < 0.98  # .75 without units
+
+
+@pytest.mark.parametrize("n_tasks", [12, 130])
+def test_few_units_are_bounded_by_holm(n_tasks):
+    rng = np.random.default_rng(3)
+    scores = rng.normal(size=(n_tasks, 6)) - np.array([0, 0, 0, 0, 4, 9])
+    pairs, y, task = Pairs.from_scores(scores)
+    known = BradleyTerry().fit(pairs, y, unit=task).distribution()
+    found = Separation.of(known, 0.95)
+    _, better = found._apart(np.arange(6))
+    n_open = 30 - int(better.sum())
+    holm = norm.ppf(1 - 0.05 / n_open)
+    if n_tasks < 100:
+        assert better.any() and found.critical[0] == pytest.approx(holm)
+    else:
+        assert found.critical[0] < holm - 0.01
+    # Without any significant difference this is the bound of Bonferroni.
+    equal = replace(known, center=0 * known.center)
+    if n_tasks < 100:
+        bound = norm.ppf(1 - 0.05 / 30)
+        assert Separation.of(equal, 0.95).critical[0] == pytest.approx(bound)
+
+
+@pytest.mark.extended
+@pytest.mark.parametrize("spread", [0.0, 1.5])
+def test_statements_about_score_tables_hold(spread):
+    found = score_tables.measure(score_tables.Setting(10, 8, spread), 150)
+    assert found.ratings > 0.92 and found.ranks > 0.92 and found.best > 0.9

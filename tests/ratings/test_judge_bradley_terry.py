@@ -218,11 +218,29 @@ def test_what_is_known_of_judges_is_averaged(ties, monkeypatch):
         assert getattr(model, name) == pytest.approx(mean, rel=1e-3)
     assert parts[1].discrimination_.tolist() == [1.0] * 20
     assert not parts[1].side_bias_.any() and parts[0].side_bias_.any()
-    # The law of total variance.
-    a = [part.discrimination_ for part in parts]
-    inside = w[0] * parts[0].judge_covariance_[:, 0, 0]
-    between = w[0] * w[1] * (a[0] - a[1]) ** 2
-    assert model.judge_covariance_[:, 0, 0] == pytest.approx(inside + between)
+    # Second moments about these means, if judges differ.
+    apart = parts[0].discrimination_ - model.discrimination_
+    moment = parts[0].judge_covariance_[:, 0, 0] + apart**2
+    assert model.judge_covariance_[:, 0, 0] == pytest.approx(moment)
+
+
+@pytest.mark.extended
+def test_intervals_of_judges_hold_also_where_they_may_be_equal():
+    rng, inside, equal = np.random.default_rng(0), [], []
+    for _ in range(20):
+        a, strength = 1 + 0.4 * rng.normal(size=20), 0.8 * rng.normal(size=10)
+        judge = np.repeat(np.arange(20), 60)
+        left = rng.integers(0, 10, 1200)
+        right = (left + rng.integers(1, 10, 1200)) % 10
+        chance = 1 / (1 + np.exp(a[judge] * (strength[left] - strength[right])))
+        y = np.where(rng.random(1200) < chance, 1, -1)
+        model = JudgeBradleyTerry().fit(Pairs(None, left, right), y, rater=judge)
+        table, truth = model.judges().sort("judge"), a / a.mean()
+        ends = table.select("discrimination_lower", "discrimination_upper").to_numpy()
+        inside.append(((ends[:, 0] <= truth) & (truth <= ends[:, 1])).mean())
+        equal.append(model.equal_)
+    assert np.mean(equal) > 0.2
+    assert np.mean(inside) > 0.87  # .50 with the variance of both models averaged
 
 
 def test_the_excess_is_the_mean_square_of_scores():

@@ -14,6 +14,7 @@ from tests.ratings.test_bradley_terry import named, simulate
 from tiebreak import Orders, Pairs, SVMCompare
 from tiebreak.ratings import BradleyTerry, Elo, Glicko, Leaderboard, PlackettLuce
 from tiebreak.ratings.leaderboard import choose_next_pairs
+from tiebreak.ratings.strengths.distribution import Separation
 
 
 @pytest.fixture
@@ -55,7 +56,8 @@ def test_ratings_are_strengths_on_the_scale(results):
     assert_array_equal(table["rank_worst"], ranks[:, 1])
     assert_array_equal(table["wins"], model.wins_[rows])
     assert_array_equal(table["losses"], model.losses_[rows])
-    assert board.groups == [group.tolist() for group in model.indistinct_groups()]
+    groups = Separation.of(model.distribution(), 0.95, model._components()).groups()
+    assert board.groups == [model.items_[group].tolist() for group in groups]
     assert (table["rank_best"] <= table["rank"]).all()
     assert (table["rank"] <= table["rank_worst"]).all()
 

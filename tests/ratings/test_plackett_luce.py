@@ -4,12 +4,15 @@ from itertools import permutations
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 
 from tests.extended import few
 from tests.oracles import plackett_luce as oracle
 from tiebreak import BradleyTerry, Orders, Pairs, PlackettLuce
+from tiebreak.data.messages import DataWarning
 from tiebreak.datasets import load_sushi_orders
+from tiebreak.metrics import kendall_tau_b
 
 
 def draw(rng, n=25, n_items=5, shortest=2, ties=0.3):
@@ -174,6 +177,153 @@ def test_lists_that_teach_nothing():
         PlackettLuce(alpha=0).fit(Orders(None, [["a"], ["z"]]))
     with pytest.raises(ValueError, match="Every list is one block of tied items"):
         PlackettLuce(alpha=0).fit(Orders(None, [[["a", "b"]], [["b", "c"]]]))
+
+
+def best_worst(rng, n=60, n_items=6, size=4):
+    """Sets with their best and worst, items with strengths 0, 0.5, 1 …."""
+    sets = np.array([rng.permutation(n_items)[:size] for _ in range(n)])
+    key = 0.5 * sets + rng.gumbel(size=sets.shape)
+    row = np.arange(n)
+    return sets, sets[row, key.argmax(axis=1)], sets[row, key.argmin(axis=1)]
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.2])
+def test_best_and_worst_are_the_optimum_of_a_general_solver(alpha):
+    rng = np.random.default_rng(5)
+    sets, best, worst = best_worst(rng, n=25)
+    weight = rng.integers(1, 4, len(sets)).astype(float)
+    orders = Orders.from_best_worst(sets, best, worst)
+    model = PlackettLuce(alpha).fit(orders, sample_weight=weight)
+    place = {name: k for k, name in enumerate(model.items_.tolist())}
+    lists = [
+        [[place[b]], [place[i] for i in row if i not in (b, w)], [place[w]]]
+        for row, b, w in zip(sets.tolist(), best.tolist(), worst.tolist(), strict=True)
+    ]
+
+    def cost(x):
+        events = [np.log(oracle.event_probability(blocks, x)) for blocks in lists]
+        hold = alpha * x @ x if alpha else x.mean() ** 2
+        return hold - weight @ events
+
+    found = minimize(cost, np.zeros(6), tol=1e-10)
+    assert model.objective_ == pytest.approx(found.fun, rel=1e-8)
+    assert_allclose(model.strength_, found.x - found.x.mean(), atol=1e-4)
+    assert model.log_likelihood(orders) == pytest.approx(
+        sum(np.log(oracle.event_probability(b, model.strength_)) for b in lists)
+    )
+    twice = PlackettLuce(alpha).fit(
+        orders[np.repeat(np.arange(25), weight.astype(int))]
+    )
+    assert_allclose(twice.strength_, model.strength_, atol=1e-7)
+
+
+def test_best_of_those_seen_in_three_ways():
+    rng = np.random.default_rng(2)
+    sets, best, _ = best_worst(rng)
+    choices = Orders.from_best_worst(sets, best)
+    seen = Orders(None, best[:, None], seen=sets)
+    one = PlackettLuce().fit(choices)
+    two = PlackettLuce(unlisted="lower").fit(seen)
+    assert len(np.unique(one.strength_)) == 6
+    assert_allclose(
+        [by_name(one)[i] for i in range(6)], [by_name(two)[i] for i in range(6)]
+    )
+    # The best two in unknown order above the rest: orders of all that start with them.
+    pair = Orders(None, [[{0, 1}], [{2, 1}], [{0, 3}]], names=range(4))
+    model = PlackettLuce(0.3, unlisted="lower").fit(pair)
+    blocks = [[[0, 1], [2, 3]], [[2, 1], [0, 3]], [[0, 3], [1, 2]]]
+    logs = [np.log(oracle.event_probability(b, model.strength_)) for b in blocks]
+    assert model.log_likelihood(pair) == pytest.approx(sum(logs))
+
+
+def test_existence_with_items_in_unknown_order():
+    # b and c are never above or below each other for sure; a above both, d below both.
+    orders = Orders(None, [["a", {"b", "c"}, "d"], ["d", "a"]])
+    assert np.isfinite(PlackettLuce(0.0).fit(orders).strength_).all()
+    with pytest.raises(ValueError, match="infinite or arbitrary"):
+        PlackettLuce(0.0).fit(Orders(None, [[{"a", "b"}, "c"], ["c", "b"]]))
+    with pytest.warns(DataWarning, match="1 of 2 lists have one item only, or order"):
+        PlackettLuce().fit(Orders(None, [[{"a", "b"}], ["a", "b"]]))
+
+
+def test_items_in_unknown_order_are_no_ties():
+    with pytest.raises(ValueError, match="beside lists with tied items"):
+        PlackettLuce().fit(Orders(None, [["a", {"b", "c"}, "d"], ["a", ["b", "c"]]]))
+    with pytest.raises(
+        ValueError, match=r"11 items in unknown order above others \(10 at most"
+    ):
+        PlackettLuce().fit(Orders(None, [[set(range(11)), 11]]))
+    model = PlackettLuce(0.1).fit(Orders(None, [["a", set(range(11))], ["a", 0]]))
+    assert model.converged_  # orders of the last items sum to 1, however many
+
+
+@pytest.mark.extended
+def test_intervals_of_best_and_worst_choices_cover():
+    rng, hits = np.random.default_rng(1), []
+    for _ in range(40):
+        sets, best, worst = best_worst(rng, n=50, n_items=8)
+        model = PlackettLuce().fit(Orders.from_best_worst(sets, best, worst))
+        lower, upper = model.intervals().T
+        true = 0.5 * (model.items_ - 3.5)
+        hits.append(((lower <= true) & (true <= upper)).mean())
+    assert np.mean(hits) > 0.9
+
+
+# Of 350 Americans, what they named as the most and the least important of four issues:
+# counts of vdata in the R package bwsTools (White 2021), by best, then by worst, in the
+# order of the issues of the set. Its vignette "Calculating Aggregate Scores" has 302
+# and 352 for abortion, and the Elo scores below.
+ISSUES = """
+abortion biasmedia economy natsecurity 62 10 10 7 6 9 42 107 19 26 46 6
+abortion corruption foreignaffairs healthcare 21 34 2 39 35 7 5 13 9 53 32 100
+abortion crime guns taxes 29 25 30 24 24 23 43 17 39 37 32 27
+abortion drugs education race 33 20 26 14 5 21 43 51 50 19 47 21
+biasmedia corruption drugs taxes 14 13 8 67 26 22 39 16 8 83 21 33
+biasmedia crime education foreignaffairs 13 12 13 66 11 28 99 27 39 22 8 12
+biasmedia guns healthcare race 6 6 17 45 11 18 130 29 35 42 7 4
+corruption crime economy race 19 10 32 19 9 31 62 44 64 28 21 11
+corruption education guns natsecurity 16 32 13 48 35 25 47 19 19 30 28 38
+crime drugs healthcare natsecurity 15 19 17 7 6 12 50 92 50 15 52 15
+drugs economy foreignaffairs guns 5 18 12 60 85 52 12 7 3 29 9 58
+economy education healthcare taxes 38 22 39 7 11 32 30 51 79 9 19 13
+foreignaffairs natsecurity race taxes 10 4 16 42 45 21 42 25 33 51 12 49
+"""
+ELO = {
+    "healthcare": 1194.4,
+    "economy": 1166.8,
+    "education": 1065.4,
+    "natsecurity": 1044.0,
+    "guns": 1022.8,
+    "taxes": 1013.6,
+    "crime": 1005.7,
+    "corruption": 987.1,
+    "abortion": 983.6,
+    "race": 974.6,
+    "drugs": 908.1,
+    "foreignaffairs": 858.3,
+    "biasmedia": 775.0,
+}
+
+
+def test_published_best_and_worst_issues():
+    rows = []
+    for line in ISSUES.split("\n")[1:-1]:
+        issues, counts = line.split()[:4], map(int, line.split()[4:])
+        both = permutations(issues, 2)
+        rows += [(issues, *two, n) for two, n in zip(both, counts, strict=True)]
+    sets, best, worst, count = map(list, zip(*rows, strict=True))
+    assert sum(count) == 13 * 350
+    assert [np.dot(count, np.array(c) == "abortion") for c in (best, worst)] == [
+        302,
+        352,
+    ]
+    orders = Orders.from_best_worst(sets, best, worst)
+    model = PlackettLuce().fit(orders, sample_weight=count)
+    strength = [by_name(model)[issue] for issue in ELO]
+    # Elo depends on the order of the rows, so that neighbors may change places.
+    assert kendall_tau_b(strength, list(ELO.values())) > 0.9
+    order = sorted(ELO, key=by_name(model).get, reverse=True)
+    assert order[:3] + order[-3:] == list(ELO)[:3] + list(ELO)[-3:]
 
 
 def test_running_out_of_steps_is_told(rng):

@@ -15,6 +15,7 @@ from tiebreak import BradleyTerry, Orders, Pairs, PlackettLuce
 from tiebreak.losses import OrderLikelihood
 from tiebreak.ratings.strengths import prior as module
 from tiebreak.ratings.strengths.plackett_luce import _read
+from tiebreak.solvers.evidence import find_mode
 
 
 def wins(n, losses=0):
@@ -60,12 +61,8 @@ def test_the_penalty_of_the_mode_is_the_most_probable_one():
 
 
 @pytest.mark.parametrize("mode", [-1.3, -0.1, 0.9])
-def test_the_most_probable_width_is_found_between_the_steps(mode, monkeypatch):
-    def evidence(self, s):
-        return 25.0 * (s - np.exp(s - mode))
-
-    monkeypatch.setattr(module._Search, "evidence", evidence)
-    where, spread = module._Search(None, 2, np.zeros(2), 1e-8, 100).find_mode()
+def test_the_most_probable_width_is_found_between_the_steps(mode):
+    where, spread = find_mode(lambda s: 25.0 * (s - np.exp(s - mode)), 0.0)
     assert_allclose(where, mode, atol=0.025)
     assert_allclose(spread, 0.2, rtol=0.05)
 

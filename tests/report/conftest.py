@@ -53,6 +53,7 @@ def result_of(title, table=None, *, summary=(), **parts):
     content |= {"warnings": [], "tuning_notes": [], "recognized": [], "versions": {}}
     content |= {"categories": {}, "category_notes": {}}
     content |= {"options": RankOptions(), "choice": SimpleNamespace(name="model")}
+    content["source"] = SimpleNamespace(scores=None)
     content |= {"title": title, "table": table, "history": (None, "")}
     return SimpleNamespace(summary=lambda: list(summary), **(content | parts))
 

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.report.conftest import board_of
 from tiebreak.ratings.leaderboard import ResultsMatrix
 from tiebreak.report import charts
 from tiebreak.report.history import history_chart
@@ -138,6 +139,22 @@ def test_colors_fade_with_few_games():
     assert few[0] == many[0] == "100"
     assert int(few[1][1:]) < int(many[1][1:]) == 9
     assert cells[1][1][0] == ("0", few[1].replace("p", "n"))
+
+
+def test_bars_join_exactly_the_items_of_a_group():
+    columns = {"item": list("abcdef"), "rating": [900.0, 800, 700, 600, 500, 400]}
+    groups = ["a", "a b", "b", "c", "d", "c"]  # e differs from d and f
+    chart = charts.critical_chart(board_of(columns | {"group": groups}))
+    place = {one["item"]: one["x"] for one in chart["items"]}
+    assert sorted(bar["x"] for bar in chart["bars"]) == [
+        [place[item] for item in group] for group in ("fd", "cb", "ba")
+    ]
+    rows = [bar["y"] for bar in sorted(chart["bars"], key=lambda bar: bar["x"])]
+    assert rows[0] == rows[1] != rows[2]  # which overlaps the second
+    assert [place[item] for item in "fa"] == [250, 750]
+    labels = [(one["left"], one["y"]) for one in chart["items"]]
+    assert len(set(labels)) == 6 and max(y for _, y in labels) < chart["height"]
+    assert charts.critical_chart(board_of(columns)) is None
 
 
 def test_categories_are_compared_on_one_level():

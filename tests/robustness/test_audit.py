@@ -50,7 +50,8 @@ def test_only_one_choice():
     assert claim.holds == claim.of - 1
 
 
-def test_only_one_rater():
+@pytest.mark.parametrize("kind", ["rater", "unit"])
+def test_only_one_rater_or_unit(kind):
     rng = np.random.default_rng(0)
     raters = [f"r{k}" for k in range(40) for _ in range(5)]
     outcomes = np.where(rng.random(200) < 0.5, -1, 1)
@@ -59,10 +60,13 @@ def test_only_one_rater():
     pairs, y = duel(200 + 120, 0)
     y = np.concatenate([outcomes, np.full(120, -1)])
     rater = np.array(raters + ["bot"] * 120)
-    result = verdict(audit_pairs(pairs, y, rater=rater), "A is above B")
-    assert result.raters.number == 1
-    assert result.raters.members == ["bot"]
-    assert result.verdict == "depends on one rater: bot"
+    audit = audit_pairs(pairs, y, **{kind: rater})
+    result = verdict(audit, "A is above B")
+    assert result.to_dict()[f"{kind}s"] == {
+        f"{kind}s": 1, "names": ["bot"], "verified": True, "exact": True
+    }  # fmt: skip
+    assert result.verdict == f"depends on one {kind}: bot"
+    assert f"{kind}s" in results_text(audit, 120)
 
 
 def test_a_claim_that_holds():
@@ -118,7 +122,7 @@ def test_each_rater_weighs_the_same():
     model = BradleyTerry(alpha=0.5).fit(pairs, y, sample_weight=weight)
     place = dict(zip(model.items_.tolist(), range(2), strict=True))
     two = np.array([place["B"]]), np.array([place["A"]])
-    expected = model.contrasts("model").between(*two).estimate[0]
+    expected = model.contrasts("model").between(*two).mean[0]
     assert under["each rater weighs the same"] == pytest.approx(expected, abs=1e-6)
     assert expected < -0.1
     # Without a penalty the likelihood has a maximum only if everybody lost once.
@@ -147,7 +151,7 @@ def test_votes_that_would_tell_two_apart():
     model.fit(pairs[kept], y[kept])
     # Without these votes the interval of the difference leaves out zero.
     gap = model.contrasts("model").between(np.array([0]), np.array([1]))
-    near = abs(gap.estimate[0]) - 1.96 * gap.error[0]
+    near = abs(gap.mean[0]) - 1.96 * gap.errors()[0]
     assert -1e-6 < near < 0.1
 
 

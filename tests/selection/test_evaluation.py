@@ -336,7 +336,7 @@ def test_rows_with_unseen_items_are_left_out_for_all_models(newcomer):
     by_split = result.by_split.filter(pl.col("model") == "any")
     assert by_split["n_unseen"].to_list() == [1, 0]
     assert by_split["n_test"].to_list() == [1, 2]
-    assert "Left out: 1 row with an item" in str(result)
+    assert "Left out: 1 row of unseen items." in str(result)
 
 
 def test_rows_with_unseen_items_stay_if_every_model_can_predict_them(newcomer):

@@ -64,3 +64,31 @@ def test_search_results_are_tuned_by_query():
         ).fit(X, y, qid=qid)
     assert search.best_params_ == {"max_leaves": 6}  # two leaves have no interaction
     assert ndcg(y, search.predict(X), qid, k=10) > 0.9
+
+
+def test_lightgbm_and_shap_read_the_trees(hotels, tmp_path):
+    pairs, choices = hotels
+    model = BoostedUtility(60, learning_rate=0.2, early_stopping=False)
+    model.fit(pairs, choices)
+    utility = model.utility(pairs.values)
+    assert np.allclose(model.booster_.predict(pairs.values), utility)
+    assert model.feature_importances_.shape == (3,)
+    assert model.feature_importances_.min() > 0
+    again = tiebreak.load(tiebreak.save(model, tmp_path / "hotels.tiebreak"))
+    assert np.array_equal(again.feature_importances_, model.feature_importances_)
+    assert np.array_equal(again.utility(pairs.values), utility)
+    assert not hasattr(again, "booster_")
+    shap = pytest.importorskip("shap")
+    explained = shap.TreeExplainer(model.booster_)
+    parts = explained.shap_values(pairs.values)
+    assert np.allclose(parts.sum(axis=1) + explained.expected_value, utility)
+
+
+def test_shap_explains_a_linear_utility(hotels):
+    shap = pytest.importorskip("shap")
+    pairs, choices = hotels
+    model = LogisticCompare(kernel="linear").fit(pairs, choices)
+    explained = shap.LinearExplainer((model.coef_, 0.0), pairs.values)
+    parts = explained.shap_values(pairs.values)
+    mean = model.utility(pairs.values).mean()
+    assert np.allclose(parts.sum(axis=1) + mean, model.utility(pairs.values), atol=0.1)

@@ -119,7 +119,9 @@ def test_warnings_have_categories():
     with pytest.warns(FitWarning, match="the same utility"):
         RankSVM(kernel="linear").fit(items[[0, 0]], [1, 2])
     with pytest.warns(ConvergenceWarning):
-        LogisticCompare(max_iter=1, tol=1e-8).fit(Pairs(items, [0, 1], [2, 3]), [1, -1])
+        LogisticCompare(1.0, max_iter=1, tol=1e-8).fit(
+            Pairs(items, [0, 1], [2, 3]), [1, -1]
+        )
 
 
 # Looking around

@@ -18,8 +18,8 @@ def f():
     """
 '''
 # Who adds to the project says so here.
-MOST_CODE, MOST_TOKENS = 36_000, 226_000  # as Python 3.12 and newer count them
-MOST_CODE_OF_TESTS, MOST_WORDS_OF_DOCS = 34_400, 59_600
+MOST_CODE, MOST_TOKENS = 41_000, 254_000  # as Python 3.12 and newer count them
+MOST_CODE_OF_TESTS, MOST_WORDS_OF_DOCS = 40_000, 65_000
 
 
 def test_every_line_is_of_one_kind():

@@ -17,12 +17,14 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from tiebreak.ask.beliefs import Beliefs, Floats, Ints, expected_information
@@ -61,11 +63,11 @@ class Goal(NamedTuple):
         match = re.fullmatch(r"top:(\d+)", "top:1" if text == "best" else text)
         if match is None:
             raise ValueError(
-                f"--goal must be ranking, top:K, best or scale; got {text!r}."
+                f"goal must be ranking, top:K, best or scale; got {text!r}."
             )
         top = int(match[1])
         if not 0 < top < n_items:
-            raise ValueError(f"--goal {text} must be from top:1 to top:{n_items - 1}.")
+            raise ValueError(f"goal {text} must be from top:1 to top:{n_items - 1}.")
         return cls(text, top)
 
     def look(self, board: Leaderboard | None, n_items: int, level: float) -> Look:
@@ -96,9 +98,9 @@ class Goal(NamedTuple):
         return Look(share, reached, words)
 
     def _certainty(self, board: Leaderboard) -> float:
-        known, contrasts = board._strengths, board._contrasts
-        assert known is not None and contrasts is not None  # something is decided
-        rng = np.random.default_rng(0)
+        contrasts, rng = board._contrasts, np.random.default_rng(0)
+        assert contrasts is not None  # something is decided
+        known = contrasts.posterior
         if self.top:
             order = np.argsort(-known.mean, kind="stable")
             near = known.take(order[: self.top + _NEAR])  # others are far below
@@ -113,7 +115,7 @@ class Goal(NamedTuple):
             return max(certainty, 1.0 - float(apart.sum()))
         difference = known.differences(*_some_pairs(known.center.shape[1], rng))
         if self.name == "ranking":
-            behind = difference.below(np.zeros(len(difference.mean)))
+            behind = difference.below()
             return float(np.maximum(behind, 1.0 - behind).mean())
         explained = float((difference.mean**2).sum())
         return explained / (explained + float((difference.errors() ** 2).sum()))
@@ -156,14 +158,42 @@ class Settings:
     def __post_init__(self) -> None:
         for name, values in _SETTINGS.items():
             if getattr(self, name) not in values:
-                option = name.replace("_", "-")
                 raise ValueError(
-                    f"--{option} must be {values}; got {getattr(self, name)!r}."
+                    f"{name} must be {values}; got {getattr(self, name)!r}."
                 )
 
 
+class Prompts:
+    """Which items can be paired: those that share a prompt."""
+
+    def __init__(self, prompts: Sequence[Iterable[str | None]]) -> None:
+        self.of = [dict.fromkeys(some) for some in prompts]
+        number = {p: k for k, p in enumerate(dict.fromkeys(chain(*self.of)))}
+        ends = np.cumsum([0, *map(len, self.of)])
+        columns = [number[p] for p in chain(*self.of)]
+        shape = len(self.of), len(number)
+        self._has = sp.csr_array((np.ones(ends[-1], np.int32), columns, ends), shape)
+        self._who = self._has.tocsc()
+        self.all_alike = ends[-1] == math.prod(shape)
+
+    def common(self, left: int, right: int) -> list[str | None]:
+        """Prompts that two items share."""
+        return [p for p in self.of[left] if p in self.of[right]]
+
+    def allowed(self, rows: Ints, items: Ints) -> NDArray[np.bool_]:
+        """Which of some items can be paired with which others."""
+        return (self._has[rows] @ self._has[items].T).toarray() > 0
+
+    def partners(self, items: Ints, rng: np.random.Generator) -> Ints:
+        """For each item one at random with a prompt of it, possibly itself."""
+        for table in (self._has, self._who):
+            start, end = table.indptr[items], table.indptr[items + 1]
+            items = table.indices[rng.integers(start, end)]
+        return items
+
+
 class Chooser:
-    """Choose pairs, learn from answers; ``allowed``: which items can be paired."""
+    """Choose pairs, learn from answers; items of one `prompts` entry can be paired."""
 
     def __init__(
         self,
@@ -171,7 +201,7 @@ class Chooser:
         settings: Settings | None = None,
         *,
         features: Floats | None = None,
-        allowed: NDArray[np.bool_] | None = None,
+        prompts: Prompts | None = None,
         seed: int | None = None,
     ) -> None:
         self.settings = Settings() if settings is None else settings
@@ -179,7 +209,7 @@ class Chooser:
         self.beliefs = Beliefs.prior(n_items, features)
         self._aim = aim(self.goal, self.beliefs)
         self.games = np.zeros(n_items, dtype=np.int64)  # asked, answered or not
-        self.allowed = allowed
+        self._prompts = None if prompts is None or prompts.all_alike else prompts
         self._rng = np.random.default_rng(seed)
         self._answers: list[tuple[int, int, int]] = []  # left, right, y
         self._epoch = 0  # grows when an answer is taken back
@@ -319,8 +349,8 @@ class Chooser:
         rows = getattr(self, f"_value_{self.settings.strategy}")(items, value)
         few = np.maximum(self.settings.min_each - self.games[items], 0)
         value += 1e6 * (few[rows][:, None] + few)
-        if self.allowed is not None:
-            value[~self.allowed[np.ix_(items[rows], items)]] = -np.inf
+        if self._prompts is not None:
+            value[~self._prompts.allowed(items[rows], items)] = -np.inf
         value[np.arange(len(rows)), rows] = -np.inf
         return items[rows], items, value
 
@@ -331,6 +361,8 @@ class Chooser:
             return np.arange(n)
         few = np.flatnonzero(self.games == self.games.min())
         some = self._rng.choice(few, min(len(few), _SAMPLE // 2), replace=False)
+        if self._prompts is not None:
+            return np.union1d(some, self._prompts.partners(some, self._rng))
         others = self._rng.choice(n, _SAMPLE - len(some), replace=False)
         return np.union1d(some, others)
 

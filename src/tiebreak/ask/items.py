@@ -15,14 +15,15 @@ import hashlib
 import warnings
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tiebreak.io.columns import find_columns
+from tiebreak.io.columns import COLUMN_WORDS, find_columns
 from tiebreak.io.formats import detect_format
 from tiebreak.io.items import find_items
 from tiebreak.io.result import FileError, ReadOptions, first_of, plural
@@ -81,9 +82,9 @@ class Items:
     sentences: list[str] = field(default_factory=list)
 
     @property
-    def prompts(self) -> list[list[str | None]]:
+    def prompts(self) -> dict[str, list[str | None]]:
         """Prompts of each item."""
-        return [[view.prompt for view in item.views] for item in self.items]
+        return {item.name: [v.prompt for v in item.views] for item in self.items}
 
 
 def read_items(source: Path) -> Items:
@@ -146,8 +147,9 @@ def _say_same(items: Sequence[Item]) -> list[str]:
 
 def _file_view(root: Path, path: Path, prompt: str | None = None) -> View | str:
     """View of a file below a folder; if it cannot be shown, why."""
+    path = path.resolve()
     ending = path.suffix.lower()
-    if not path.resolve().is_relative_to(root):
+    if not path.is_relative_to(root):
         return "outside the folder"
     if not path.is_file():
         return "no such file"
@@ -229,12 +231,20 @@ def _read_table(path: Path) -> Items:
             path, "expected a folder, a table of items (CSV, TSV, JSON Lines, Parquet) "
             "or a .txt file with one item per line."
         )  # fmt: skip
-    table = Table([TableFile(path, detected)])
+    table = Table([TableFile(path, detected, fewest=1)])
+    usual = {**_CONTENTS, **_PROMPTS, "name": COLUMN_WORDS["name"]}
+    if len(table.columns) == 1 and not any(
+        find_columns(role, table.columns, usual) for role in usual
+    ):  # a list, whose first line is an item
+        detected = replace(detected, names=("item",))
+        table = Table([TableFile(path, detected, fewest=1)])
     columns = {kind: find_columns(kind, table.columns, _CONTENTS) for kind in _CONTENTS}
     kind, content = next(((k, c[0]) for k, c in columns.items() if c), ("text", None))
     prompt = next(iter(find_columns("prompt", table.columns, _PROMPTS)), None)
     free = [c for c in table.columns if c not in (content, prompt)]
     name = next(iter(find_columns("name", free)), content)
+    if name is None and len(table.columns) == 1:  # in a format that names columns
+        name = table.columns[0]
     content = content or name
     if name is None or content is None:
         raise table.error(
@@ -249,26 +259,27 @@ def _read_table(path: Path) -> Items:
     prompts = texts[prompt] if prompt else [None] * len(texts[name])
     with_prompt = f" with its {prompt}" if prompt else ""
     sentences = [f"Items are named by {name}, and {content} is shown{with_prompt}."]
-    views: dict[str, list[View]] = {}
+    views: dict[str, dict[str | None, View]] = {}  # by name and prompt
     bad: list[str] = []
     for label, cell, question in zip(texts[name], texts[content], prompts, strict=True):
         view = _cell_view(path.resolve().parent, kind, cell, question)
         if isinstance(view, str):
             bad.append(f"{cell} ({view})")
             continue
-        if any(question == other.prompt for other in views.setdefault(label, [])):
+        if question in views.setdefault(label, {}):
             raise table.error(
                 f"{label!r} names two rows{' of one prompt' if prompt else ''}."
             )
-        views[label].append(view)
+        views[label][question] = view
     if bad:
         sentences.append(f"{plural(len(bad), 'row')} left out: {first_of(bad, 5)}.")
-    times = Counter(view.prompt for some in views.values() for view in some)
+    times = Counter(chain(*views.values()))
     if len(views) > 1 and max(times.values()) == 1:
         raise table.error(
             f"no two items have the same {prompt}; expected a row for each of both."
         )
-    return Items([_item(label, some) for label, some in views.items()], sentences)
+    items = [_item(label, list(some.values())) for label, some in views.items()]
+    return Items(items, sentences)
 
 
 def _cell_view(root: Path, kind: str, value: str, prompt: str | None) -> View | str:
@@ -277,5 +288,5 @@ def _cell_view(root: Path, kind: str, value: str, prompt: str | None) -> View | 
         fine = value.startswith(("https://", "http://"))
         return View("link", value, prompt) if fine else "not an http address"
     if kind == "file":
-        return _file_view(root, (root / value).resolve(), prompt)
+        return _file_view(root, root / value, prompt)
     return View(kind, value, prompt)

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The page that asks, on this machine: what it serves, and to whom.
 
-Every request passes `guard` first: the Host must be an address of this server, against
-DNS rebinding; a POST must come from the page itself (Origin) with its CSRF token, and
-is small. All but style and script needs the secret of a rater or the organizer, which
-comes once in the address and then in a cookie that no other site can use. Files are
-served by their number in the list of items.
+Every request passes `Site.guard` first: the Host must be an address of this server,
+against DNS rebinding; a POST must come from the page itself (Origin) with its CSRF
+token, and is small. All but style and script needs the secret of a rater or the
+organizer, which comes once in the address and then in a cookie that no other site can
+use. Nobody has many requests under way at once, and a connection without a whole
+request is closed. Files are served by their number in the list of items.
 """
 
 from __future__ import annotations
@@ -16,13 +17,16 @@ import hmac
 import ipaddress
 import json
 import socket
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
 
+import h11
 import uvicorn
 from jinja2 import Environment, FileSystemLoader
 from markdown_it import MarkdownIt
@@ -30,20 +34,23 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.base import BaseHTTPMiddleware, RequestResponseEndpoint
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from tiebreak.ask.items import MEDIA_TYPES, Items, View
 from tiebreak.ask.organizer import overview
-from tiebreak.ask.store import Question, Rater, Refused
-from tiebreak.ask.study import Answer, Study
+from tiebreak.ask.store import Answer, Question, Rater, Refused
+from tiebreak.ask.study import Study
 from tiebreak.data.threads import one_blas_thread
 
-COOKIE = "tiebreak_ask"
 MOST_BODY = 4096
-MOST_RATERS = 1000
+MOST_DIGITS = 15  # of a whole number in a request
+MOST_AT_ONCE = 50  # requests of a rater, or of all who have no key
+MOST_CONNECTIONS = 500
+PATIENCE = 5.0  # seconds within which a request has to arrive
 _HERE = Path(__file__).parent
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
@@ -78,11 +85,17 @@ def _refuse_request(
     if request.headers.get("origin") != f"{request.url.scheme}://{host}":
         return 403, "Answers are taken from the page itself only."
     size = request.headers.get("content-length", "")
-    if not size.isdecimal():
+    if "transfer-encoding" in request.headers or not size.isdecimal():
         return 411, "The length of the request is missing."
-    if int(size) > MOST_BODY:
+    if len(size) > MOST_DIGITS or int(size) > MOST_BODY:
         return 413, f"The request is larger than {MOST_BODY} bytes."
     return None
+
+
+def _read_int(digits: str) -> int:
+    if len(digits) > MOST_DIGITS:
+        raise ValueError("This number is too large.")
+    return int(digits)
 
 
 def allowed_hosts(host: str, port: int) -> Callable[[str], bool]:
@@ -112,12 +125,22 @@ class Site:
     """The routes, for one study."""
 
     def __init__(
-        self, study: Study, items: Items, question: str, both_bad: bool, may_join: bool
+        self,
+        study: Study,
+        items: Items,
+        question: str,
+        both_bad: bool,
+        may_join: bool,
+        port: int,
     ) -> None:
         self.study = study
+        self.cookie = f"tiebreak_ask_{port}"  # cookies are for all ports of a machine
         self._views = {(i.name, v.prompt): v for i in items.items for v in i.views}
         contents = {view.content for view in self._views.values()}
-        self._files = sorted(c for c in contents if isinstance(c, Path))
+        files = sorted(c for c in contents if isinstance(c, Path))
+        self._files = {str(number): path for number, path in enumerate(files)}
+        self._numbers: dict[str | Path, str]
+        self._numbers = {path: number for number, path in self._files.items()}
         self.question, self.both_bad, self.may_join = question, both_bad, may_join
         store = study.store
         self.organizer = store.secret("organizer")
@@ -132,7 +155,8 @@ class Site:
         self._markdown = markdown.enable(["table", "strikethrough"]).disable("image")
         self._templates.filters["markdown"] = self._markdown.render
         self._card = lru_cache(1000)(self._draw_card)  # of open questions, mostly
-        self._waiting: list[tuple[Answer, asyncio.Future[bool | Refused]]] = []
+        self._busy: Counter[str] = Counter()  # requests under way, by token
+        self._waiting: list[tuple[Answer, asyncio.Future[bool | Exception]]] = []
         self._saving: asyncio.Task[None] | None = None
 
     def app(self, hosts: Callable[[str], bool]) -> Starlette:
@@ -141,10 +165,22 @@ class Site:
         async def guard(
             request: Request, call_next: RequestResponseEndpoint
         ) -> Response:
-            if refusal := _refuse_request(request, hosts):
-                response: Response = JSONResponse({"error": refusal[1]}, refusal[0])
+            who = self._secret(request)
+            who = who if who in self._raters else ""
+            refusal = _refuse_request(request, hosts)
+            if refusal is None and self._busy[who] >= MOST_AT_ONCE:
+                refusal = 429, "Too many requests at once. Try again."
+            if refusal:
+                # What else such a request sends is not read.
+                response: Response = JSONResponse(
+                    {"error": refusal[1]}, refusal[0], {"Connection": "close"}
+                )
             else:
-                response = await call_next(request)
+                self._busy[who] += 1
+                try:
+                    response = await call_next(request)
+                finally:
+                    self._busy[who] -= 1
             for name, value in _HEADERS.items():
                 response.headers.setdefault(name, value)
             return response
@@ -154,22 +190,25 @@ class Site:
             Route("/organizer", self._organizer_page),
             Route("/join", self._join, methods=["POST"]),
             Mount("/assets", StaticFiles(directory=_HERE / "assets")),
-            Route("/file/{number:int}", self._file),
+            Route("/file/{number}", self._file),
             Route("/api/state", self._state),
             Route("/api/board", self._board),
             Route("/api/answer", self._answer, methods=["POST"]),
             Route("/api/undo", self._undo, methods=["POST"]),
         ]
+        handlers: dict[Any, Any] = {
+            Refused: _refused, HTTPException: _http_error, ClientDisconnect: _gone,
+        }  # fmt: skip
         return Starlette(
             routes=routes,
             middleware=[Middleware(BaseHTTPMiddleware, dispatch=guard)],
-            exception_handlers={Refused: _refused, HTTPException: _http_error},  # type: ignore[dict-item]
+            exception_handlers=handlers,
         )
 
     # Who is it? ----------------------------------------------------------------------
 
     def _secret(self, request: Request) -> str:
-        return request.query_params.get("key") or request.cookies.get(COOKIE, "")
+        return request.query_params.get("key") or request.cookies.get(self.cookie, "")
 
     def _rater(self, request: Request) -> Rater:
         rater = self._raters.get(self._secret(request))
@@ -192,8 +231,8 @@ class Site:
                 403,
             )
         try:
-            body = json.loads(await request.body())
-        except ValueError:
+            body = json.loads(await request.body(), parse_int=_read_int)
+        except (ValueError, RecursionError):
             body = None
         if not isinstance(body, dict) or not isinstance(body.get("question"), int):
             raise Refused("The request is not understood. Reload the page.", 400)
@@ -207,7 +246,7 @@ class Site:
         page = self._templates.get_template(name).render(question=self.question, **more)
         response = HTMLResponse(page, status)
         if secret:
-            response.set_cookie(COOKIE, secret, httponly=True, samesite="strict")
+            response.set_cookie(self.cookie, secret, httponly=True, samesite="strict")
         return response
 
     def _refuse(self, reason: str) -> Response:
@@ -234,18 +273,14 @@ class Site:
         known = hmac.compare_digest(key.encode(), self.join.encode())
         if not (self.may_join and known) or csrf != self._token(key):
             return self._refuse("This link is not known.")
-        raters = self.study.store.raters()
-        taken = name.casefold() in {rater.name.casefold() for rater in raters}
-        if not name or taken or len(raters) >= MOST_RATERS:
-            reason = "Please enter a name."
-            if taken:
-                reason = f"{name} is taken. Open your own link, or change the name."
-            elif name:
-                reason = "No more people can take part."
+        try:
+            if not name:
+                raise Refused("Please enter a name.")
+            rater = await asyncio.to_thread(self.study.store.rater, name, new=True)
+        except Refused as error:
             return self._render(
-                "join.html", status=409, csrf=csrf, key=key, reason=reason
+                "join.html", status=409, csrf=csrf, key=key, reason=str(error)
             )
-        rater = await asyncio.to_thread(self.study.store.rater, name)
         self._raters[rater.token] = rater
         # The address is their own link: who closes the tab can come back with it.
         return Response(status_code=303, headers={"Location": f"/?key={rater.token}"})
@@ -263,10 +298,10 @@ class Site:
     async def _file(self, request: Request) -> Response:
         """Serve a file of the list by its number, and nothing else."""
         self._rater(request)
-        number = request.path_params["number"]
-        if number >= len(self._files) or not self._files[number].is_file():
+        path = self._files.get(request.path_params["number"])
+        # Resolved again: a link may have taken its place since the start.
+        if path is None or path.resolve() != path or not path.is_file():
             raise HTTPException(404, "There is no such file.")
-        path = self._files[number]
         headers = {
             "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; "
             "sandbox",
@@ -279,9 +314,8 @@ class Site:
     # Questions and answers -----------------------------------------------------------
 
     def _draw_card(self, view: View) -> str:
-        src = ""
-        if isinstance(view.content, Path):
-            src = f"/file/{self._files.index(view.content)}"
+        number = self._numbers.get(view.content)
+        src = "" if number is None else f"/file/{number}"
         return self._templates.get_template("card.html").render(view=view, src=src)
 
     def _draw(self, question: Question) -> dict[str, Any]:
@@ -320,11 +354,11 @@ class Site:
         if not (isinstance(seconds, int | float) and 0 <= seconds < 1e6):
             seconds = None
         answer = Answer(rater.number, body["question"], str(outcome), seconds)
-        saved: asyncio.Future[bool | Refused] = asyncio.Future()
+        saved: asyncio.Future[bool | Exception] = asyncio.Future()
         self._waiting.append((answer, saved))
         if self._saving is None or self._saving.done():
             self._saving = asyncio.create_task(self._save())
-        if isinstance(result := await saved, Refused):
+        if isinstance(result := await saved, Exception):
             raise result
         return await self._reply(rater)
 
@@ -332,17 +366,11 @@ class Site:
         """Save what waits in one commit."""
         while self._waiting:
             batch, self._waiting = self._waiting, []
-            try:
-                results = await asyncio.to_thread(
-                    self.study.answer, [answer for answer, _ in batch]
-                )
-            except Exception as error:
-                for _, saved in batch:
-                    saved.set_exception(error)
-            else:
-                for (_, saved), result in zip(batch, results, strict=True):
-                    if not saved.cancelled():
-                        saved.set_result(result)
+            answers = [answer for answer, _ in batch]
+            results = await asyncio.to_thread(self.study.answer, answers)
+            for (_, saved), result in zip(batch, results, strict=True):
+                if not saved.cancelled():
+                    saved.set_result(result)
 
     async def _undo(self, request: Request) -> Response:
         rater, body = await self._body(request)
@@ -356,6 +384,10 @@ class Site:
 
 async def _refused(request: Request, error: Refused) -> Response:
     return JSONResponse({"error": str(error)}, error.status)
+
+
+async def _gone(request: Request, error: Exception) -> Response:
+    return Response(status_code=400)  # which nobody reads
 
 
 async def _http_error(request: Request, error: HTTPException) -> Response:
@@ -374,12 +406,41 @@ def open_socket(host: str, port: int) -> socket.socket:
         ) from None
 
 
+class ImpatientProtocol(H11Protocol):
+    """Close connections on which no whole request arrives.
+
+    After a while, or at once if there are many: nobody can keep others out by
+    connections that say nothing.
+    """
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Make room, and look at the connection from time to time."""
+        super().connection_made(transport)
+        if len(self.connections) > MOST_CONNECTIONS:
+            others: Any = (c for c in self.connections if c is not self)
+            idle = (c for c in others if c._waits() and not c.transport.is_closing())
+            for other in islice(idle, 1):
+                other.transport.close()
+        self._look(None)
+
+    def _waits(self) -> tuple[object] | None:
+        """Return the last request, if the next one is not here yet."""
+        return None if self.conn.their_state is h11.DONE else (self.cycle,)
+
+    def _look(self, last: tuple[object] | None) -> None:
+        waits = self._waits()
+        if waits and waits == last:
+            self.transport.close()
+        elif not self.transport.is_closing():
+            self.loop.call_later(PATIENCE, self._look, waits)
+
+
 def serve(app: Starlette, listening: socket.socket) -> None:
     """Serve until an interrupt, which is raised again at the end."""
     config = uvicorn.Config(
         app, log_level="error", access_log=False, lifespan="off", server_header=False,
-        ws="none", timeout_keep_alive=30, limit_concurrency=1000,
-        timeout_graceful_shutdown=3,
+        ws="none", limit_concurrency=1000, timeout_graceful_shutdown=3,
+        http=ImpatientProtocol, timeout_keep_alive=int(PATIENCE),
     )  # fmt: skip
     # Threads of BLAS that wait for each other take the time of those who answer: with
     # 50 people on two cores the median answer took 190 ms instead of 17.

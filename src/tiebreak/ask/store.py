@@ -5,7 +5,7 @@ A question is one row, and its answer fills that row: no acknowledged answer is 
 and none counts twice, whatever a browser sends again. What is taken back is kept in the
 table ``undone``.
 
-`tiebreak.io.answers` reads these tables too.
+`tiebreak.io.answers` has the schema, and reads these tables too.
 """
 
 from __future__ import annotations
@@ -15,34 +15,18 @@ import secrets
 import sqlite3
 import threading
 import time
+import weakref
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from tiebreak.io.answers import SCHEMA, check_schema
 from tiebreak.io.result import OUTCOMES, FileError, first_of, plural
 
-VERSION = 1
 SIGNS = {"left": -1, "tie": 0, "both_bad": 0, "right": 1}
-_TABLES = """
-CREATE TABLE IF NOT EXISTS about (name TEXT PRIMARY KEY, value TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS items (
-    number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, hash TEXT NOT NULL,
-    present INTEGER NOT NULL);
-CREATE TABLE IF NOT EXISTS raters (
-    number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, token TEXT NOT NULL UNIQUE);
-CREATE TABLE IF NOT EXISTS questions (
-    number INTEGER PRIMARY KEY, rater INTEGER NOT NULL REFERENCES raters,
-    left_item INTEGER NOT NULL REFERENCES items,
-    right_item INTEGER NOT NULL REFERENCES items,
-    prompt TEXT, reason TEXT NOT NULL, asked REAL NOT NULL,
-    outcome TEXT, seconds REAL, answered REAL);
-CREATE INDEX IF NOT EXISTS by_rater ON questions (rater, outcome);
-CREATE TABLE IF NOT EXISTS undone (
-    question INTEGER NOT NULL REFERENCES questions, outcome TEXT NOT NULL,
-    undone REAL NOT NULL);
-"""
+MOST_RATERS = 1000
 
 
 class Refused(ValueError):  # noqa: N818 - it is an answer to a request
@@ -61,6 +45,15 @@ class Rater(NamedTuple):
     token: str
 
 
+class Answer(NamedTuple):
+    """An answer to a question."""
+
+    rater: int
+    question: int
+    outcome: str
+    seconds: float | None = None
+
+
 @dataclass(frozen=True)
 class Question:
     """A question; ``outcome`` is None while it is open."""
@@ -75,51 +68,97 @@ class Question:
     answered: float | None = None
 
 
+def _lock_name(path: Path) -> Path:
+    return path.with_name(f"{path.name}-lock")
+
+
+def _lock_file(path: Path) -> sqlite3.Connection:
+    """Refuse a file that another study has open; the system unlocks at a crash."""
+    only = sqlite3.connect(
+        _lock_name(path), isolation_level=None, check_same_thread=False, timeout=0
+    )
+    try:
+        only.execute("PRAGMA journal_mode=OFF")
+        only.execute("BEGIN EXCLUSIVE")
+    except sqlite3.OperationalError:
+        only.close()
+        raise OSError(0, "it is in use by another study or page") from None
+    return only
+
+
 _FIELDS = "number, rater, left_item, right_item, prompt, outcome, seconds, answered"
 
 
 class Store:
-    """A file of answers, opened or made."""
+    """A file of answers, opened or made, for one study at a time; None: in memory."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path | None = None) -> None:
+        self.path = Path(":memory:") if path is None else path
         self._lock = threading.RLock()
+        self._only: sqlite3.Connection | None = None
         try:
-            if not path.exists():
+            if path is not None:
                 # The links of raters are in it: for its owner alone.
                 os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
+                self._only = _lock_file(path)
             self._db = sqlite3.connect(
-                path, isolation_level=None, check_same_thread=False, timeout=10
+                self.path, isolation_level=None, check_same_thread=False, timeout=10
             )
+            self._closed = weakref.finalize(self, self._db.close)
             try:
                 self._prepare()
             except BaseException:
                 self.close()
                 raise
-        except (OSError, sqlite3.Error) as error:
+        except (OSError, sqlite3.Error, Refused) as error:
             reason = getattr(error, "strerror", None) or str(error)
-            raise FileError(path, f"cannot hold answers: {reason}.") from None
+            raise FileError(
+                self.path, f"cannot hold answers: {reason.rstrip('.')}."
+            ) from None
 
     def _prepare(self) -> None:
         """Make the tables, unless the file holds something else."""
+        with self.writing() as db:
+            if not db.execute("SELECT 1 FROM sqlite_master").fetchone():
+                for statement in SCHEMA.split(";"):
+                    db.execute(statement)
+            check_schema(db)
         self._db.execute("PRAGMA journal_mode=WAL")
         self._db.execute("PRAGMA synchronous=FULL")
         self._db.execute("PRAGMA foreign_keys=ON")
-        tables = self._db.execute("SELECT name FROM sqlite_master").fetchall()
-        if tables and ("about",) not in tables:
-            raise FileError(self.path, "this SQLite database holds something else.")
-        with self.writing() as db:
-            for statement in _TABLES.split(";"):
-                db.execute(statement)
-            version = self._about("version", str(VERSION))
-            if version != str(VERSION):
-                raise FileError(
-                    self.path, f"version {version} of answers; expected {VERSION}."
-                )
 
     def close(self) -> None:
         """Close the file."""
-        self._db.close()
+        self._closed()
+        if self._only is not None:
+            _lock_name(self.path).unlink(missing_ok=True)
+            self._only.close()
+            self._only = None
+
+    def was_moved(self) -> bool:
+        """Whether a file with raters is new at this place, as one from elsewhere is."""
+        status = self.path.stat()
+        place = f"{status.st_dev}:{status.st_ino}"
+        before = self._about("place", place)
+        with self.writing() as db:
+            db.execute("UPDATE about SET value = ? WHERE name = 'place'", (place,))
+        return before != place and bool(self.raters())
+
+    def renew_links(self) -> None:
+        """Replace all keys, so that those who had one need the new link."""
+        with self.writing() as db:
+            for rater in self.raters():
+                db.execute(
+                    "UPDATE raters SET token = ? WHERE number = ?",
+                    (secrets.token_urlsafe(18), rater.number),
+                )
+            db.execute("DELETE FROM about WHERE name IN ('organizer', 'join', 'csrf')")
+
+    def save(self, path: Path) -> None:
+        """Write a copy to a new file."""
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        with self._lock, closing(sqlite3.connect(path)) as copy:
+            self._db.backup(copy)
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
@@ -158,10 +197,12 @@ class Store:
     def enter(
         self, hashes: Mapping[str, str], *, accept_changes: bool = False
     ) -> list[str]:
-        """Enter items by name and hash; say what changed."""
+        """Enter items by name and hash ("": not known); say what changed."""
         rows = self._db.execute("SELECT name, hash, present FROM items").fetchall()
         known = {name: digest for name, digest, _ in rows}
-        changed = [n for n in hashes if known.get(n, hashes[n]) != hashes[n]]
+        changed = [
+            n for n in hashes if hashes[n] and known.get(n, "") not in ("", hashes[n])
+        ]
         if changed and not accept_changes and self.n_answers:
             raise FileError(
                 self.path,
@@ -174,7 +215,8 @@ class Store:
             db.execute("UPDATE items SET present = 0")
             db.executemany(
                 "INSERT INTO items (name, hash, present) VALUES (?, ?, 1) ON CONFLICT "
-                "(name) DO UPDATE SET hash = excluded.hash, present = 1",
+                "(name) DO UPDATE SET present = 1, "
+                "hash = coalesce(nullif(excluded.hash, ''), hash)",
                 hashes.items(),
             )
         changes = {"added": new, "removed": gone, "changed": changed}
@@ -185,20 +227,30 @@ class Store:
             if names
         ]
 
-    def item_numbers(self) -> dict[str, int]:
-        """Numbers of all items by name, also of removed ones."""
-        return dict(self._db.execute("SELECT name, number FROM items"))
+    def item_numbers(self, present: bool = False) -> dict[str, int]:
+        """Numbers of all items by name, also of removed ones unless `present`."""
+        query = "SELECT name, number FROM items WHERE present >= ? ORDER BY number"
+        return dict(self._db.execute(query, (int(present),)))
 
     # Raters --------------------------------------------------------------------------
 
-    def rater(self, name: str) -> Rater:
-        """Find a rater by name, or add one."""
+    def rater(self, name: str, *, new: bool = False) -> Rater:
+        """Find a rater by name, or add one; with `new`, refuse a name that is known."""
         with self.writing() as db:
-            db.execute(
-                "INSERT OR IGNORE INTO raters (name, token) VALUES (?, ?)",
-                (name, secrets.token_urlsafe(18)),
-            )
-        return next(rater for rater in self.raters() if rater.name == name)
+            raters = self.raters()
+            same = [rater for rater in raters if rater.name == name]
+            if new:
+                same = [r for r in raters if r.name.casefold() == name.casefold()]
+                if same or len(raters) >= MOST_RATERS:
+                    raise Refused(
+                        f"{name} is taken. Open your own link, or change the name."
+                        if same else "No more people can take part."
+                    )  # fmt: skip
+            if not same:
+                row = None, name, secrets.token_urlsafe(18)
+                number = db.execute("INSERT INTO raters VALUES (?, ?, ?)", row)
+                same = [Rater(int(number.lastrowid or 0), name, row[2])]
+        return same[0]
 
     def raters(self) -> list[Rater]:
         """All raters, in order."""
@@ -234,6 +286,15 @@ class Store:
                 (rater, left, right, prompt, reason, time.time()),
             ).lastrowid
         return self.question(int(number or 0), rater)
+
+    def withdraw(self, rater: int) -> None:
+        """Remove the open questions of a rater that were never answered."""
+        with self.writing() as db:
+            db.execute(
+                "DELETE FROM questions WHERE rater = ? AND outcome IS NULL AND number "
+                "NOT IN (SELECT question FROM undone)",
+                (rater,),
+            )
 
     def question(self, number: int, rater: int) -> Question:
         """Find a question of a rater."""

@@ -7,6 +7,7 @@ import getpass
 import signal
 import socket
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -78,6 +79,10 @@ def ask(
         bool,
         Option("--accept-changes", help="Keep answers about items that changed since."),
     ] = False,
+    new_links: Annotated[
+        bool,
+        Option("--new-links", help="Replace all links; those given out end."),
+    ] = False,
     host: Annotated[
         str, Option(help="Address to listen at; 0.0.0.0 opens it to the network.")
     ] = "127.0.0.1",
@@ -119,7 +124,11 @@ def ask(
         Goal.read(settings.goal, len(names))
         table = None if items is None else read_features(items, names)
         listening = open_socket(host, port)
+        port = listening.getsockname()[1]
         store = Store(database)
+        moved = store.was_moved()
+        if new_links:
+            store.renew_links()
         hashes = {item.name: item.hash for item in listed.items}
         changes = store.enter(hashes, accept_changes=accept_changes)
         people = [name.strip() for name in raters.split(",") if name.strip()]
@@ -127,9 +136,8 @@ def ask(
         for name in [] if may_join else people or [_user()]:
             store.rater(name)
         steps("learning from the answers")
-        study = Study(names, store, settings, prompts=listed.prompts, features=table)
-        site = Site(study, listed, question, allow_both_bad, may_join)
-    port = listening.getsockname()[1]
+        study = Study(listed.prompts, path=store, features=table, **asdict(settings))
+        site = Site(study, listed, question, allow_both_bad, may_join, port)
     base = f"http://{_shown_host(host)}:{port}"
     output.say(
         [
@@ -139,6 +147,13 @@ def ask(
             f"far in {database}",
         ]
     )
+    if moved and not new_links:
+        output.say(
+            [
+                f"warning: {database.name} is new at this place. If somebody else "
+                "prepared it, they know its links: add --new-links to replace them."
+            ]
+        )
     if host not in _LOCAL:
         output.say(
             [

@@ -12,6 +12,7 @@ from tiebreak.options import RankOptions, ReadOptions
 def check(file: Files, reading: ReadOptions, screen: Screen) -> None:
     """Say what a FILE, or a folder of files, can support, before anything is fitted."""
     from tiebreak.cli.files import read_files
+    from tiebreak.data.messages import speaking_of
 
     steps = screen.steps()
     with steps:
@@ -21,8 +22,10 @@ def check(file: Files, reading: ReadOptions, screen: Screen) -> None:
     if source.named is not None:
         from tiebreak.pipeline.held_out import check_data
 
-        with steps:
+        with steps, speaking_of(source.nouns):
             steps("checking the data")
             report = check_data(source)
-    checked = {} if report is None else report.to_dict()
-    screen.show({"recognized": source.detected} | checked, [report] if report else [])
+    with speaking_of(source.nouns):
+        checked = {} if report is None else report.to_dict()
+        shown = [report] if report else []
+        screen.show({"recognized": source.detected} | checked, shown)

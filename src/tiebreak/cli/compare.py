@@ -58,11 +58,15 @@ def compare(
             "All votes are those of one rater: standard errors allow for other votes "
             "of this rater, not for other raters."
         )
-    gaps = _gaps(result, list(chosen)) if outcomes else {}
-    above = {f"{metric}_above_first": by_model for metric, by_model in gaps.items()}
+    if outcomes:
+        gaps = _gaps(result, list(chosen))
+        more = {f"{metric}_above_first": by_model for metric, by_model in gaps.items()}
+        said = [*_say_gaps(gaps, next(iter(chosen)))]
+    else:
+        more, said = result.to_dict(), [*result.heading(), *result.say_differences()]
     screen.show(
-        {"recognized": sentences, "table": result.table.to_dicts()} | above,
-        [*sentences, result, *_say_gaps(gaps, next(iter(chosen)))],
+        {"recognized": sentences, "table": result.table.to_dicts()} | more,
+        [*sentences, result, *said],
     )
 
 

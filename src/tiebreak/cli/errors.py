@@ -24,12 +24,16 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
     def run(*args: Any, **options: Any) -> None:
         import typer
 
+        def show(message: Any, category: Any, *place: Any, **more: Any) -> None:
+            # What reading left out is among the sentences, where these are printed.
+            of_reading = category.__name__ == "ReadWarning"
+            names = ("quiet", "json", "form") if of_reading else ("quiet",)
+            if any(options.get(name) for name in names) == of_reading:
+                say(f"warning: {' '.join(str(message).split())}")
+
         try:
             with warnings.catch_warnings():
-                if options.get("quiet"):
-                    warnings.simplefilter("ignore")
-                else:
-                    warnings.showwarning = _show_warning
+                warnings.showwarning = show
                 command(*args, **options)
         except KeyboardInterrupt:
             say("Interrupted; nothing is left half written.")
@@ -69,7 +73,3 @@ def _one_line(error: Exception) -> str:
             "TIEBREAK_DEBUG=1 shows where it comes from, which is worth a report."
         )
     return text
-
-
-def _show_warning(message: Warning | str, *place: Any, **more: Any) -> None:
-    say(f"warning: {' '.join(str(message).split())}")

@@ -8,7 +8,12 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tiebreak.data.atomic import atomic_folder, check_folder, refuse_to_replace
+from tiebreak.data.atomic import (
+    atomic_folder,
+    check_folder,
+    is_temporary,
+    refuse_to_replace,
+)
 from tiebreak.io.result import WriteError, first_of
 from tiebreak.options import RankOptions, ReadOptions
 from tiebreak.pipeline.read import read_source
@@ -46,13 +51,13 @@ def prepare_folder(
         names = [entry.name for entry in os.scandir(folder)]
     except OSError:  # there is none, or it will be said when it is written
         names = []
-    others = sorted(name for name in names if name not in _OWN)
+    others = sorted(n for n in names if n not in _OWN and not is_temporary(n))
     if others and not force:
         raise WriteError(
             folder,
             f"the folder holds other files too ({first_of(others)}); add --force.",
         )
-    check_folder(folder, _names(options))
+    check_folder(folder, _names(options), stale=_OWN)
 
 
 def _names(options: RankOptions) -> tuple[str, ...]:
@@ -72,7 +77,7 @@ def write_result(result: Any, folder: Path) -> None:
     names, skipped = _names(result.options), result.source.skipped
     if skipped is not None:
         names = (*names, SKIPPED)
-    with atomic_folder(folder, names) as temporary:
+    with atomic_folder(folder, names, stale=_OWN) as temporary:
         if skipped is not None:
             write(skipped, SKIPPED)
         result.report(temporary / REPORT)
@@ -80,8 +85,6 @@ def write_result(result: Any, folder: Path) -> None:
         save(result.model, temporary / _FILES[2])
         if _BY_CATEGORY in names:
             write(result.leaderboard.by_category(), _BY_CATEGORY)
-    if _BY_CATEGORY not in names:
-        (folder / _BY_CATEGORY).unlink(missing_ok=True)  # of an earlier question
 
 
 def result_table(result: Any) -> pl.DataFrame:

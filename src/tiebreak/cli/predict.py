@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from tiebreak.data import Comparisons, Grades, Lists
     from tiebreak.io import ReadResult
+    from tiebreak.pipeline.order_quality import OrderQuality
     from tiebreak.pipeline.saved_model import SavedModel
 
 _SHOWN = 20
@@ -26,7 +27,7 @@ _WORDS = ("left", "tie", "right")
 # The options of reading a file that has no outcomes.
 _UNLABELED = (
     *("format", "encoding", "left", "right", "advantage", "neutral", "item", "query"),
-    *("items", "item_column"),
+    *("items", "item_column", "sheet", "no_header", "columns", "keep_na", "labels"),
 )
 ModelFile = Annotated[Path, place(metavar="MODEL", help="A model file.")]
 
@@ -85,8 +86,10 @@ def evaluate(
     from tiebreak.ratings.leaderboard_table import text_table
 
     saved, data, sentences = _read(model, file, reading, read_file)
-    score: Any = _score_pairs if isinstance(data, Comparisons) else _score_order
-    scores = score(saved, data)
+    if not isinstance(data, Comparisons):
+        _show_order(_score_order(saved, data), {"n": len(data)}, sentences, screen)
+        return
+    scores = _score_pairs(saved, data)
     cells = [
         [name, *("–" if v is None else f"{v:.4f}" for v in values.values())]
         for name, values in scores.items()
@@ -131,17 +134,32 @@ def _score_pairs(saved: SavedModel, data: Comparisons) -> Any:
     }
 
 
-def _score_order(saved: SavedModel, data: Grades | Lists) -> Any:
+def _score_order(saved: SavedModel, data: Grades | Lists) -> OrderQuality:
     """Score the order of items within their queries or lists, and that of chance."""
     import numpy as np
 
     from tiebreak.data import Grades
-    from tiebreak.pipeline.held_out import score_order
     from tiebreak.pipeline.leaderboard import utilities
+    from tiebreak.pipeline.order_quality import score_order
 
     rows = np.arange(len(data)) if isinstance(data, Grades) else data.orders.flat
     y, qid = data.entry_grades()
-    return score_order(y, {"model": utilities(saved.model, data, rows)}, qid)
+    utility = {"model": utilities(saved.model, data, rows)}
+    if not isinstance(data, Grades):
+        return score_order(y, utility, qid, unit="list")
+    return score_order(y, utility, qid, data.group_names if data.has_groups else None)
+
+
+def _show_order(
+    quality: OrderQuality, head: dict[str, Any], sentences: list[str], screen: Screen
+) -> None:
+    rows = quality.table.drop("n_test", strict=False).rows_by_key(
+        "model", named=True, unique=True
+    )
+    screen.show(
+        head | {"recognized": sentences} | rows | quality.to_dict(),
+        [*sentences, quality, *quality.heading()],
+    )
 
 
 def _predict_pairs(
@@ -151,7 +169,8 @@ def _predict_pairs(
 
     pairs, predicted = data.pairs, saved.predict(data.pairs, data.columns)
     assert pairs.names is not None
-    names = pl.Series([str(name) for name in pairs.names.tolist()], dtype=pl.String)
+    sides = pairs.side_names.tolist()
+    names = pl.Series([str(name) for name in sides], dtype=pl.String)
     if "advantage" in data.columns and not saved.knows_advantage:
         sentences.append(
             "This model was fitted without an advantage, so none is counted."
@@ -167,8 +186,8 @@ def _predict_pairs(
         )
     words = pl.Series(_WORDS, dtype=pl.String)
     columns: dict[str, Any] = {
-        "left": names.gather(pairs.left),
-        "right": names.gather(pairs.right),
+        "left": names.gather(pairs.sides[0]),
+        "right": names.gather(pairs.sides[1]),
         "predicted": words.gather(predicted["outcome"] + 1),
     }
     if "proba" in predicted:

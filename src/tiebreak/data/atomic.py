@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Files that are written whole or not at all, alone or several together.
 
-Everything is written under another name next to its target and renamed at the end.
-Unfinished files are removed when the block ends with an error or an interrupt. A
-program that ends without leaving its blocks calls `abandon`.
+Everything is written to a temporary folder next to its target and renamed at the end.
+The folder is locked as long as its process lives, and removed when the block ends, also
+with an error or an interrupt; a program that ends without leaving its blocks calls
+`abandon`. What a killed process left is removed by the next one that writes there.
 """
 
 from __future__ import annotations
@@ -15,12 +16,18 @@ import secrets
 import shutil
 import signal
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+try:
+    import fcntl
+except ImportError:  # not on Windows, where nothing is locked and only we remove ours
+    fcntl = None  # type: ignore[assignment]
+
 _MARK = ".tiebreak-"
+_OLD = f"{_MARK}old"
 _SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
 
 # What is to vanish if it is not finished: files and folders of ours, with all they
@@ -36,40 +43,95 @@ def abandon() -> None:
     _unmake(list(_made))
 
 
+def is_temporary(name: str) -> bool:
+    """Whether a folder is one of ours, of a process that writes or was killed."""
+    return name.startswith(_MARK)
+
+
 @contextmanager
 def atomic_path(target: str | os.PathLike[str]) -> Iterator[Path]:
     """Write a file next to its target, and rename it; it keeps the old file's mode."""
     target = Path(target)
-    temporary = _temporary_name(target, target.suffix)
-    with _named_by(target, temporary), _vanishing(temporary):
-        yield temporary
-        _flush(temporary, target)
-        os.replace(temporary, target)
+    with temporary_folder(target.parent, target) as temporary:
+        yield temporary / target.name
+        _flush(temporary / target.name, target)
+        os.replace(temporary / target.name, target)
 
 
 @contextmanager
 def atomic_folder(
-    folder: str | os.PathLike[str], names: Sequence[str]
+    folder: str | os.PathLike[str], names: Collection[str], stale: Collection[str] = ()
 ) -> Iterator[Path]:
-    """Write the named files of a folder together, or none of them."""
+    """Write the named files of a folder together, or none; stale ones are removed.
+
+    A folder that holds nothing else is replaced as one, by renaming. Files beside
+    others, or where somebody may be inside, are replaced one after the other.
+    """
     # Whether they can be written is found out first, before work is done that would be
-    # lost. Only a loss of power or a kill during the last renaming can break this.
-    folder = Path(folder)
-    temporary = _temporary_name(folder / "any")
-    with _named_by(folder, temporary), made_folder(folder), _vanishing(temporary):
+    # lost.
+    shown, folder = Path(folder), Path(os.path.realpath(folder))
+    stale = {*stale}.difference(names)
+    alone = not _others(folder, {*names, *stale}) and _is_movable(folder)
+    place = folder.parent if alone else folder
+    with _made_folder(place), temporary_folder(place, shown) as temporary:
         for name in names:
-            _check_replaceable(folder / name)
-        temporary.mkdir()
-        yield temporary
+            _check_replaceable(shown / name)
+        new = temporary / folder.name
+        new.mkdir()
+        yield new
         for name in names:
-            _flush(temporary / name, folder / name)
+            _flush(new / name, folder / name)
         with _undisturbed():
-            _put_in_place(temporary, folder, names)
+            if alone and not _others(folder, {*names, *stale}):
+                _replace_folder(new, folder)
+                return
+            for name in names:
+                os.replace(new / name, folder / name)
+            for name in stale:
+                (folder / name).unlink(missing_ok=True)
 
 
-def check_folder(folder: str | os.PathLike[str], names: Sequence[str]) -> None:
+def _others(folder: Path, names: Collection[str]) -> bool:
+    """Whether a folder holds anything but the named files."""
+    held = os.listdir(folder) if folder.is_dir() else []
+    return any(name not in names and not is_temporary(name) for name in held)
+
+
+def _is_movable(folder: Path) -> bool:
+    """Whether a folder can be made or renamed, and we are not inside of it."""
+    if folder.exists() and not (folder.is_dir() and os.access(folder, os.W_OK)):
+        return False
+    place = next(path for path in folder.parents if path.exists())
+    inside = Path(os.path.realpath(os.curdir)).is_relative_to(folder)
+    free = place.is_dir() and os.access(place, os.W_OK)
+    return free and not inside and not os.path.ismount(folder)
+
+
+def _replace_folder(new: Path, folder: Path) -> None:
+    old = new.with_name(_OLD) / folder.name
+    if folder.exists():
+        old.parent.mkdir()
+        shutil.copymode(folder, new)
+        os.replace(folder, old)
+    try:
+        os.replace(new, folder)
+    except BaseException:
+        _restore(new.parent, folder.parent)
+        raise
+
+
+def _restore(temporary: Path, place: Path) -> None:
+    """Put back a folder that was moved away for one that did not come."""
+    for old in (temporary / _OLD).glob("*"):
+        if not (place / old.name).exists():
+            os.replace(old, place / old.name)
+
+
+def check_folder(
+    folder: str | os.PathLike[str], names: Collection[str], stale: Collection[str] = ()
+) -> None:
     """Check that files can be written to a folder, without leaving a trace."""
-    with suppress(_Enough), atomic_folder(folder, names):
+    with suppress(_Enough), atomic_folder(folder, names, stale):
         raise _Enough
 
 
@@ -97,7 +159,7 @@ class _Enough(Exception):  # noqa: N818 - it is no error
 
 
 @contextmanager
-def made_folder(folder: str | os.PathLike[str]) -> Iterator[Path]:
+def _made_folder(folder: str | os.PathLike[str]) -> Iterator[Path]:
     """Make a folder and its parents; remove them if they stay empty."""
     folder = Path(folder)
     missing = [path for path in (folder, *folder.parents) if not path.exists()]
@@ -111,32 +173,52 @@ def made_folder(folder: str | os.PathLike[str]) -> Iterator[Path]:
         _unmake(missing)
 
 
-def _temporary_name(target: Path, suffix: str = "") -> Path:
-    # Not tempfile: its files are readable by their owner only.
-    return target.with_name(f"{_MARK}{secrets.token_hex(8)}{suffix}")
-
-
 @contextmanager
-def _vanishing(path: Path) -> Iterator[None]:
-    """Remove a file or folder at the end of a block, whatever happens."""
-    _unfinished[path] = None
+def temporary_folder(place: Path, target: Path) -> Iterator[Path]:
+    """Make a locked folder that vanishes at the end; errors in it name the target."""
+    _remove_dead(place)
+    temporary, lock = place / f"{_MARK}{secrets.token_hex(8)}", None
     try:
-        yield
-    finally:
-        _remove(path)
-
-
-@contextmanager
-def _named_by(target: Path, temporary: Path) -> Iterator[None]:
-    """Let errors name the target instead of the temporary file."""
-    try:
-        yield
+        while not temporary.exists():  # else removed by another, before it was locked
+            temporary.mkdir()
+            _unfinished[temporary] = None
+            lock = _lock(temporary, wait=True)
+        yield temporary
     except OSError as error:
         named = temporary if error.filename is None else Path(error.filename)
         if error.errno is None or not named.is_relative_to(temporary):
             raise
-        known = target / named.relative_to(temporary)
+        known = target.joinpath(*named.relative_to(temporary).parts[1:])
         raise OSError(error.errno, error.strerror, str(known)) from error
+    finally:
+        _remove(temporary)
+        if lock is not None:
+            os.close(lock)
+
+
+def _remove_dead(place: Path) -> None:
+    """Remove what killed processes left."""
+    for temporary in place.glob(f"{_MARK}*"):
+        if (lock := _lock(temporary, wait=False)) is not None:
+            with suppress(OSError):
+                _restore(temporary, place)
+            _remove(temporary)
+            os.close(lock)
+
+
+def _lock(folder: Path, wait: bool) -> int | None:
+    """Lock a folder until its number is closed, or this process ends."""
+    if fcntl is None:
+        return None
+    with suppress(OSError):
+        number = os.open(folder, os.O_RDONLY | os.O_NOFOLLOW)
+        try:
+            fcntl.flock(number, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        except OSError:
+            os.close(number)
+        else:
+            return number
+    return None
 
 
 def _check_replaceable(target: Path) -> None:
@@ -154,27 +236,6 @@ def _flush(temporary: Path, target: Path) -> None:
         os.fsync(written.fileno())
     if target.exists():
         shutil.copymode(target, temporary)
-
-
-def _put_in_place(temporary: Path, folder: Path, names: Sequence[str]) -> None:
-    """Rename all files, or none: after a failure the old ones are restored."""
-    kept = temporary / f"{_MARK}old"
-    kept.mkdir()
-    for name in names:
-        if (folder / name).exists():
-            shutil.copy2(folder / name, kept / name)
-    done: list[str] = []
-    try:
-        for name in names:
-            os.replace(temporary / name, folder / name)
-            done.append(name)
-    except BaseException:
-        for name in done:
-            if (kept / name).exists():
-                os.replace(kept / name, folder / name)
-            else:
-                (folder / name).unlink()
-        raise
 
 
 @contextmanager

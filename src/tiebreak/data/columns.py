@@ -11,6 +11,8 @@ process would wait for them without end.
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -254,6 +256,44 @@ def as_names(values: Sequence[Any]) -> NDArray[Any]:
         names = as_column(values, "names")
         kept = names.dtype.kind != "f" or names.tolist() == values
     return names if kept else np.asarray(values, dtype=object)
+
+
+_INVISIBLE = dict.fromkeys(map(ord, "\u200b\u2060\ufeff\u00ad\u200e\u200f"))
+_WHOLE = re.compile(r"(\d+)(?:\.0+)?")
+
+
+def name_key(name: Any, whole: bool = False) -> Any:
+    """Return what spellings of one name share.
+
+    Text is composed (NFC), without blanks around it and invisible characters; bytes are
+    text; among ``whole`` numbers 7.0 is 7.
+    """
+    if isinstance(name, bytes):
+        name = name.decode("utf-8", "surrogateescape")
+    if type(name) not in (str, np.str_):
+        return name
+    if not name.isascii():
+        name = unicodedata.normalize("NFC", name.translate(_INVISIBLE))
+    name = name.strip()
+    number = _WHOLE.fullmatch(name) if whole else None
+    return number[1] if number else name
+
+
+def are_whole(names: Iterable[Any]) -> bool:
+    """Say whether all names spell whole numbers, such as 7 or 7.0."""
+    return all(isinstance(n, str) and _WHOLE.fullmatch(n.strip()) for n in names)
+
+
+def find_spellings(names: Sequence[Any]) -> dict[Any, list[Any]]:
+    """Return the distinct names that are spellings of one, by what they share."""
+    whole = are_whole(names)
+    keys = [name_key(name, whole) for name in names]
+    if len(set(keys)) == len(names):
+        return {}
+    groups: dict[Any, list[Any]] = {}
+    for key, name in zip(keys, names, strict=True):
+        groups.setdefault(key, []).append(name)
+    return {key: group for key, group in groups.items() if len(group) > 1}
 
 
 @dataclass(frozen=True, eq=False)

@@ -47,12 +47,14 @@ class ComparisonCounts:
     # (n_raters, 3 m) counts of each rater by itself; column 3 k + c: outcome c, cell k.
     by_rater: sp.csr_array | None = None
 
-    def tally(self, n_items: int) -> tuple[Floats, Floats, Floats]:
-        """Sum wins, ties and losses of every item; shape (n_items,) each."""
+    def tally(self, n_items: int, members: Any = None) -> tuple[Floats, Floats, Floats]:
+        """Sum wins, ties and losses of every item, or member of sides; shape (N,)."""
+        n_sides = n_items if members is None else members.shape[0]
 
         def per_item(of_left: Any, of_right: Any) -> Floats:
-            sums = np.bincount(self.left, of_left, n_items)
-            return np.asarray(sums + np.bincount(self.right, of_right, n_items))
+            sums: Any = np.bincount(self.left, of_left, n_sides)
+            sums = sums + np.bincount(self.right, of_right, n_sides)
+            return np.asarray(sums if members is None else sums @ members)
 
         left, tie, right = self.counts.T
         return per_item(left, right), per_item(tie, tie), per_item(right, left)

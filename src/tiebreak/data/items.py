@@ -11,10 +11,11 @@ of whole rows takes over.
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 from itertools import pairwise
 from numbers import Real
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -28,12 +29,20 @@ from tiebreak.data.columns import (
     as_names,
     factorize_with_dict,
     find_distinct,
+    find_spellings,
     number_keys,
     plain_values,
     refuse_missing,
 )
 from tiebreak.data.jit import njit
-from tiebreak.data.messages import Describe, list_rows, refuse_rows
+from tiebreak.data.messages import (
+    Describe,
+    closest,
+    first_of,
+    list_rows,
+    refuse_rows,
+    warn_user,
+)
 from tiebreak.data.parameters import LARGEST
 
 # What to do about text among features, and about what is missing.
@@ -527,6 +536,12 @@ class ItemRows:
         rows, items = count(n_rows, noun), count(self.n_items, "item")
         return f"{type(self).__name__}({rows} of {items}, {features}{sparse})"
 
+    def _replace(self, **parts: Any) -> Self:
+        """Return a copy with other parts, which are known to be right."""
+        out = copy(self)
+        vars(out).update(parts)
+        return out
+
     def _check_table(self, table: Any) -> Table:
         """Check that a new item table has N rows."""
         table = as_table(table)
@@ -607,7 +622,8 @@ def _look_up(
     codes = known[distinct.codes]
     unknown = np.flatnonzero(codes < 0)
     expected = f"{side} must be among the {len(names)} names"
-    refuse_rows(unknown, column, expected, describe=describe)
+    hint = closest(column[unknown[0]], code_of) if len(unknown) else ""
+    refuse_rows(unknown, column, expected, hint, describe=describe)
     return codes
 
 
@@ -633,10 +649,18 @@ def names_of_sides(
     order = np.argsort(place)
     names = sides[0].values + sides[1].values
     merged = factorize_with_dict([names[index] for index in order.tolist()])
+    warn_of_spellings(merged.values)
     codes = np.empty(len(names), dtype=np.int64)
     codes[order] = merged.codes
     of_left, of_right = np.split(codes, [len(sides[0].values)])
     return of_left[sides[0].codes], of_right[sides[1].codes], as_names(merged.values)
+
+
+def warn_of_spellings(names: list[Any]) -> None:
+    """Warn of distinct names that look like one."""
+    if groups := find_spellings(names):
+        listed = [" and ".join(map(ascii, group)) for group in groups.values()]
+        warn_user(f"Names that look the same are different items: {first_of(listed)}.")
 
 
 def check_lengths(left: int, right: int) -> None:

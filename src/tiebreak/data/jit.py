@@ -1,32 +1,50 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compiled functions, also where nothing can be written.
+"""Compiled functions, also where their cache is damaged or cannot be written.
 
 Numba refuses to compile if it can write its cache neither beside the sources nor in the
-user's cache folder, as in some containers. Then every process compiles for itself.
+user's cache folder, as in some containers, and stops at a full disk or a damaged file.
+Here a cache that fails is a miss.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
 import numba
+from numba.core.caching import FunctionCache
 
 from tiebreak.data.messages import TiebreakWarning, warn_user
 
 
 def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Compile a function as ``numba.njit`` does, also without a place for its cache."""
+    """Compile a function as ``numba.njit`` does; a cache that fails is a miss."""
 
     def compiled(function: Callable[..., Any]) -> Any:
+        dispatcher = numba.njit(**options | {"cache": False})(function)
         try:
-            return numba.njit(**options)(function)
+            dispatcher._cache = _Cache(function)
         except RuntimeError:  # there is no place for the cache
             _warn_without_cache()
-            return numba.njit(**options | {"cache": False})(function)
+        return dispatcher
 
     return compiled
+
+
+class _Cache(FunctionCache):
+    """The files of one function; where one cannot be read, all are given up."""
+
+    @contextmanager
+    def _guard_against_spurious_io_errors(self) -> Iterator[None]:
+        try:
+            yield
+        except Exception:  # whatever unpickling damaged bytes raises
+            try:
+                self.flush()
+            except OSError:
+                _warn_without_cache()
 
 
 @cache

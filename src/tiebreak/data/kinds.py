@@ -32,7 +32,7 @@ class Comparisons:
     """n comparisons of items, with their outcomes and columns of the same rows."""
 
     pairs: Pairs
-    y: NDArray[np.int8]  # (n,) outcomes; (0,) where they are to be predicted
+    y: NDArray[Any]  # (n,) outcomes, or margins; (0,) where they are to be predicted
     weight: Any = None  # (n,); None: 1 each
     columns: Columns = field(default_factory=dict)  # advantage, rater, unit, …
     rows: Any = None  # (n,) places in what was read; None: all of it, in order
@@ -75,8 +75,7 @@ class Comparisons:
         pairs = self.pairs
         if pairs.names is None or not pairs.has_features:
             return None if pairs.names is None else self
-        named = Pairs(None, pairs.left, pairs.right, names=pairs.names).compact()
-        return replace(self, pairs=named)
+        return replace(self, pairs=pairs._replace(_items=None).compact())
 
     def take(self, rows: Any) -> Comparisons:
         """Return some comparisons; the items stay."""
@@ -109,6 +108,7 @@ class Grades:
     names: NDArray[Any] | None = None  # (n,) of the items, where known
     orders: Orders | None = None  # the lists, when grades were read from them
     group_weight: Any = None  # (G,) of lists, whose rows weigh its root
+    graph: Any = None  # (n, n) sparse: weights of pairs i < j, in place of groups
 
     @classmethod
     def of(
@@ -202,6 +202,7 @@ class Lists:
     orders: Orders
     weight: Floats | None = None  # (n,); None: 1 each
     columns: Columns = field(default_factory=dict)
+    unlisted: str = "unknown"  # of items seen and left out: unknown, or lower
 
     def __len__(self) -> int:
         return len(self.orders)
@@ -225,9 +226,7 @@ class Lists:
         orders = self.orders
         if orders.names is None or orders.items is None:
             return None if orders.names is None else self
-        entries = orders.flat, orders.position, orders.indptr
-        lists = Orders._of(None, *entries, orders.names, orders.seen)
-        return replace(self, orders=lists)
+        return replace(self, orders=orders._replace(_items=None))
 
     def entry_grades(self) -> tuple[Floats, Ints]:
         """Return the grade and the list of each entry; higher is better."""

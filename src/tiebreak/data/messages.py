@@ -7,15 +7,22 @@ Every message says what was wrong, where, and what was expected. Row numbers cou
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from difflib import get_close_matches
+from itertools import islice
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 SHOWN_ROWS = 5
+Nouns = Mapping[str, str]
+_MOST_COMPARED = 10_000  # names, within a second
 _INTERNAL_PACKAGES = ("tiebreak", "sklearn", "joblib")
 
 
@@ -31,6 +38,10 @@ class DataWarning(TiebreakWarning):
     __module__ = "tiebreak"
 
 
+class ReadWarning(DataWarning):
+    """What reading did about rows or names: left out, or taken for one item."""
+
+
 class FitWarning(TiebreakWarning):
     """A fit learned less than requested."""
 
@@ -42,6 +53,57 @@ def shorten(value: Any) -> str:
     # NumPy's values would say their type.
     text = repr(value.tolist() if isinstance(value, np.generic | np.ndarray) else value)
     return text if len(text) <= 60 else text[:57] + "..."
+
+
+_NOUNS: ContextVar[Mapping[str, str]] = ContextVar("_NOUNS", default={})  # noqa: B039
+_OURS = re.compile(r"(?<![{.])\b(items?|Items?|comparisons?|votes?|games?)\b")
+
+
+def make_nouns(item: str, result: str, left: str = "", right: str = "") -> Nouns:
+    """Return the words that a result uses instead of item, comparison, left and right.
+
+    ``item`` and ``result`` are singular, such as team and match.
+    """
+    nouns: dict[str, str] = {}
+    for own, words in ((item, ["item"]), (result, ["comparison", "vote", "game"])):
+        ending = "es" if re.search(r"(s|x|ch|sh)$", own) else "s"
+        many = re.sub(r"(?<=[^aeiou])y$", "ie", own) + ending
+        for word in words:
+            nouns |= {word: own, f"{word}s": many}
+    return nouns | ({"left": left, "right": right} if left else {})
+
+
+@contextmanager
+def speaking_of(nouns: Nouns) -> Iterator[None]:
+    """Let the sentences of a block use the nouns of a result."""
+    token = _NOUNS.set(nouns)
+    try:
+        yield
+    finally:
+        _NOUNS.reset(token)
+
+
+def noun(word: str) -> str:
+    """Return the word for item, comparison, vote, game (or plural), left or right."""
+    own = _NOUNS.get().get(word.lower(), word)
+    return own[:1].upper() + own[1:] if word[:1].isupper() else own
+
+
+def in_nouns(sentence: str) -> str:
+    """Put the nouns of a result into a sentence of ours, before names are."""
+    return _OURS.sub(lambda match: noun(match[0]), sentence)
+
+
+def plural(count: int, word: str) -> str:
+    """Write a count with its noun."""
+    return f"{count:,} {noun(word) if count == 1 else noun(f'{word}s')}"
+
+
+def closest(name: Any, known: Iterable[Any]) -> str:
+    """Suggest the known name that may have been meant, as a question."""
+    texts = {str(one).casefold(): one for one in islice(known, _MOST_COMPARED)}
+    near = get_close_matches(str(name).casefold(), texts, 1)
+    return f" Did you mean {texts[near[0]]!r}?" if near else ""
 
 
 def first_of(names: Sequence[str], most: int = 10, total: int = 0) -> str:

@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
+from scipy.stats import rankdata
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from tiebreak.data.items import ItemTable, RawTable, Table, as_table
 from tiebreak.data.orders import Orders
+from tiebreak.data.outcome import check_outcomes, decode_outcomes
 from tiebreak.data.pairs import Pairs
 from tiebreak.data.validation import (
     as_sides,
@@ -36,7 +38,7 @@ class OnItems(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
     ----------
     transformer : scikit-learn transformer
         Such as ``StandardScaler()``. Its clone sees the items in their original form
-        (frame, array or texts) and no outcomes of comparisons.
+        (frame, array or texts).
 
     Attributes
     ----------
@@ -52,6 +54,10 @@ class OnItems(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
     The result is of the same kind as X: `Pairs`, `Orders`, a 3-D array (whose 2 n rows
     of features are 2 n items), or a table of items, which the transformer gets with
     `y`. Let a ``OneHotEncoder`` ignore the categories that only held-out items have.
+
+    Transformers that need a target, such as ``SelectKBest()``, get one value per item:
+    1 if it won at least as many of the training comparisons as it lost, else 0. In
+    ranked lists an item wins against every lower one.
 
     Examples
     --------
@@ -81,10 +87,10 @@ class OnItems(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
         X : Pairs, Orders, array of shape (n, 2, n_features) or table of items
             The training rows.
         y : array-like of shape (n,), optional
-            Handed to the transformer if X is a table of items, else ignored.
+            Outcomes; or the target of the transformer if X is a table of items.
         sample_weight : array-like of shape (n,), optional
-            Rows of weight zero are absent; other weights make no difference, except for
-            a table of items and a transformer that takes weights.
+            Rows of weight zero are absent. Other weights count in the target of items,
+            and for a table of items if the transformer takes weights.
 
         Returns
         -------
@@ -96,15 +102,35 @@ class OnItems(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
             if of_items and has_fit_parameter(self.transformer, "sample_weight"):
                 weights["sample_weight"] = sample_weight
             else:
-                X, y = _present_rows(X, y, sample_weight)
+                X, y, sample_weight = _present_rows(X, y, sample_weight)
         table = _table_of(X)
+        if not of_items:
+            y = _majorities(X, y, sample_weight, table.n_items)
         if isinstance(X, Pairs | Orders):
-            table = table.take(X.touched())
+            touched = X.touched()
+            table, y = table.take(touched), y if y is None else y[touched]
         remember_features(self, table)
         items = table.original() if isinstance(table, RawTable) else table.values
         self.fitted_on_frame_ = hasattr(items, "columns")
         self.transformer_ = clone(self.transformer)
-        self.transformer_.fit(items, y if of_items else None, **weights)
+        self.transformer_.fit(items, y, **weights)
+        return self
+
+    def set_output(self, *, transform: str | None = None) -> OnItems:
+        """Choose the container of transformed items, as in scikit-learn.
+
+        Parameters
+        ----------
+        transform : {"default", "pandas", "polars"}, optional
+            Given to the transformer. Comparisons stay comparisons.
+
+        Returns
+        -------
+        OnItems
+        """
+        for inner in (self.transformer, getattr(self, "transformer_", None)):
+            if inner is not None:
+                inner.set_output(transform=transform)
         return self
 
     def transform(self, X: Any) -> Any:
@@ -122,7 +148,12 @@ class OnItems(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
         check_is_fitted(self)
         table = _table_of(X)
         check_features(self, table)
-        new = self._transform_table(table)
+        values = self.transformer_.transform(self._as_fitted(table))
+        if not (is_pairs(X) or isinstance(X, Orders)) and hasattr(values, "columns"):
+            if hasattr(X, "index") and hasattr(values, "index"):
+                values.index = X.index
+            return values
+        new = self._new_table(table, values)
         if isinstance(X, Pairs | Orders):
             return X.with_items(new)
         if is_pairs(X):
@@ -157,9 +188,8 @@ class OnItems(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
         tags.target_tags = inner.target_tags
         return tags
 
-    def _transform_table(self, table: Table) -> Table:
+    def _new_table(self, table: Table, values: Any) -> Table:
         label = type(self.transformer_).__name__
-        values = self.transformer_.transform(self._as_fitted(table))
         new = as_table(values, name=f"items after {label}")
         names = new.feature_names
         if table.feature_names and hasattr(self.transformer_, "get_feature_names_out"):
@@ -189,16 +219,39 @@ def _table_of(X: Any) -> Table:
     return as_table(X, name="X")
 
 
-def _present_rows(X: Any, y: Any, sample_weight: ArrayLike) -> tuple[Any, Any]:
+def _present_rows(
+    X: Any, y: Any, sample_weight: ArrayLike
+) -> tuple[Any, Any, NDArray[np.float64]]:
     """Leave out the rows of weight zero."""
     if not isinstance(X, Pairs | Orders):
         X = as_sides(X) if is_pairs(X) else as_table(X, name="X")
-    present = check_weights(sample_weight, len(X)) > 0
+    weight = check_weights(sample_weight, len(X))
+    present = weight > 0
     if y is not None:
         y = np.asarray(y)[present]
     if isinstance(X, ItemTable | RawTable):
-        return X.take(np.flatnonzero(present)), y
-    return X[present], y
+        return X.take(np.flatnonzero(present)), y, weight[present]
+    return X[present], y, weight[present]
+
+
+def _majorities(X: Any, y: Any, weight: Any, n_items: int) -> NDArray[Any] | None:
+    """Return 1 for items that won at least as often as they lost, else 0."""
+    if weight is None:
+        weight = np.ones(len(X))
+    if isinstance(X, Orders):
+        grade, row = X.entry_grades()
+        key = row * (np.ptp(grade) + 1.0) + (grade - grade.min())
+        # Rank from the middle of the list: half of the lower items minus the higher.
+        lead = rankdata(key) - X.indptr[row] - (X.lengths[row] + 1) / 2
+        return (np.bincount(X.flat, weight[row] * lead, n_items) >= 0).astype(int)
+    if y is None:
+        return None
+    outcome = weight * check_outcomes(decode_outcomes(y)[0], len(X))
+    left, right = np.arange(2 * len(X)).reshape(-1, 2).T
+    if isinstance(X, Pairs):
+        left, right = X.left, X.right
+    lead = np.bincount(right, outcome, n_items) - np.bincount(left, outcome, n_items)
+    return (lead >= 0).astype(int)
 
 
 def _like(X: Any, table: Table) -> Any:

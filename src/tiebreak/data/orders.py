@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ranked lists of items, best first, of any lengths and with tied positions.
+"""Ranked lists of items, best first, of any lengths, with tied or open positions.
 
 Convention: tied items share the position of the first of them (1, 2, 2, 4; counted from
-0 here). Whether items that a list leaves out are below it is for a model to say.
+0 here), and so do items whose order is unknown. Whether items that a list leaves out
+are below it is for a model to say.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 
 from tiebreak.data.columns import (
     as_column,
+    as_column_of,
     as_names,
     factorize,
     plain_values,
@@ -24,11 +26,11 @@ from tiebreak.data.columns import (
 from tiebreak.data.items import (
     ItemRows,
     Rows,
-    Table,
     as_table,
     check_names,
     item_codes,
     take_rows,
+    warn_of_spellings,
 )
 from tiebreak.data.messages import list_rows
 
@@ -42,7 +44,8 @@ class Orders(ItemRows):
         As in `Pairs`.
     sequences : iterable of sequences
         Each one lists items best first, by row number or name as in `Pairs`; a nested
-        list or tuple holds tied items. An array (n, k) is n lists.
+        list or tuple holds tied items, a set items in unknown order; a list has only
+        one of both. An array (n, k) is n lists.
     names : array-like of shape (N,), optional
         As in `Pairs`.
     seen : iterable of sequences, optional
@@ -60,6 +63,8 @@ class Orders(ItemRows):
         List i is ``flat[indptr[i]:indptr[i + 1]]``.
     seen : Orders or None
         The items that were seen, if given.
+    unordered : ndarray of bool of shape (n,)
+        Whether equal positions of a list mean unknown order, and not a tie.
 
     Notes
     -----
@@ -82,12 +87,13 @@ class Orders(ItemRows):
     position: Rows
     indptr: Rows
     seen: Orders | None
+    unordered: NDArray[np.bool_]
 
     def __init__(
         self, items: Any, sequences: Any, names: Any = None, seen: Any = None
     ) -> None:
         self._items = None if items is None else as_table(items)
-        entries, self.position, self.indptr = _flatten(sequences)
+        entries, self.position, self.indptr, self.unordered = _flatten(sequences)
         column = as_column(entries, "sequences")
         refuse_missing(column, "sequences", "Leave out items not ranked.", self._places)
         if self._items is None and names is None:
@@ -95,6 +101,7 @@ class Orders(ItemRows):
             if seen is not None:
                 others = factorize(as_column(_flatten(seen)[0], "seen"))[1]
                 distinct = list(dict.fromkeys([*distinct, *others]))
+            warn_of_spellings(distinct)
             self.names = as_names(distinct)
         else:
             self.names = None if names is None else check_names(names, self._items)
@@ -115,20 +122,54 @@ class Orders(ItemRows):
         return out
 
     @classmethod
-    def _of(
+    def from_best_worst(
         cls,
-        items: Table | None,
-        flat: Rows,
-        position: Rows,
-        indptr: Rows,
-        names: Any,
-        seen: Orders | None = None,
+        sets: Any,
+        best: Any,
+        worst: Any = None,
+        items: Any = None,
+        names: Any = None,
     ) -> Orders:
-        """Build from parts that are known to be right."""
-        orders = cls.__new__(cls)
-        orders._items, orders.names, orders.seen = items, names, seen
-        orders.flat, orders.position, orders.indptr = flat, position, indptr
-        return orders
+        """Make lists of choices of the best and the worst of a set (MaxDiff).
+
+        Parameters
+        ----------
+        sets : iterable of sequences
+            The items of each set, by row number or name as in `Pairs`.
+        best, worst : array-like of shape (n,)
+            The item of each set that was chosen as the best, and as the worst; None:
+            nobody was asked for the worst.
+        items, names
+            As in `Pairs`.
+
+        Returns
+        -------
+        Orders
+            Lists best > rest > worst, the rest in unknown order.
+
+        Examples
+        --------
+        >>> from tiebreak import Orders
+        >>> orders = Orders.from_best_worst([["a", "b", "c"]], best=["c"], worst=["a"])
+        >>> list(orders)
+        [['c', 'b', 'a']]
+        """
+        entries, _, indptr, _ = _flatten(sets)
+        values = plain_values(as_column(entries, "sets"))
+        columns = {"best": best} if worst is None else {"best": best, "worst": worst}
+        n = len(indptr) - 1
+        chosen = [plain_values(as_column_of(c, name, n)) for name, c in columns.items()]
+        sequences = []
+        for row, ends in enumerate(zip(*chosen, strict=True)):
+            own = values[indptr[row] : indptr[row + 1]]
+            rest = [item for item in own if item not in ends]
+            if len(rest) != len(own) - len(ends):
+                raise ValueError(
+                    f"{' and '.join(columns)} of set {row} must be different items of "
+                    f"it, got {', '.join(map(repr, ends))} of {own}."
+                )
+            sequences.append([ends[0], *[_Unordered(rest)] * bool(rest), *ends[1:]])
+        return cls(items, sequences, names)
 
     @property
     def lengths(self) -> NDArray[np.int64]:
@@ -151,7 +192,13 @@ class Orders(ItemRows):
         entries = np.arange(indptr[-1]) + np.repeat(starts - indptr[:-1], lengths)
         flat, position = self.flat[entries], self.position[entries]
         seen = None if self.seen is None else self.seen[rows]
-        return Orders._of(self._items, flat, position, indptr, self.names, seen)
+        return self._replace(
+            flat=flat,
+            position=position,
+            indptr=indptr,
+            seen=seen,
+            unordered=self.unordered[rows],
+        )
 
     def __iter__(self) -> Iterator[list[Any]]:
         labels = None if self.names is None else plain_values(self.names)
@@ -162,7 +209,8 @@ class Orders(ItemRows):
             for code, position in zip(codes, places, strict=True):
                 label = code if labels is None else labels[code]
                 blocks.setdefault(position, []).append(label)
-            yield [block if len(block) > 1 else block[0] for block in blocks.values()]
+            kind: Any = set if self.unordered[row] else list
+            yield [kind(b) if len(b) > 1 else b[0] for b in blocks.values()]
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         raise TypeError(
@@ -194,9 +242,7 @@ class Orders(ItemRows):
         -------
         Orders
         """
-        table = self._check_table(table)
-        entries = self.flat, self.position, self.indptr
-        return Orders._of(table, *entries, self.names, self.seen)
+        return self._replace(_items=self._check_table(table))
 
     def unlisted(self) -> tuple[Rows, Rows]:
         """Find the items that authors of lists saw and did not list.
@@ -222,7 +268,9 @@ class Orders(ItemRows):
         X : ndarray or csr_array of shape (n_entries, n_features)
             Features of the entries.
         y, qid : ndarray of float64 and of int64, of shape (n_entries,)
-            Minus the position, so that higher is better, and the number of the list.
+            Minus the position, so that higher is better, and the number of the list. In
+            lists with items in unknown order, the number of positions below: 2, 1 and
+            0 for the best, the rest and the worst of a set.
 
         Examples
         --------
@@ -242,7 +290,12 @@ class Orders(ItemRows):
         """
         # Adding zero keeps a leading position from reading -0.0.
         y = -self.position.astype(np.float64) + 0.0
-        return y, np.repeat(np.arange(len(self), dtype=np.int64), self.lengths)
+        row = np.repeat(np.arange(len(self), dtype=np.int64), self.lengths)
+        if self.unordered.any():
+            place = np.cumsum(self.position == np.arange(len(row)) - self.indptr[row])
+            below = place[self.indptr[1:] - 1][row] - place
+            y = np.where(self.unordered[row], below, y)
+        return y, row
 
     def _places(self, entries: Sequence[int] | NDArray[Any], values: Any = None) -> str:
         """Name the first places of the flat list by list and place, from 0."""
@@ -267,22 +320,28 @@ class Orders(ItemRows):
             )
 
 
-_NESTED = (list, tuple, np.ndarray)
+class _Unordered(list[Any]):
+    """Items in unknown order, in the order in which they are numbered."""
 
 
-def _flatten(sequences: Any) -> tuple[Any, Rows, Rows]:
-    """List all entries, their positions, and where the sequences begin and end."""
+_SETS = (set, frozenset, _Unordered)
+_NESTED = (list, tuple, np.ndarray, *_SETS)
+
+
+def _flatten(sequences: Any) -> tuple[Any, Rows, Rows, NDArray[np.bool_]]:
+    """List entries, positions, where sequences begin and end, and who is unordered."""
     array = isinstance(sequences, np.ndarray) and sequences.ndim == 2
     if array and sequences.size and sequences.dtype.kind not in "OT":
         n, k = sequences.shape
-        return sequences.ravel(), np.tile(np.arange(k), n), k * np.arange(n + 1)
+        entries, unordered = sequences.ravel(), np.zeros(n, dtype=bool)
+        return entries, np.tile(np.arange(k), n), k * np.arange(n + 1), unordered
     if hasattr(sequences, "to_list"):  # pandas, polars
         sequences = sequences.to_list()
     sequences = list(sequences)
     if not sequences:
         raise ValueError("There are no sequences; at least one is required.")
     for row, sequence in enumerate(sequences):
-        if not isinstance(sequence, _NESTED):
+        if not isinstance(sequence, _NESTED) or isinstance(sequence, _SETS):
             raise TypeError(
                 f"Sequence {row} must be a list of items, best first, got {sequence!r}."
             )
@@ -293,21 +352,33 @@ def _flatten(sequences: Any) -> tuple[Any, Rows, Rows]:
     # Types are looked at once each, so that no Python code runs for every entry.
     kinds = {kind for kind in set(map(type, blocks)) if issubclass(kind, _NESTED)}
     sizes = np.ones(len(blocks), dtype=np.int64)
-    entries = blocks
+    entries, unordered = blocks, np.zeros(len(sequences), dtype=bool)
     if kinds:
         is_tied = np.fromiter(map(kinds.__contains__, map(type, blocks)), dtype=bool)
         tied = np.flatnonzero(is_tied)
         entries, done = [], 0
         for place in tied.tolist():
             entries.extend(blocks[done:place])
-            entries.extend(blocks[place])
+            block = blocks[place]
+            # The order of a set changes from run to run.
+            plain = isinstance(block, set | frozenset)
+            entries.extend(sorted(block, key=str) if plain else block)
             done = place + 1
         entries.extend(blocks[done:])
         sizes[tied] = [len(blocks[place]) for place in tied.tolist()]
         if len(empty := np.flatnonzero(sizes == 0)):
             row = np.searchsorted(ends, empty[0], side="right") - 1
             raise ValueError(f"Sequence {row} holds an empty list of tied items.")
+        row_of = np.searchsorted(ends, tied, side="right") - 1
+        is_set = np.array([isinstance(blocks[place], _SETS) for place in tied.tolist()])
+        unordered[row_of[is_set]] = True
+        if len(both := row_of[~is_set][unordered[row_of[~is_set]]]):
+            raise ValueError(
+                f"Sequence {both[0]} has tied items (a list) and items in unknown "
+                "order (a set); expected one of both."
+            )
     starts = np.concatenate([[0], np.cumsum(sizes)])
     indptr = starts[ends]
     position = np.repeat(starts[:-1], sizes)
-    return entries, position - np.repeat(indptr[:-1], np.diff(indptr)), indptr
+    position -= np.repeat(indptr[:-1], np.diff(indptr))
+    return entries, position, indptr, unordered

@@ -16,6 +16,7 @@ import enum
 import math
 import re
 import sys
+from collections.abc import Iterable
 from numbers import Real
 from typing import Any, Literal, NoReturn
 
@@ -25,23 +26,26 @@ from numpy.typing import ArrayLike, NDArray
 from tiebreak.data.columns import as_column, as_column_of, find_distinct, refuse_missing
 from tiebreak.data.messages import list_rows, refuse_rows, warn_user
 
-Meaning = Literal["sign", "score"]
+Meaning = Literal["sign", "score", "left"]
 
 _NUMBERS: dict[Meaning, dict[float, int]] = {
     "sign": {-1.0: -1, 0.0: 0, 1.0: 1},
     "score": {1.0: -1, 0.5: 0, 0.0: 1},
+    "left": {1.0: -1, 0.0: 0, -1.0: 1},
 }
 _WRITTEN_NUMBERS = {"½": 0.5, "1/2": 0.5}
+_DECIMAL_COMMA = re.compile(r"^([-+]?\d*),(\d+)$")
 _NO_TIE = "That is not a tie."
 # What is wrong with values that could not be read, and what to do about it.
 _FAULTS = {
     "undeclared": (
         "are numbers without a declared meaning",
         'Give meaning="sign" if -1 is left better, 0 a tie and +1 right better; '
-        'meaning="score" if they are the points of the left side, 1, 0.5 or 0.',
+        'meaning="score" if they are the points of the left side, 1, 0.5 or 0; '
+        'meaning="left" if +1 is left better and -1 right better.',
     ),
     "number": (
-        'are not among -1, 0 and +1 (meaning="sign") or 1, 0.5 and 0 ("score")',
+        'are not among -1, 0 and +1 (meaning="sign", "left") or 1, 0.5, 0 ("score")',
         "",
     ),
     "self": (
@@ -102,9 +106,10 @@ class Outcome(enum.IntEnum):
         ----------
         values : array-like of shape (n,)
             Words of `OUTCOME_WORDS` (in any case), names of the winning items (with
-            `left` and `right`), or numbers (with `meaning`), also such as ``"0.5"``.
-        meaning : {"sign", "score"}, optional
-            What numbers mean: -1, 0 and +1 as here, or left's points 1, ½ and 0.
+            `left` and `right`), or numbers (with `meaning`), also such as ``"0,5"``.
+        meaning : {"sign", "score", "left"}, optional
+            What numbers mean: -1, 0 and +1 as here, left's points 1, ½ and 0, or +1, 0
+            and -1 (+1: left is better). If ½ is among 0, ½ and 1, they are points.
         left, right : array-like of shape (n,), optional
             The names of the two items of every row, which come before the table of
             words. A word that is the name of an item of *other* rows only is ambiguous
@@ -127,9 +132,9 @@ class Outcome(enum.IntEnum):
         >>> Outcome.parse(["Ada", "tie"], left=["Ada", "Bo"], right=["Bo", "Ada"])
         array([-1,  0], dtype=int8)
         """
-        if meaning not in (None, "sign", "score"):
+        if meaning not in (None, *_NUMBERS):
             raise ValueError(
-                f'meaning must be "sign", "score" or None, got {meaning!r}.'
+                f'meaning must be "sign", "score", "left" or None, got {meaning!r}.'
             )
         if isinstance(values, list | tuple) and all(isinstance(v, cls) for v in values):
             return np.asarray(values, dtype=np.int8)
@@ -138,6 +143,7 @@ class Outcome(enum.IntEnum):
         if len(column) == 0:
             return np.empty(0, dtype=np.int8)
         refuse_missing(column, "outcomes", _NO_TIE)
+        meaning = meaning or infer_meaning(find_distinct(column).values)
         result = _read_values(column.tolist(), meaning, names)
         if n_bad := int(cls.is_both_bad(column).sum()):
             warn_both_bad(n_bad, len(column))
@@ -332,6 +338,12 @@ def _refuse_others(column: NDArray[Any]) -> None:
     refuse_rows(rows, values, f"y must hold {OUTCOMES_HELP}", hint)
 
 
+def infer_meaning(values: Iterable[Any]) -> Meaning | None:
+    """Return "score" for numbers 0, ½ and 1: ½ excludes other meanings."""
+    numbers = {n for value in values if (n := as_number(value)) is not None}
+    return "score" if {0.5} <= numbers <= {0.0, 0.5, 1.0} else None
+
+
 def read_value(value: Any, meaning: Meaning | None = None) -> int | str:
     """Return the outcome of a value, or the kind of its fault."""
     number = as_number(value)
@@ -418,7 +430,7 @@ def as_number(value: Any) -> float | None:
         return None
     if isinstance(value, str):
         word = normalize(value)
-        value = _WRITTEN_NUMBERS.get(word, word)
+        value = _WRITTEN_NUMBERS.get(word) or _DECIMAL_COMMA.sub(r"\1.\2", word)
     elif not isinstance(value, Real):
         return None
     try:

@@ -7,17 +7,27 @@ numbers keep their meaning.
 
 from __future__ import annotations
 
+from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from tiebreak.data.columns import as_column, as_column_of, find_distinct, refuse_missing
+from tiebreak.data.columns import (
+    as_column,
+    as_column_of,
+    factorize_with_dict,
+    find_distinct,
+    refuse_missing,
+)
 from tiebreak.data.items import (
     ItemRows,
+    ItemTable,
     RawTable,
     Rows,
     Table,
+    as_items,
     as_table,
     check_lengths,
     check_names,
@@ -25,7 +35,9 @@ from tiebreak.data.items import (
     names_of_sides,
     take_rows,
 )
-from tiebreak.data.outcome import Meaning, Outcome, as_number
+from tiebreak.data.orders import Orders
+from tiebreak.data.outcome import Meaning, Outcome, as_number, infer_meaning
+from tiebreak.data.scores import ScoreTable, read_scores
 
 Outcomes = NDArray[np.int8]
 
@@ -55,7 +67,11 @@ class Pairs(ItemRows):
     raw : DataFrame, array, CSR array or None
         The items in their original form.
     left, right : ndarray of int64 of shape (n,)
-        Row numbers of the items compared.
+        Row numbers of the items compared; an error if these are teams.
+    sides : tuple of both
+        The same; of teams, row numbers of `members`.
+    members : csr_array of shape (N + T, N) or None
+        Of `from_teams`: 1 at the members of each side, the N items alone and T teams.
     names : ndarray of shape (N,) or None
         Names of the items.
 
@@ -81,8 +97,8 @@ class Pairs(ItemRows):
     __module__ = "tiebreak"  # where users find it
     _made_by = "Pairs(items, left, right)"
 
-    left: NDArray[np.int64]
-    right: NDArray[np.int64]
+    sides: tuple[Rows, Rows]
+    members: sp.csr_array | None = None
 
     def __init__(
         self,
@@ -98,15 +114,79 @@ class Pairs(ItemRows):
             )
         self._items = None if items is None else as_table(items)
         if self._items is None and names is None:
-            self.left, self.right, self.names = names_of_sides(left, right)
+            *sides, self.names = names_of_sides(left, right)
+            self.sides = sides[0], sides[1]
             return
         left, right = as_column(left, "left"), as_column(right, "right")
         check_lengths(len(left), len(right))
         refuse_missing(left, "left")
         refuse_missing(right, "right")
         self.names = None if names is None else check_names(names, self._items)
-        self.left = item_codes(left, "left", self.names, self.n_items)
-        self.right = item_codes(right, "right", self.names, self.n_items)
+        self.sides = (
+            item_codes(left, "left", self.names, self.n_items),
+            item_codes(right, "right", self.names, self.n_items),
+        )
+
+    left = property(lambda self: self._single(0), doc="Items on the left.")
+    right = property(lambda self: self._single(1), doc="Items on the right.")
+
+    def _single(self, side: int) -> Rows:
+        if self.members is not None:
+            raise TypeError(
+                "These Pairs compare teams, and single items are expected here. "
+                "BradleyTerry and LogisticCompare (kernel='linear') learn from teams."
+            )
+        return self.sides[side]
+
+    @classmethod
+    def from_teams(
+        cls, left: Any, right: Any, items: Any = None, names: Any = None
+    ) -> Pairs:
+        """Make comparisons of teams, whose utility is the sum of their members'.
+
+        Parameters
+        ----------
+        left, right : iterable of sequences, n each
+            The members of both sides of every comparison, as `left` and `right` of
+            `Pairs`, in any order.
+        items, names
+            As in `Pairs`, of the members.
+
+        Returns
+        -------
+        Pairs
+            Where each side has one member, the same as ``Pairs(items, left, right)``.
+
+        Examples
+        --------
+        >>> from tiebreak import BradleyTerry, Pairs
+        >>> left = [["Ada", "Bo"], ["Ada", "Cy"], ["Ada", "Di"]]
+        >>> teams = Pairs.from_teams(left, [["Cy", "Di"], ["Bo", "Di"], ["Bo", "Cy"]])
+        >>> teams
+        Pairs(3 comparisons of teams of 4 items, no features)
+        >>> BradleyTerry(alpha=0.5).fit(teams, [-1, -1, 0]).strength_.round(2)
+        array([ 0.64,  0.  ,  0.  , -0.64])
+        """
+        left, right = list(left), list(right)
+        check_lengths(len(left), len(right))
+        try:
+            # Left and right by turns: names are numbered as in Pairs(left, right).
+            by_turns = [*chain.from_iterable(zip(left, right, strict=True))]
+            teams = Orders(items, by_turns, names)
+        except (TypeError, ValueError) as error:
+            rows = "2 i is the left and 2 i + 1 the right one of row i"
+            raise type(error)(f"In teams, {rows}: {error}") from None
+        code, n, members = teams.flat, teams.n_items, None
+        if len(code) > len(teams):
+            flat, ends = code.tolist(), pairwise(teams.indptr.tolist())
+            every = [(item,) for item in range(n)]  # alone, then the teams
+            every += [tuple(sorted(flat[a:b])) for a, b in ends]
+            sides = factorize_with_dict(every)
+            code, indptr = sides.codes[n:], np.cumsum([0, *map(len, sides.values)])
+            parts = np.ones(indptr[-1]), np.concatenate(sides.values), indptr
+            members = sp.csr_array(parts, shape=(len(sides.values), n))
+        left, right = code.reshape(-1, 2).T.copy()
+        return cls._of(teams._items, left, right, teams.names, members)
 
     @classmethod
     def from_winners(
@@ -177,7 +257,7 @@ class Pairs(ItemRows):
         left, right, outcome : str
             Names of columns: the two items, and who is better, in words of
             `OUTCOME_WORDS`, by the name of the better item, or in numbers.
-        meaning : {"sign", "score"}, optional
+        meaning : {"sign", "score", "left"}, optional
             As in `Outcome.parse`. A number is never the name of an item here.
         items, names
             As in `Pairs`.
@@ -201,6 +281,7 @@ class Pairs(ItemRows):
         # Numbers are refused before they could be taken for names, as in files: 1 is
         # a usual score.
         outcomes = find_distinct(columns[2]).values
+        meaning = meaning or infer_meaning(outcomes)
         undeclared = meaning is None and any(as_number(v) is not None for v in outcomes)
         y = Outcome.parse(
             columns[2],
@@ -211,12 +292,74 @@ class Pairs(ItemRows):
         return pairs, y
 
     @classmethod
-    def _of(cls, items: Table | None, left: Rows, right: Rows, names: Any) -> Pairs:
+    def from_scores(
+        cls,
+        table: Any,
+        *,
+        tie_within: float | str = 0.0,
+        lower_is_better: ArrayLike = False,
+    ) -> tuple[Pairs, Outcomes, NDArray[Any]]:
+        """Compare every two items on every task by their scores.
+
+        With s the score of an item on a task, right is better if s_right - s_left is
+        above `tie_within`, left if it is below minus that, and else they tie.
+
+        Parameters
+        ----------
+        table : DataFrame or array of shape (n_tasks, n_items)
+            Rows are tasks (named by the index of pandas, or by a first column of text),
+            columns are items; missing scores are not compared.
+        tie_within : float or str, default=0.0
+            The largest difference that is a tie, such as 0.5; or "1%", of the larger
+            of both scores.
+        lower_is_better : bool or array-like of bool of shape (n_tasks,), default=False
+            Whether low scores are good, on all tasks or on each.
+
+        Returns
+        -------
+        pairs, y, task : Pairs, ndarray of int8, ndarray of shape (n,)
+            Comparisons, sides exchanged in about half of them, and the task of each:
+            the `unit` of :meth:`BradleyTerry.fit`.
+
+        Examples
+        --------
+        >>> from tiebreak import Pairs
+        >>> scores = [[0.91, 0.90, 0.85], [0.70, 0.74, None]]
+        >>> pairs, y, task = Pairs.from_scores(scores, tie_within=0.01)
+        >>> len(pairs), (y == 0).sum(), task
+        (4, np.int64(1), array([0, 0, 0, 1]))
+        """
+        scores = read_scores(table, tie_within, lower_is_better)
+        pairs, y, task = cls._from_table(scores)
+        return pairs, y, scores.tasks[task]
+
+    @classmethod
+    def _from_table(cls, scores: ScoreTable) -> tuple[Pairs, Outcomes, Rows]:
+        left, right, y, task = scores.compare()
+        pairs, y, _ = exchange_sides(cls._of(None, left, right, scores.names), y)
+        return pairs, y, task
+
+    @classmethod
+    def _of(
+        cls, items: Any, left: Rows, right: Rows, names: Any, members: Any = None
+    ) -> Pairs:
         """Build from parts that are known to be right."""
         pairs = cls.__new__(cls)
         pairs._items, pairs.names = items, names
-        pairs.left, pairs.right = left, right
+        pairs.sides, pairs.members = (left, right), members
         return pairs
+
+    def _relabel(self, rows: Rows, items: Table, names: Any) -> Pairs:
+        """Give item i the row rows[i] of another table, with its names."""
+        sides, members, new = self.sides, self.members, rows
+        if members is not None:
+            old, n = members[len(rows) :], items.n_items
+            parts = old.data, rows[old.indices], old.indptr
+            teams = sp.csr_array(parts, shape=(old.shape[0], n))
+            members = sp.vstack([sp.eye_array(n), teams], format="csr")
+            new = np.append(rows, n + np.arange(old.shape[0]))
+        sides = new[sides[0]], new[sides[1]]
+        return self._replace(_items=items, names=names, sides=sides, members=members)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -237,14 +380,13 @@ class Pairs(ItemRows):
         return np.dtype(np.int64 if self._items is None else np.float64)
 
     def __len__(self) -> int:
-        return len(self.left)
+        return len(self.sides[0])
 
     def __getitem__(self, rows: Any) -> Pairs:
         rows = take_rows(rows, "Pairs")
         # A slice with a step gives strided views; kernels want contiguous codes.
-        left = np.ascontiguousarray(self.left[rows])
-        right = np.ascontiguousarray(self.right[rows])
-        return Pairs._of(self._items, left, right, self.names)
+        left, right = (np.ascontiguousarray(side[rows]) for side in self.sides)
+        return self._replace(sides=(left, right))
 
     def __array__(
         self, dtype: Any = None, copy: bool | None = None
@@ -252,12 +394,70 @@ class Pairs(ItemRows):
         table = self.table
         if copy is False:
             raise ValueError("An array of Pairs is always a copy.")
-        dense = table.dense()
-        array = np.stack([dense[self.left], dense[self.right]], axis=1)
+        dense = self.by_side(table.dense())
+        array = np.stack([dense[side] for side in self.sides], axis=1)
         return array if dtype is None else array.astype(dtype, copy=False)
 
     def __repr__(self) -> str:
-        return self._describe(len(self), "comparison")
+        text = self._describe(len(self), "comparison")
+        return text if self.members is None else text.replace(" of", " of teams of", 1)
+
+    def by_side(self, values: Any) -> Any:
+        """Sum values over the members of each side.
+
+        Parameters
+        ----------
+        values : ndarray of shape (N, ...)
+            Of items.
+
+        Returns
+        -------
+        ndarray of shape (N + T, ...), or `values` without teams
+        """
+        return values if self.members is None else self.members @ values
+
+    @property
+    def side_names(self) -> NDArray[Any]:
+        """Names of all sides: of items, then of teams, whose members are joined."""
+        names = np.arange(self.n_items) if self.names is None else self.names
+        if self.members is None:
+            return names
+        labels, members = np.array([*map(str, names.tolist())]), self.members
+        teams = np.split(members.indices, members.indptr[1:-1])
+        return np.array([" + ".join(labels[team]) for team in teams])
+
+    def opponents(self) -> tuple[Pairs, Rows]:
+        """Compare every member of a side with every one of the other.
+
+        Returns
+        -------
+        pairs, rows : Pairs of single items, ndarray of int64
+            And the comparison of teams that each is of.
+        """
+        members, (left, right) = self.members, self.sides
+        rows = np.arange(len(self))
+        if members is None:
+            return self, rows
+        sizes, starts = np.diff(members.indptr), members.indptr
+        n_each = sizes[left] * sizes[right]
+        row = np.repeat(rows, n_each)
+        number = np.arange(len(row)) - (np.cumsum(n_each) - n_each)[row]
+        one, two = np.divmod(number, sizes[right][row])
+        codes = starts[left][row] + one, starts[right][row] + two
+        sides = tuple(members.indices[at].astype(np.int64) for at in codes)
+        return self._replace(sides=sides, members=None), row
+
+    def summed(self) -> Pairs:
+        """Give teams as items, whose features are the sums of their members'.
+
+        Returns
+        -------
+        Pairs
+        """
+        if self.members is None:
+            return self
+        values = as_items(self.members @ self.values).values
+        return Pairs._of(ItemTable(values, self.feature_names), *self.sides, None)
 
     def swap(self) -> Pairs:
         """Exchange the sides: every left item becomes the right one.
@@ -267,7 +467,7 @@ class Pairs(ItemRows):
         Pairs
             The outcome of a swapped comparison is minus its old outcome.
         """
-        return Pairs._of(self._items, self.right, self.left, self.names)
+        return self._replace(sides=self.sides[::-1])
 
     def touched(self) -> NDArray[np.int64]:
         """Find the items that occur in a comparison.
@@ -278,8 +478,24 @@ class Pairs(ItemRows):
             Their row numbers, ascending.
         """
         used = np.zeros(self.n_items, dtype=bool)
-        used[self.left] = used[self.right] = True
+        for side in self.sides:
+            used[side if self.members is None else self.members[side].indices] = True
         return np.flatnonzero(used).astype(np.int64, copy=False)
+
+    def among(self, items: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Find comparisons of some of the items only.
+
+        Parameters
+        ----------
+        items : ndarray of bool of shape (N,)
+            Which items.
+
+        Returns
+        -------
+        ndarray of bool of shape (n,)
+        """
+        sides = self.by_side((~items).astype(np.int64)) == 0
+        return np.asarray(sides[self.sides[0]] & sides[self.sides[1]])
 
     def compact(self) -> Pairs:
         """Drop the items that occur in no comparison.
@@ -292,11 +508,19 @@ class Pairs(ItemRows):
         rows = self.touched()
         if len(rows) == self.n_items:
             return self
-        new = np.full(self.n_items, -1, dtype=np.int64)
-        new[rows] = np.arange(len(rows))
-        items = None if self._items is None else self._items.take(rows)
-        names = None if self.names is None else self.names[rows]
-        return Pairs._of(items, new[self.left], new[self.right], names)
+        kept, members = rows, self.members
+        if members is not None:
+            teams = np.unique(np.append(*self.sides))
+            kept = np.append(rows, teams[teams >= self.n_items])
+            members = members[kept][:, rows]
+        new = np.full(int(kept.max(initial=-1)) + 1, -1, dtype=np.int64)
+        new[kept] = np.arange(len(kept))
+        return self._replace(
+            _items=None if self._items is None else self._items.take(rows),
+            names=None if self.names is None else self.names[rows],
+            sides=(new[self.sides[0]], new[self.sides[1]]),
+            members=members,
+        )
 
     def with_items(self, table: Any) -> Pairs:
         """Make the same comparisons with other features.
@@ -310,8 +534,7 @@ class Pairs(ItemRows):
         -------
         Pairs
         """
-        table = self._check_table(table)
-        return Pairs._of(table, self.left, self.right, self.names)
+        return self._replace(_items=self._check_table(table))
 
 
 def exchange_sides(
@@ -319,7 +542,7 @@ def exchange_sides(
 ) -> tuple[Pairs, Outcomes, NDArray[np.bool_]]:
     """Exchange sides at random, so that they do not tell the outcome."""
     turned = np.random.default_rng(_SWAP_SEED).random(len(y)) < 0.5
-    left = np.where(turned, pairs.right, pairs.left)
-    right = np.where(turned, pairs.left, pairs.right)
-    exchanged = Pairs._of(pairs._items, left, right, pairs.names)
+    left, right = pairs.sides
+    sides = np.where(turned, right, left), np.where(turned, left, right)
+    exchanged = pairs._replace(sides=sides)
     return exchanged, np.where(turned, -y, y).astype(np.int8), turned

@@ -12,6 +12,7 @@ from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import DataConversionWarning
 
@@ -121,17 +122,40 @@ def check_grades(
 
 
 def check_comparisons(
-    X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None = None
-) -> tuple[Pairs, NDArray[np.int8], Floats]:
-    """Check comparisons, outcomes and weights; an item may only tie with itself."""
+    X: Any,
+    y: ArrayLike | None,
+    sample_weight: ArrayLike | None = None,
+    margin: ArrayLike | None = None,
+) -> tuple[Pairs, NDArray[Any], Floats]:
+    """Check comparisons, outcomes and weights; an item may only tie with itself.
+
+    Where there are margins r(right) - r(left), they take the place of outcomes.
+    """
     pairs = as_pairs(X)
     if len(pairs) == 0:
         raise ValueError("Found 0 sample(s) while a minimum of 1 is required.")
-    outcomes = check_outcomes(y, len(pairs))
     weight = check_weights(sample_weight, len(pairs))
-    if len(same := np.flatnonzero(pairs.left == pairs.right)):
+    outcomes: NDArray[Any]
+    if margin is None:
+        outcomes = check_outcomes(y, len(pairs))
+    else:
+        outcomes = _check_margins(margin, y, len(pairs))
+    if len(same := np.flatnonzero(pairs.sides[0] == pairs.sides[1])):
         _check_self_comparisons(same, outcomes)
     return pairs, outcomes, weight
+
+
+def _check_margins(margin: ArrayLike, y: ArrayLike | None, n_rows: int) -> Floats:
+    """Return margins (n_rows,), which must not contradict outcomes y if there are."""
+    column = as_column_of(margin, "margin", n_rows)
+    refuse_missing(column, "margin", "Remove these rows.")
+    margins = as_numbers(column, "margin")
+    wrong = np.flatnonzero(~(np.abs(margins) <= LARGEST))
+    refuse_rows(wrong, margins, f"margin must be finite, at most {LARGEST:g} in size")
+    if y is not None:
+        wrong = np.flatnonzero(margins * check_outcomes(y, n_rows, some=True) < 0)
+        refuse_rows(wrong, margins, "margin must have the sign of y: right minus left")
+    return margins
 
 
 def read_comparisons(
@@ -140,6 +164,7 @@ def read_comparisons(
     sample_weight: ArrayLike | None = None,
     *,
     qid: ArrayLike | None = None,
+    margin: ArrayLike | None = None,
     decode: bool = False,
 ) -> Comparisons:
     """Check comparisons; return those of positive weight, with row numbers.
@@ -151,7 +176,7 @@ def read_comparisons(
     classes = OUTCOMES.copy()
     if decode:
         y, classes = decode_outcomes(y)
-    pairs, outcome, weight = check_comparisons(X, y, sample_weight)
+    pairs, outcome, weight = check_comparisons(X, y, sample_weight, margin)
     rows = np.flatnonzero(weight > 0)
     if len(rows) < len(weight):
         pairs, outcome, weight = pairs[rows], outcome[rows], weight[rows]
@@ -167,20 +192,49 @@ def read_grades(
     sample_weight: ArrayLike | None = None,
     *,
     allow_missing: bool = False,
+    graph: Any = None,
 ) -> Grades:
-    """Check graded items or orders, and the weights of rows or lists."""
+    """Check graded items or orders, and the weights of rows, pairs or lists."""
     if is_pairs(X):
         raise TypeError(
             "Expected graded items or orders, got comparisons; RankSVM takes these too."
         )
     if not isinstance(X, Orders):
         grades = check_grades(X, y, qid, allow_missing=allow_missing)
-        return replace(grades, weight=check_weights(sample_weight, len(grades)))
+        weight = check_weights(sample_weight, len(grades))
+        if graph is not None:
+            if qid is not None:
+                raise ValueError("graph says which rows are compared; leave out qid.")
+            graph = _check_graph(graph, len(grades))
+        return replace(grades, weight=weight, graph=graph)
+    if graph is not None:
+        raise ValueError("graph joins rows of graded items, and Orders are lists.")
     weight = check_lists(X, y, qid, sample_weight)
     # A pair weighs the product of its items' weights.
     of_rows = np.repeat(np.sqrt(weight), X.lengths)
     grades = check_grades(*X.grades())
     return replace(grades, orders=X, weight=of_rows, group_weight=weight)
+
+
+def _check_graph(graph: Any, n_rows: int) -> sp.csr_array:
+    """Return the pairs i < j of a symmetric matrix of weights, shape (n, n)."""
+    if np.shape(graph) != (n_rows, n_rows):
+        raise ValueError(
+            f"graph must have shape ({n_rows}, {n_rows}), a weight for every two rows "
+            f"of X, got {np.shape(graph)}. Splitters cut rows only: fit without them."
+        )
+    edges = sp.csr_array(graph, dtype=np.float64)
+    edges.sum_duplicates()
+    edges.eliminate_zeros()
+    inside = (edges.data >= SMALLEST_WEIGHT) & (edges.data <= LARGEST_WEIGHT)
+    if not inside.all():
+        raise ValueError(
+            "graph must hold weights that are not negative, 0 or from "
+            f"{SMALLEST_WEIGHT:g} to {LARGEST_WEIGHT:g}, got {edges.data[~inside][0]}."
+        )
+    if (edges != edges.T).nnz:
+        raise ValueError("graph must be symmetric; give W + W.T of single pairs.")
+    return sp.csr_array(sp.triu(edges, k=1))  # an item is not compared with itself
 
 
 def check_lists(
@@ -203,15 +257,21 @@ def read_data(
     qid: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
     *,
+    graph: Any = None,
+    margin: ArrayLike | None = None,
     decode: bool = False,
 ) -> Comparisons | Grades:
     """Check comparisons, graded items or orders, by the type of X."""
     if not is_pairs(X):
-        return read_grades(X, y, qid, sample_weight)
-    return read_comparisons(X, y, sample_weight, qid=qid, decode=decode)
+        if margin is not None:
+            raise ValueError("margin is of comparisons; graded items have y.")
+        return read_grades(X, y, qid, sample_weight, graph=graph)
+    if graph is not None:
+        raise ValueError("graph joins rows of graded items; comparisons are pairs.")
+    return read_comparisons(X, y, sample_weight, qid=qid, margin=margin, decode=decode)
 
 
-def _check_self_comparisons(rows: Ints, outcomes: NDArray[np.int8]) -> None:
+def _check_self_comparisons(rows: Ints, outcomes: NDArray[Any]) -> None:
     decided = rows[outcomes[rows] != 0]
     if len(decided):
         raise ValueError(

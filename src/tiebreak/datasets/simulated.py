@@ -48,7 +48,7 @@ def make_norms(
     norm: float = 2,
     tie_share: float = 0.5,
     noise: float = 0.25,
-    offset: float = 0.5,
+    offset: float | tuple[float, float] = 0.5,
     n_features: int = 2,
     informative: int | None = None,
     random_state: int | np.random.Generator | None = None,
@@ -56,8 +56,8 @@ def make_norms(
     """Simulate comparisons of points by a squared norm, with noisy labels.
 
     The simulation of Venuto et al., "Support vector comparison machines". Items x are
-    uniform on [-2, 2]ᵖ, their opponents x′ = x + δ with independent normal offsets δ,
-    and the outcome is ::
+    uniform on [-2, 2]ᵖ, their opponents x′ = x + δ with independent offsets δ, and the
+    outcome is ::
 
         y = t₁(r(x′) - r(x) + ε),    r(x) = ‖x‖ⱼ²,    ε ~ N(0, noise²),
 
@@ -72,8 +72,10 @@ def make_norms(
         The norm j of the true utility.
     tie_share : float in [0, 1], default=0.5
         Share of ties.
-    noise, offset : float, default=0.25, 0.5
-        Standard deviations of the label noise and of the offsets.
+    noise : float, default=0.25
+        Standard deviation of the label noise.
+    offset : float or (low, high), default=0.5
+        Standard deviation of normal offsets, or the ends of uniform ones.
     n_features : int, default=2
         Number p of coordinates.
     informative : int, optional
@@ -106,7 +108,10 @@ def make_norms(
 
     def draw(n: int) -> tuple[Floats, Floats, NDArray[np.int8]]:
         left = rng.uniform(-2.0, 2.0, (n, n_features))
-        right = left + rng.normal(0.0, offset, (n, n_features))
+        if isinstance(offset, tuple):
+            right = left + rng.uniform(*offset, (n, n_features))
+        else:
+            right = left + rng.normal(0.0, offset, (n, n_features))
         difference = utility(right) - utility(left) + rng.normal(0.0, noise, n)
         return left, right, _threshold_outcome(difference)
 

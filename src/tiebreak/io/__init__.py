@@ -2,16 +2,16 @@
 """Files in and out: formats and columns are detected, and faults named by their lines.
 
 `formats` unpacks a file and detects how it is written; `frames` reads JSON and tables
-in memory; `table` reads columns, and `columns` finds their roles; `comparisons`,
-`grades`, `rankings` and `items` (features) each read and write one kind of data; `read`
-chooses among them; `result` holds options, results and errors.
+in memory; `table` reads columns, and `columns` finds their roles; `shapes` is the table
+of all shapes; `comparisons`, `matrices`, `grades`, `lists`, `rankings` and `items`
+(features) read them; `read` brings all together; `result` holds options, results and
+errors.
 
-A new shape of tables is a line of ``RULES`` in `columns`, with words for its roles, and
-a reader that ``_read_shape`` in `read` calls.
+A new shape of tables is a line of ``RULES`` in `shapes`.
 
 A new file format takes three steps: add its name to `tiebreak.options`, detect it in
 ``detect_format``, and read it: in ``TableFile`` if it has named columns, otherwise by a
-``read_<format>(path, detected)`` that returns a `ReadResult` and is listed in
+``read_<format>(path, detected, options)`` that returns a `ReadResult` and is listed in
 ``_OTHERS`` of `read`.
 """
 

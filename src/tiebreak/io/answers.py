@@ -15,8 +15,24 @@ _COLUMNS = {
     "left": pl.String, "right": pl.String, "outcome": pl.String, "rater": pl.String,
     "date": pl.String, "seconds": pl.Float64, "reason": pl.String, "prompt": pl.String,
 }  # fmt: skip
-# No join, which equal numbers would blow up, and no view, which may never end.
-_TABLES = "SELECT name FROM sqlite_master WHERE type = 'table'"
+SCHEMA = """
+CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE items (
+    number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, hash TEXT NOT NULL,
+    present INTEGER NOT NULL);
+CREATE TABLE raters (
+    number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, token TEXT NOT NULL UNIQUE);
+CREATE TABLE questions (
+    number INTEGER PRIMARY KEY, rater INTEGER NOT NULL REFERENCES raters,
+    left_item INTEGER NOT NULL REFERENCES items,
+    right_item INTEGER NOT NULL REFERENCES items,
+    prompt TEXT, reason TEXT NOT NULL, asked REAL NOT NULL,
+    outcome TEXT, seconds REAL, answered REAL);
+CREATE INDEX by_rater ON questions (rater, outcome);
+CREATE TABLE undone (
+    question INTEGER NOT NULL REFERENCES questions, outcome TEXT NOT NULL,
+    undone REAL NOT NULL)
+"""
 _NAMES = "SELECT number, CAST(name AS TEXT) FROM {}"
 _QUERY = """
 SELECT left_item, right_item, CAST(outcome AS TEXT), rater,
@@ -24,6 +40,15 @@ SELECT left_item, right_item, CAST(outcome AS TEXT), rater,
        CAST(prompt AS TEXT)
 FROM questions WHERE outcome IS NOT NULL ORDER BY answered, number
 """
+
+
+def check_schema(db: sqlite3.Connection) -> None:
+    """Refuse views, triggers, generated columns, and all else that is not ours."""
+    query = "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY type, name"
+    with closing(sqlite3.connect(":memory:")) as empty:
+        empty.executescript(SCHEMA)
+        if db.execute(query).fetchall() != empty.execute(query).fetchall():
+            raise sqlite3.DatabaseError("its tables are not those of a study")
 
 
 def read_answers(path: Path) -> pl.DataFrame:
@@ -35,9 +60,7 @@ def read_answers(path: Path) -> pl.DataFrame:
         with closing(
             sqlite3.connect(f"{path.resolve().as_uri()}?mode=rw", uri=True)
         ) as db:
-            tables = {name for (name,) in db.execute(_TABLES)}
-            if missing := {"items", "raters", "questions"} - tables:
-                raise sqlite3.DatabaseError(f"no such table: {min(missing)}")
+            check_schema(db)
             items = dict(db.execute(_NAMES.format("items")))
             raters = dict(db.execute(_NAMES.format("raters")))
             rows = [

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Which column of a table has which role, by usual names or by the user's options.
 
-Three tables of rules say what a table is: `COLUMN_WORDS` the usual names of a role's
-column, `RULES` which roles make a shape, and `PARSED` how the column of a role is read.
+`COLUMN_WORDS` has the usual names of a role's column, and `PARSED` how it is read;
+which roles make a shape is said in `shapes`.
 
-A reading assigns a column to each role. Two readings of what is compared are an error
-that lists them; of several columns for metadata (rater, period, weight), the name that
-stands first in `COLUMN_WORDS` is taken.
+A reading assigns a column to each role. Of several columns for metadata (rater, period,
+weight), the name that stands first in `COLUMN_WORDS` is taken.
 
 Case, blanks, dots and underscores of a column's name do not matter: ``HomeTeam``,
 ``home team`` and ``home_team`` are equal.
@@ -14,14 +13,16 @@ Case, blanks, dots and underscores of a column's name do not matter: ``HomeTeam`
 
 from __future__ import annotations
 
-import difflib
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-from tiebreak.io.result import ReadOptions, flag
+import numpy as np
+
+from tiebreak.data.messages import Nouns, closest, make_nouns
+from tiebreak.io.result import ReadOptions, ReadResult, flag, shorten
 from tiebreak.io.table import Columns, Table
 
 
@@ -34,14 +35,13 @@ class Sides(NamedTuple):
 
 
 _FAMILIES = {
+    "a": "a b",
     "left": "left right, left_name right_name, left_item right_item, "
-    "left_id right_id, model_x model_y",
+    "left_id right_id, model_x model_y, id_a id_b, id_1 id_2",
+    "response": "response_a response_b, answer_a answer_b, output_a output_b",
     "model": "model_a model_b, model_1 model_2, model_left model_right",
-    "system": "system_a system_b, system_1 system_2",
-    "item": "item_a item_b, item_1 item_2",
-    "option": "option_a option_b, option_1 option_2",
-    "player": "player_a player_b, player_1 player_2",
-    "team": "team_a team_b, team_1 team_2",
+    **{noun: f"{noun}_a {noun}_b, {noun}_1 {noun}_2"
+       for noun in ("system", "item", "option", "player", "team")},
     "home": "home_team away_team, home_name away_name, home away, "
     "home_team_id away_team_id, home_id away_id",
     "white": "white_player black_player, white_name black_name, white black, "
@@ -49,7 +49,27 @@ _FAMILIES = {
     "winner": "winner_name loser_name, winner loser, winner_team loser_team, "
     "winner_id loser_id",
     "chosen": "chosen rejected",
+}  # fmt: skip
+
+# What items and results are called, and the sides, by the family of the sides.
+_NOUNS = {
+    "home": ("team", "match", "home", "away"),
+    "white": ("player", "game", "white", "black"),
+    "team": ("team", "match"),
+    "player": ("player", "game"),
+    "model": ("model", "vote"),
+    "system": ("system", "vote"),
 }
+
+
+def find_nouns(family: str, options: ReadOptions) -> Nouns:
+    """Return the nouns that the user named, or those of a family of columns."""
+    nouns = _NOUNS.get(family, ())
+    if options.nouns is not None:
+        item, result = (part.strip() for part in options.nouns.split(","))
+        return make_nouns(item, result, *nouns[2:])
+    return make_nouns(*nouns) if nouns else {}
+
 
 #: Pairs of columns that are compared with each other. In the families winner and
 #: chosen the left column is better in every row; in home and white the left side has an
@@ -68,7 +88,7 @@ COLUMN_WORDS: dict[str, tuple[str, ...]] = {
     "outcome": ("outcome", "winner", "result", "preference", "preferred", "vote",
                 "verdict", "choice", "judgment", "judgement", "overall_preference"),
     "points": ("score", "white_score", "left_score", "home_points", "white_points",
-               "points"),
+               "points", "winner_id", "winner_name", "label"),
     "left_score": ("home_score", "home_goals", "home_points", "left_score", "score_a",
                    "score_1", "score_left", "score_home", "goals_home", "fthg",
                    "points_a", "points_1", "goals_1", "left_goals", "left_points"),
@@ -94,9 +114,30 @@ COLUMN_WORDS: dict[str, tuple[str, ...]] = {
              "product_id", "sample_id", "stimulus", "wine", "movie", "movie_id",
              "joke", "doc", "doc_id", "document", "document_id"),
     "rating": ("score", "rating", "grade", "liking", "stars", "points", "mark"),
+    "time": ("time", "finish_time", "finishing_time", "total_time", "duration"),
+    "left_wins": ("wins_a", "a_wins", "wins_1", "wins_left", "left_wins", "home_wins",
+                  "wins_home", "white_wins", "won_a", "wins", "won"),
+    "right_wins": ("wins_b", "b_wins", "wins_2", "wins_right", "right_wins",
+                   "away_wins", "wins_away", "black_wins", "won_b", "losses", "lost"),
+    "tied": ("ties", "draws", "tied", "drawn", "n_ties", "n_draws"),
+    "best": ("best", "most", "most_important", "best_item", "max"),
+    "worst": ("worst", "least", "least_important", "worst_item", "min"),
+    "shown": ("items", "options", "alternatives", "shown", "set_items"),
+    "marked": ("choice", "best_worst", "bw", "mark", "pick", "response", "maxdiff"),
+    "place": ("finish", "finish_position", "finishing_position", "final_position",
+              "place", "placement", "placing", "position", "pos", "rank", "ranking",
+              "standing"),
     "query": ("query", "qid", "query_id", "queryid", "group", "group_id", "topic",
               "topic_id", "session_id", "race", "race_id"),
     "grade": ("grade", "relevance", "label", "rel", "rating", "target"),
+    "task": ("task", "dataset", "data_set", "subtask", "benchmark", "problem",
+             "instance", "suite", "environment", "env", "corpus", "testset", "test_set",
+             "task_name", "dataset_name", "benchmark_name", "task_id", "dataset_id"),
+    "metric": ("metric", "measure", "metric_name"),
+    "scored": ("model", "system", "method", "algorithm", "classifier", "regressor",
+               "estimator", "learner", "approach", "solver", "optimizer", "llm",
+               "agent", "policy", "model_name", "system_name", "method_name",
+               "algorithm_name", "model_id"),
     "name": ("item", "name", "item_name", "product", "product_name", "model",
              "model_name", "team", "team_name", "player", "player_name", "sample",
              "sample_name", "stimulus", "option", "candidate", "alternative", "wine",
@@ -104,6 +145,54 @@ COLUMN_WORDS: dict[str, tuple[str, ...]] = {
              "model_id", "team_id", "player_id", "sample_id", "movie_id", "doc_id",
              "document_id"),
 }  # fmt: skip
+# What makes a ranked list: all of these columns together; and what is in it.
+COLUMN_WORDS["list"] = (
+    "set", "set_id", "block", "trial", "question", "season", "year", "tournament",
+    "event", "round", "heat", "stage", "meeting", "game", "match", "contest", "ballot",
+    "list", "session", "task", "voter", "voter_id", "date", "race_date", "race_name",
+    *COLUMN_WORDS["query"], *COLUMN_WORDS["person"],
+)  # fmt: skip
+COLUMN_WORDS["entrant"] = (
+    "driver", "rider", "athlete", "runner", "swimmer", "skater", "skier", "horse",
+    "horse_name", "boat", "crew", "competitor", "contestant", "entrant", "candidate",
+    *COLUMN_WORDS["name"], "song", "system", "club", "country", "nation", "driver_id",
+)  # fmt: skip
+
+
+# Words in the name of a column whose least number is best; of places 1 is best.
+PLACE_WORDS = {
+    "finish", "finished", "place", "placed", "placement", "placing", "pos", "position",
+    "rank", "ranking", "ranks", "standing", "1st",
+}  # fmt: skip
+_LOWER_WORDS = {
+    "cer", "cost", "duration", "err", "error", "errors", "fid", "latency", "loss",
+    "losses", "mae", "mape", "mse", "perplexity", "ppl", "regret", "rmse", "runtime",
+    "time", "times", "wer",
+}  # fmt: skip
+
+
+def words_of(name: str) -> set[str]:
+    """Split the name of a column into words: valLoss and val_loss hold loss."""
+    parted = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).casefold()
+    return set(re.findall(r"[^\W_]+", parted))
+
+
+def is_lower_better(column: str, options: ReadOptions) -> bool:
+    """Say whether the least number of a column is best: as told, or by its name."""
+    if options.lower_is_better is not None:
+        return options.lower_is_better
+    words = words_of(column)
+    return bool(words & (PLACE_WORDS | _LOWER_WORDS)) and "reciprocal" not in words
+
+
+def say_direction(column: str, options: ReadOptions, lower: bool) -> str:
+    """Say which numbers are best, and how to turn that unless the user said it."""
+    place = lower and words_of(column) & PLACE_WORDS
+    best = "1 is best" if place else "lower is better" if lower else "higher is better"
+    turn = ""
+    if options.lower_is_better is None:
+        turn = f" ({flag('lower_is_better', not lower)} turns it)"
+    return f"Direction: {best}: {column}{turn}."
 
 
 @lru_cache(1 << 16)  # each name is asked for once for every role
@@ -141,58 +230,31 @@ def named_column(table: Table, name: str, option: str) -> str:
     raise table.error(f"{option} names {name!r}, but {why} {table.list_columns()}")
 
 
-def closest(name: str, columns: list[str]) -> str:
-    """Suggest the column that the user may have meant."""
-    near = difflib.get_close_matches(name, columns, 1)
-    return f" Did you mean {near[0]!r}?" if near else ""
-
-
-Shape = Literal["comparisons", "long", "grades"]
-_KINDS: dict[Shape, tuple[str, ...]] = {
-    "comparisons": ("comparisons",),
-    "long": ("comparisons", "orders", "grades"),
-    "grades": ("grades",),
-}
-
-
 class Rule(NamedTuple):
-    """The roles that make a shape."""
+    """A shape of tables: how it is recognized, and who reads it.
 
-    shape: Shape  # comparisons row by row, scores of people one per row, or graded rows
+    Without ``find``, a table has the shape if its header names the needed roles.
+    """
+
+    kinds: tuple[str, ...]  # values of ``--kind`` that allow it
+    read: Callable[[Table, ReadOptions, Reading, Any], ReadResult]
     # Roles, and which words of `COLUMN_WORDS` name each; two sides are found together.
-    needs: Mapping[str, str]
+    needs: Mapping[str, str] = {}
     may: tuple[str, ...] = ()  # roles that need not have a column
+    # By values of a sample; may also refuse a table that looks like nothing else.
+    find: Callable[[Rule, Roles, ReadOptions], list[Reading]] | None = None
 
 
-_SIDES = {"left": "", "right": ""}
-_METADATA = ("rater", "unit", "period", "weight")
-_SIDED = (*_METADATA, "advantage", "neutral")
-
-#: Ways to understand a table. Where none of a group fits, the next group is tried: a
-#: grade is also a usual name in tables of comparisons and of scores.
-RULES: tuple[tuple[Rule, ...], ...] = (
-    (
-        Rule("comparisons", {"winner": "", "loser": ""}, _METADATA),
-        Rule("comparisons", {**_SIDES, "outcome": "outcome"}, _SIDED),
-        Rule(
-            "comparisons",
-            {**_SIDES, "left_score": "left_score", "right_score": "right_score"},
-            _SIDED,
-        ),
-        Rule("long", {"person": "person", "grade": "rating", "item": "item"}),
-    ),
-    (Rule("comparisons", {**_SIDES, "outcome": "one_hot"}, _SIDED),),
-    (Rule("comparisons", {**_SIDES, "outcome": "points"}, _SIDED),),
-    (Rule("grades", {"grade": "grade"}, ("query", "item")),),
-    (Rule("grades", {"query": "query", "grade": "rating"}, ("item",)),),
-)
+METADATA = ("rater", "unit", "period", "weight")
+SIDED = (*METADATA, "advantage", "neutral")
 
 #: How the column of a role is read, and what is missing in an empty cell of it; without
 #: a noun empty cells are looked at later.
 PARSED: dict[str, tuple[Literal["text", "numbers", "raw"], str]] = {
-    **dict.fromkeys(("left", "right", "winner", "loser"), ("text", "name")),
-    **dict.fromkeys(("person", "item", "query"), ("text", "value")),
+    **dict.fromkeys(("left", "right", "winner", "loser", "item"), ("text", "name")),
+    **dict.fromkeys(("person", "query", "task"), ("text", "value")),
     **dict.fromkeys(("left_score", "right_score"), ("numbers", "score")),
+    **dict.fromkeys(("left_wins", "right_wins", "tied"), ("numbers", "")),
     "outcome": ("text", "outcome"),
     "grade": ("numbers", "grade"),
     "advantage": ("numbers", "advantage"),
@@ -203,6 +265,7 @@ PARSED: dict[str, tuple[Literal["text", "numbers", "raw"], str]] = {
 }
 
 
+_SEVERAL = ("outcome", "query", "item", "left", "right")  # may be several columns
 # An option that is given alone says too little.
 _NEEDED = {
     "left_score": "right_score", "right_score": "left_score", "left": "right",
@@ -217,15 +280,18 @@ class Reading:
     rule: Rule
     roles: dict[str, str]  # the column of each role
     family: str = ""  # of the two sides, see `SIDES`
+    options: Mapping[str, Any] = field(default_factory=dict)  # that choose it
+    example: str = ""  # what it says of the first row
+    note: str = ""  # a sentence that is said first
 
-    @property
-    def shape(self) -> Shape:
-        """What the table is."""
-        return self.rule.shape
-
-    def describe(self) -> str:
-        """Say which columns are needed, as options."""
-        return " ".join(flag(role, self.roles[role]) for role in self.rule.needs)
+    def describe(self, table: Table) -> str:
+        """Say which options choose this reading, and what the first row then says."""
+        roles = {role: self.roles[role] for role in self.rule.needs}
+        chosen = " ".join(flag(*one) for one in {**roles, **self.options}.items())
+        row = table.head.row(0, named=True)
+        parts = [f"{c} {shorten(row[c])}" for c in roles.values() if c in row]
+        [place] = table.places(np.zeros(1, dtype=np.int64))
+        return f"{chosen} ({place}: {self.example or ', '.join(parts)})"
 
 
 def read_roles(
@@ -236,13 +302,17 @@ def read_roles(
 ) -> Columns:
     """Read columns; note the empty cells in those of roles."""
     listed: dict[str, list[str]] = {"text": [], "numbers": [], "raw": []}
-    for role, column in roles.items():
-        listed[PARSED[role][0]].append(column)
+    parsed = [
+        (*PARSED[role], column)
+        for role, names in roles.items()
+        for column in split_columns(names, table)
+    ]
+    for kind, _, column in parsed:
+        listed[kind].append(column)
     listed["text"] += text
     listed["numbers"] += numbers
     columns = table.read(**listed)
-    for role, column in roles.items():
-        kind, noun = PARSED[role]
+    for kind, noun, column in parsed:
         if noun and kind == "text":
             columns.note_missing(noun, column)
         elif noun:
@@ -250,9 +320,9 @@ def read_roles(
     return columns
 
 
-def split_outcome(outcome: str, table: Table) -> list[str]:
-    """Split columns of 0 and 1 for left, right, tie and both bad; [] if it is one."""
-    return [] if outcome in table.columns or not outcome else outcome.split(",")
+def split_columns(names: str, table: Table) -> list[str]:
+    """Split the names of several columns, or of one."""
+    return [names] if names in table.columns else names.split(",") if names else []
 
 
 class Roles:
@@ -263,12 +333,12 @@ class Roles:
         self._spelled = {spelling(c): c for c in reversed(table.columns)}
         self.named: dict[str, str] = {}
         self.left_out: set[str] = set()  # roles that no column is to have
-        for role, name in options.columns().items():
+        for role, name in options.roles().items():
             column = find_column(name, table.columns)
-            if column is None and name == "none" and role in _SIDED:
+            if column is None and name == "none" and role in SIDED:
                 self.left_out.add(role)
                 continue
-            if column is None and role == "outcome" and 1 < name.count(",") + 1 < 5:
+            if column is None and role in _SEVERAL and "," in name:
                 listed = [
                     find_column(n.strip(), table.columns) for n in name.split(",")
                 ]
@@ -281,6 +351,10 @@ class Roles:
                 raise table.error(f"{flag(role)} needs {flag(other)}; give both.")
         if "left" in self.named and self.named["left"] == self.named["right"]:
             raise table.error(f"{flag('left')} and {flag('right')} name one column.")
+
+    def columns_of(self, role: str) -> list[str]:
+        """List the columns that the user named for a role."""
+        return split_columns(self.named.get(role, ""), self.table)
 
     def find(self, role: str, used: dict[str, str] | None = None) -> str | None:
         """Find the column of a role, not taken by another role."""
@@ -338,16 +412,20 @@ class Roles:
         families: dict[str, Sides] = {}
         for family, *words in SIDES:
             columns = [spelled[w] for w in map(spelling, words) if w in spelled]
-            if len(columns) == 2:
+            # Short names are sides only beside counts of wins.
+            known = family != "a" or find_columns("left_wins", self.table.columns)
+            if len(columns) == 2 and known:
                 families.setdefault(family, Sides(family, *columns))
+        if len(families) > 1:  # texts beside the names of who wrote them
+            families.pop("response", None)
         return list(families.values())
 
     def readings(self, rule: Rule) -> list[Reading]:
         """Find the readings by a rule that use every named column."""
-        if rule.shape == "long" and self.sides() and "person" not in self.named:
+        if "person" in rule.needs and self.sides() and "person" not in self.named:
             return []
         choices: list[tuple[str, dict[str, str]]] = [("", {})]
-        if rule.shape == "comparisons":
+        if {"left", "winner"} & set(rule.needs):
             winner_first = "winner" in rule.needs
             choices = [
                 (sides.family, dict(zip(rule.needs, sides[1:], strict=False)))
@@ -362,7 +440,7 @@ class Roles:
                     for column in self.candidates(role, words, columns)
                 ]
         # Readings that do not use a column which the user named are ruled out.
-        wanted = {item for item in self.named.items() if item[0] not in _SIDED}
+        wanted = {item for item in self.named.items() if item[0] not in SIDED}
         readings = []
         for family, columns in choices:
             for role in rule.may:
@@ -370,43 +448,17 @@ class Roles:
                     columns[role] = column
             # --winner may name the outcome column.
             used = {"winner": columns.get("outcome", ""), **columns}
-            distinct = rule.shape != "long" or len({*columns.values()}) == 3
+            distinct = len({columns[need] for need in rule.needs}) == len(rule.needs)
             if distinct and wanted <= used.items():
                 readings.append(Reading(rule, columns, family))
         return readings
 
 
-def find_reading(table: Table, options: ReadOptions) -> Reading | None:
-    """Find the one reading of a table by its column names."""
-    roles = Roles(table, options)
-    for rules in RULES:
-        readings = [
-            reading
-            for rule in rules
-            if options.kind is None or options.kind in _KINDS[rule.shape]
-            for reading in roles.readings(rule)
-        ]
-        ask_which(table, [reading.describe() for reading in readings])
-        if readings:
-            return readings[0]
-    graded = {"query", "grade", "person", "item"} & set(roles.named)
-    sides = roles.sides()
-    if sides and not graded and options.kind in (None, "comparisons"):
-        raise table.error(
-            f"{sides[0].left} and {sides[0].right} look like two sides, but no column "
-            f"says who won. Name it with {flag('outcome')} (or {flag('left_score')} "
-            f"and {flag('right_score')}). {table.list_columns()}"
-        )
-    return None
-
-
-def ask_which(table: Table, ways: list[str]) -> None:
-    """Ask which of several readings is right."""
-    if len(ways) > 1:
-        raise table.question(
-            f"the columns can be read in {len(ways)} ways. Choose one by its options: "
-            f"{'; or '.join(ways)}."
-        )
+def ask_which(table: Table, readings: Sequence[Reading], saw: str = "") -> Exception:
+    """Return the question which of several readings is right."""
+    ways = [reading.describe(table) for reading in readings[:3]]
+    saw = saw or f"the columns can be read in {len(readings)} ways"
+    return table.question(f"{saw}. Choose one by its options: {'; or '.join(ways)}.")
 
 
 def _family_of(left: str, right: str) -> str:

@@ -14,18 +14,27 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
-from tiebreak.data.columns import as_column_of, readable_period
+from tiebreak.data.columns import (
+    are_whole,
+    as_column_of,
+    factorize,
+    name_key,
+    readable_period,
+)
 from tiebreak.data.kinds import Comparisons
+from tiebreak.data.messages import noun, speaking_of
 from tiebreak.data.outcome import (
     BOTH_BAD_WORDS,
     as_number,
     check_outcomes,
+    infer_meaning,
     normalize,
     read_value,
 )
@@ -33,10 +42,13 @@ from tiebreak.data.pairs import Pairs, exchange_sides
 from tiebreak.io.columns import (
     SIDES,
     Reading,
+    find_nouns,
+    is_lower_better,
     named_column,
     read_roles,
     spelling,
-    split_outcome,
+    split_columns,
+    words_of,
 )
 from tiebreak.io.result import ReadOptions, ReadResult, flag, plural, shorten
 from tiebreak.io.table import Columns, Table, Text, write_table
@@ -76,8 +88,9 @@ class OutcomeParser:
             else flag("outcome_words") if self.numbers
             else flag("meaning", self.meaning)
         )  # fmt: skip
-        texts = [*sides.values()]
-        items = dict.fromkeys(name.strip() for text in texts for name in text.values)
+        names = [name for text in sides.values() for name in text.values]
+        self.whole = are_whole(names)
+        items = dict.fromkeys(map(self.key, names))
         self.ids = {name: number for number, name in enumerate(items)}
         self.taken = {normalize(name) for name in self.ids}
         left, right = map(spelling, sides)
@@ -88,6 +101,10 @@ class OutcomeParser:
             for sides in SIDES
         )
 
+    def key(self, name: str) -> str:
+        """Return what the spellings of a name share."""
+        return name_key(name, self.whole)
+
     def code(self, value: str) -> int:
         """Return the code of a value."""
         number, word = as_number(value), normalize(value)
@@ -95,7 +112,7 @@ class OutcomeParser:
             return _CODES[declared]
         if number is not None and self.scale is not None:
             return self._on_scale(number)
-        if value.strip() in self.ids and (number is None or self.names_winner):
+        if self.key(value) in self.ids and (number is None or self.names_winner):
             return _BY_NAME
         outcome: int | str
         if number is not None:
@@ -122,15 +139,24 @@ class OutcomeParser:
 
 
 def _read_outcomes(
-    columns: Columns, sides: dict[str, Text], column: str, options: ReadOptions
+    columns: Columns,
+    sides: dict[str, Text],
+    column: str,
+    options: ReadOptions,
+    sentences: list[str],
 ) -> NDArray[Any]:
     """Return the codes of the outcomes in a column; faults are noted."""
     outcome = columns.text[column]
     names_winner = "winner" in spelling(column) or options.winner is not None
     parser = OutcomeParser(sides, options, names_winner)
     codes = outcome.per_row(parser.code, missing=0)
+    if (codes == _UNDECLARED).any() and infer_meaning(outcome.values):
+        parser = OutcomeParser(sides, replace(options, meaning="score"), names_winner)
+        codes = outcome.per_row(parser.code, missing=0)
+        side = next(iter(sides))
+        sentences.append(f"{column} is the score of {side}: 1, 0.5 or 0.")
     if len(named := np.flatnonzero(codes == _BY_NAME)):
-        codes[named] = _read_names([outcome, *sides.values()], parser.ids, named)
+        codes[named] = _read_names([outcome, *sides.values()], parser, named)
     if len(undeclared := np.flatnonzero(codes == _UNDECLARED)):
         raise _ask_meaning(columns, sides, column, undeclared)
     faults = {
@@ -171,10 +197,10 @@ def _read_one_hot(columns: Columns, listed: list[str]) -> NDArray[Any]:
     return table @ np.array([-1, 1, 0, _BOTH_BAD][: len(listed)])
 
 
-def _read_names(texts: list[Text], ids: dict[str, int], rows: Rows) -> NDArray[Any]:
+def _read_names(texts: list[Text], parser: OutcomeParser, rows: Rows) -> NDArray[Any]:
     """Read outcomes that name an item of their row."""
     winner, left, right = (
-        text.per_row(lambda value: ids.get(value.strip(), -1), -1)[rows]
+        text.per_row(lambda value: parser.ids.get(parser.key(value), -1), -1)[rows]
         for text in texts
     )
     # A winner that stands on both sides is a row of an item against itself, which is
@@ -201,7 +227,9 @@ def _ask_meaning(
         ways = [
             f"{flag('meaning', 'score')} if 1 is a win of {left} and 0 of {right}",
             f"{flag('meaning', 'sign')} if -1 is a win of {left} and +1 of {right}",
+            f"{flag('meaning', 'left')} if +1 is a win of {left} and -1 of {right}",
         ]
+        ways = ways[-1 in numbers :]
     else:
         ways = [
             f"{flag('likert', f'{low}..{high}')} if {low} says that {left} is better",
@@ -239,7 +267,7 @@ def read_advantage(
     return {"advantage": 1.0 - neutral}
 
 
-def _read_metadata(
+def read_metadata(
     columns: Columns, roles: dict[str, str], named: dict[str, str], sentences: list[str]
 ) -> dict[str, NDArray[Any]]:
     """Return rater, unit, period and weight, (n,) each, where usable."""
@@ -254,7 +282,11 @@ def _read_metadata(
         if values is not None:
             metadata[role] = values
             sentences.append(f"{column} is {why}.")
-        elif role not in named and (not len(rows) or 2 * len(rows) > table.n_rows):
+        elif role not in named and (
+            columns.mostly_empty(column)
+            if role == "weight"
+            else not len(rows) or 2 * len(rows) > table.n_rows
+        ):
             where = f" in {table.list_places(rows)}" if len(rows) else ""
             sentences.append(f"{column} is not used as the {role}: {why}{where}.")
         elif len(rows):
@@ -263,7 +295,8 @@ def _read_metadata(
                 without = f"{flag(role, 'none')} reads the file without {column}"
                 columns.advice += f" {without}."
         else:
-            raise table.error(f"{flag(role, column)} cannot be used: {why}.")
+            without = f"{flag(role, 'none')} reads the file without it"
+            raise table.error(f"{column} is no {role}: {why}; {without}.")
     return metadata
 
 
@@ -310,6 +343,7 @@ def _period(columns: Columns, column: str) -> _Read:
         if len(whole) == 1:
             times, unit = _from_epoch(whole[0].to_numpy())
             first, last = readable_period(times.min()), readable_period(times.max())
+            unit = ", in UTC" if series.str.contains(_OFFSET).any() else unit
             return times, f"when, from {first} to {last}{unit}", _NO_ROWS
     why = (
         "its values are neither numbers nor dates such as 2024-05-31, for example "
@@ -319,7 +353,8 @@ def _period(columns: Columns, column: str) -> _Read:
 
 
 _COMPACT = r"^(1[6-9]|20|21)\d{2}(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])$"
-_UTC = r"( ?UTC|Z|[+-]00:?00)$"
+_UTC = r"( ?UTC|Z)$"
+_OFFSET = r"(:\d\d(?:\.\d+)?) ?([+-]\d\d):?([0-5]\d)?$"
 _ISO = ("%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S%.f")
 
 
@@ -337,6 +372,13 @@ def _as_times(series: pl.Series, column: str) -> Iterator[list[pl.Series]]:
         numbers = numbers.cast(pl.Int64)
     yield [numbers]
     text = text.str.replace(_UTC, "")
+    shift = None
+    if text.str.contains(_OFFSET).any():
+        hours, minutes = (text.str.extract(_OFFSET, i).fill_null("0") for i in (2, 3))
+        sign = hours.str.starts_with("-").replace_strict({True: -1, False: 1})
+        ahead = hours.cast(pl.Int64).abs() * 60 + minutes.cast(pl.Int64)
+        shift = (sign * ahead * 60_000_000).cast(pl.Duration("us"))
+        text = text.str.replace(_OFFSET, "$1")
     iso = text.str.replace(r"^(\d{4})[./](\d{1,2})[./](\d{1,2})", "$1-$2-$3")
     iso = iso.str.replace(r"^(\d{4}-\d\d)$", "$1-01").str.replace("T", " ")
     for texts, formats in (
@@ -346,7 +388,8 @@ def _as_times(series: pl.Series, column: str) -> Iterator[list[pl.Series]]:
     ):
         # A year has four digits, which polars does not ask for.
         dated = texts.set(~texts.str.contains(r"^\d{4}\D|\D\d{4}$"), None)
-        yield [_parse_dates(dated, listed) for listed in formats]
+        times = [_parse_dates(dated, listed) for listed in formats]
+        yield times if shift is None else [one - shift for one in times]
 
 
 def _parse_dates(texts: pl.Series, formats: tuple[str, ...]) -> pl.Series:
@@ -373,18 +416,26 @@ def _from_epoch(periods: NDArray[Any]) -> tuple[NDArray[Any], str]:
 
 
 def read_comparisons(
-    table: Table, options: ReadOptions, reading: Reading
+    table: Table, options: ReadOptions, reading: Reading, wanted: Any = None
 ) -> ReadResult:
     """Read a table of comparisons by a chosen reading."""
-    roles, named = dict(reading.roles), options.columns()
+    roles, named = dict(reading.roles), options.roles()
     winner_first = "loser" in roles
     if winner_first and {"advantage", "neutral"} & set(named):
         raise table.error(
             f"{flag('advantage')} and {flag('neutral')} speak of the left side; name "
             f"two sides with {flag('left')} and {flag('right')}."
         )
+    if options.lower_is_better is not None and "left_score" not in roles:
+        raise table.error(f"{flag('lower_is_better')} is for numbers; leave it out.")
+    if "wins" in words_of(roles.get("left_score", "")):
+        raise table.error(
+            f"{roles['left_score']} counts wins of many matches, and "
+            f"{flag('left_score')} is the score of one; leave out both scores."
+        )
     names = [roles[side] for side in list(roles)[:2]]
-    one_hot = split_outcome(roles.get("outcome", ""), table)
+    one_hot = split_columns(roles.get("outcome", ""), table)
+    one_hot = one_hot if len(one_hot) > 1 else []
     sentences = [_describe_outcome(names, roles, one_hot, options)]
     if one_hot:
         del roles["outcome"]
@@ -396,19 +447,31 @@ def read_comparisons(
         table, roles, text=[*one_hot, *words.values()], numbers=[*numbers.values()]
     )
     columns.note_bad("number", *numbers.values())
-    left, right = columns.restore_names(sentences, *names)
+    sides = [split_columns(name, table) for name in names]
+    # Of teams, members are compared and not what their rows say.
+    said = [] if options.members else sentences
+    texts = columns.restore_names(said, *sides[0], *sides[1])
+    sign = options.members or "\x1f" * (len(texts) > 2)  # between members of a team
+    left, right = (
+        _join_members(texts[: len(sides[0])], sign),
+        _join_members(texts[len(sides[0]) :], sign),
+    )
     if winner_first:
         codes = np.full(table.n_rows, -1)
     elif one_hot:
         codes = _read_one_hot(columns, one_hot)
     elif "outcome" in roles:
-        sides = dict(zip(names, (left, right), strict=True))
-        codes = _read_outcomes(columns, sides, roles["outcome"], options)
+        both = dict(zip(names, (left, right), strict=True))
+        codes = _read_outcomes(columns, both, roles["outcome"], options, sentences)
     else:
         points = [columns.numbers[roles[f"{side}_score"]] for side in ("left", "right")]
-        codes = np.select([points[0] > points[1], points[0] < points[1]], [-1, 1], 0)
-    metadata = _read_metadata(columns, roles, named, sentences)
+        codes = np.sign(points[1] - points[0])
+        codes = -codes if is_lower_better(roles["left_score"], options) else codes
+    metadata = read_metadata(columns, roles, named, sentences)
     metadata |= read_advantage(columns, roles, reading.family, sentences)
+    if sign:
+        sentences.append("Sides are teams, and ratings are those of their members.")
+        _note_teams(columns, sign, left, right)
     columns.refuse_broken()
     others = {name: columns.text[c].per_row(str, None) for name, c in words.items()}
     others |= {name: columns.numbers[column] for name, column in numbers.items()}
@@ -424,7 +487,15 @@ def read_comparisons(
             {name: column[keep] for name, column in listed.items()}
             for listed in (metadata, others, marks)
         )
-    pairs = Pairs(None, left.array(), right.array())
+    if sign:
+        pairs = Pairs.from_teams(
+            _split_members(left, sign), _split_members(right, sign)
+        )
+    else:
+        pairs = Pairs(None, left.array(), right.array())
+        listed = left.values + right.values
+        if plus := [s for s in "+&/" if all(s in name for name in listed)]:
+            sentences.append(f"{flag('members', plus[0])} rates the members of teams.")
     if winner_first:
         pairs, y, marks["exchanged"] = exchange_sides(pairs, y)
         sentences.append(
@@ -435,10 +506,13 @@ def read_comparisons(
         bad = f"{plural(n_bad, 'row')} with both items called bad"
         sentences.append(f"{bad} counted as ties.")
     left_won, ties, right_won = (int((y == o).sum()) for o in (-1, 0, 1))
-    sentences.append(
-        f"{plural(len(y), 'comparison')} of {plural(pairs.n_items, 'item')}: left is "
-        f"better in {left_won:,}, right in {right_won:,}, neither in {ties:,}."
-    )
+    nouns = find_nouns("" if sign else reading.family, options)
+    with speaking_of(nouns):
+        sentences.append(
+            f"{plural(len(y), 'comparison')} of {plural(pairs.n_items, 'item')}: "
+            f"{noun('left')} is better in {left_won:,}, {noun('right')} in "
+            f"{right_won:,}, neither in {ties:,}."
+        )
     if n_bad:
         sentences.append(
             f"{flag('both_bad', 'drop')} leaves out the votes that call both bad."
@@ -446,7 +520,31 @@ def read_comparisons(
     weight = metadata.pop("weight", None)
     rows = table.numbers(np.flatnonzero(keep))
     data = Comparisons(pairs, y, weight, metadata, rows, others, marks)
-    return ReadResult(data, sentences)
+    return ReadResult(data, sentences, nouns=nouns)
+
+
+def _join_members(texts: list[Text], sign: str) -> Text:
+    """Join the columns of one side, where it has several."""
+    if len(texts) == 1:
+        return texts[0]
+    rows = zip(*(text.per_row(str, "") for text in texts), strict=True)
+    codes, values = factorize([sign.join(filter(None, row)) for row in rows])
+    return Text(codes, [str(value) for value in values])
+
+
+def _split_members(side: Text, sign: str) -> list[list[str]]:
+    """List the members of a side in each row."""
+    teams = [[name.strip() for name in team.split(sign)] for team in side.values]
+    return [teams[code] for code in side.codes]
+
+
+def _note_teams(columns: Columns, sign: str, *sides: Text) -> None:
+    """Note rows in which a side has a member twice, or one without a name."""
+    for side in sides:
+        teams = _split_members(replace(side, codes=np.arange(len(side.values))), sign)
+        broken = [len(set(team)) < len(team) or "" in team for team in teams]
+        rows = np.flatnonzero(np.array([*broken, False])[side.codes])
+        columns.note("a member twice, or without a name", rows, side.in_rows(rows))
 
 
 def _describe_outcome(
@@ -458,9 +556,10 @@ def _describe_outcome(
     if one_hot:
         return start + f"the one of {', '.join(one_hot)} that is 1 says who won."
     if "outcome" not in roles:
+        lower = is_lower_better(roles["left_score"], options)
         return start + (
-            f"the higher of {roles['left_score']} and {roles['right_score']} wins, "
-            "equal ones are a tie."
+            f"the {'lower' if lower else 'higher'} of {roles['left_score']} and "
+            f"{roles['right_score']} wins, equal ones are a tie."
         )
     outcome = roles["outcome"]
     if (scale := options.scale()) is None:
@@ -495,10 +594,10 @@ def _choose_rows(
     for reason, left_out in reasons.items():
         if len(rows := np.flatnonzero(left_out & keep)):
             keep &= ~left_out
-            sentences.append(
-                f"{plural(len(rows), 'row')} {reason} left out: "
-                f"{table.list_places(rows)}."
-            )
+            where = table.list_places(rows)
+            sentences.append(f"{plural(len(rows), 'row')} {reason} left out: {where}.")
+            if reason != "with both items called bad":  # which is asked for
+                table.warnings.append(sentences[-1])
     if not keep.any():
         raise table.error(f"no comparison is left. {' '.join(sentences[1:])}")
     return keep

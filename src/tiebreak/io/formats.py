@@ -12,6 +12,7 @@ to more than a disk holds.
 from __future__ import annotations
 
 import bz2
+import csv
 import gzip
 import json
 import lzma
@@ -19,6 +20,7 @@ import re
 import sys
 import tempfile
 import weakref
+import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -30,7 +32,7 @@ from typing import Any, BinaryIO
 
 import polars as pl
 
-from tiebreak.io.result import FileError, whole_number
+from tiebreak.io.result import FileError, ReadOptions, is_finite, whole_number
 from tiebreak.options import flag
 
 # What polars raises for files that are not what they say; some of it stops a thread.
@@ -47,17 +49,20 @@ _SVMLIGHT = re.compile(
     re.IGNORECASE,
 )
 _BLANK = re.compile(rb"^[ \t]*\r?\n", re.MULTILINE)
+PGN_TAG = re.compile(r'\[\s*(\w+)\s+"(.*)"\s*\]')
 _HAS_PAIR = re.compile(r"\s(?:qid|\d+):")
 _TYPED = (
     ("parquet", b"PAR1"),
     ("arrow", b"ARROW1"),
     ("sqlite", b"SQLite format 3"),
 )
+_ZIP = b"PK\x03\x04"
 _UNREADABLE = (
-    (b"PK\x03\x04", "is a zip archive or an Excel workbook"),
-    (b"\xd0\xcf\x11\xe0", "is an old Excel workbook"),
-    (b"%PDF", "is a PDF"),
+    (_ZIP, "is a zip archive; unpack it and try what is inside."),
+    (b"\xd0\xcf\x11\xe0", "is an old Excel workbook; save it as .xlsx or CSV."),
+    (b"%PDF", "is a PDF; export the table as CSV and try that."),
 )
+_SEPARATOR_LINE = re.compile(r'"?sep=(.)"?', re.IGNORECASE)  # which Excel obeys
 
 
 @dataclass(frozen=True)
@@ -70,11 +75,14 @@ class FileFormat:
     copy: Copy | None = None  # the unpacked file
     quoted: bool = False  # whether there are quotation marks
     blank: bool = False  # whether there are blank lines
+    skip: int = 0  # lines above the header
+    names: tuple[str, ...] | None = None  # of columns without a header; (): the usual
+    sheet: str | None = None  # of a workbook
 
     @property
     def is_table(self) -> bool:
         """Whether the file has named columns."""
-        return self.format not in ("svmlight", "preflib", "orders")
+        return self.format not in ("svmlight", "preflib", "orders", "lists")
 
 
 class Copy:
@@ -103,19 +111,22 @@ class Copy:
             ) from None
 
 
-def detect_format(
-    path: Path, wanted: str | None = None, encoding: str | None = None
-) -> FileFormat:
-    """Detect the format of a file, unless the user named it in `wanted`."""
-    error = partial(FileError, path)
-    copy, written = _copy(path, encoding)
+def detect_format(path: Path, options: ReadOptions | None = None) -> FileFormat:
+    """Detect the format of a file, unless the options name it."""
+    options = ReadOptions() if options is None else options
+    error, wanted = partial(FileError, path), options.format
+    copy, written = _copy(path, options.encoding)
+    names = options.headless()
     start = _first_bytes(path, copy)
     for name, magic in _TYPED:
         if name == wanted or start.startswith(magic):
             return FileFormat(name, written=written, copy=copy)
+    if wanted == "excel" or (start.startswith(_ZIP) and _is_workbook(path, copy)):
+        sheet = options.sheet
+        return FileFormat("excel", "", written, copy, names=names, sheet=sheet)
     for magic, what in _UNREADABLE:
         if start.startswith(magic):
-            raise error(f"this {what}; export the table as CSV and try that.")
+            raise error(f"this {what}")
     quoted, blank = _check_text(path, copy)
     with open_bytes(path, copy) as stream:
         lines = [
@@ -124,12 +135,29 @@ def detect_format(
         ]
     if not any(line.strip() for line in lines):
         raise error("the file has only blank lines.")
-    guess = wanted or _guess_text(lines, error)
+    named = _SEPARATOR_LINE.fullmatch(lines[0])
+    guess = wanted or ("csv" if named else _guess_text(lines))
+    separator = "\t" if wanted == "tsv" else named[1] if named else _separator(lines[0])
     if guess not in ("csv", "tsv"):
-        return FileFormat(guess, written=written, copy=copy)
-    separator = "\t" if wanted == "tsv" else _separator(lines[0])
+        return FileFormat(guess, separator, written, copy)
     guess = wanted or ("tsv" if separator == "\t" else "csv")
-    return FileFormat(guess, separator, written, copy, quoted, blank)
+    skip = int(named is not None)
+    return FileFormat(guess, separator, written, copy, quoted, blank, skip, names)
+
+
+def _is_workbook(path: Path, copy: Copy | None) -> bool:
+    """Say whether a zip archive is an Excel workbook, of a size that can be read."""
+    try:
+        with open_bytes(path, copy) as stream, zipfile.ZipFile(stream) as archive:
+            parts = archive.infolist()
+            size = stream.seek(0, 2)
+    except zipfile.BadZipFile:
+        raise FileError(path, "the zip file is cut short; get it again.") from None
+    if "xl/workbook.xml" not in {part.filename for part in parts}:
+        return False
+    if sum(p.file_size for p in parts) > max(_MOST_UNPACKED, _MOST_TIMES * size):
+        raise FileError(path, "the workbook unpacks to too much; save it as CSV.")
+    return True
 
 
 def _copy(path: Path, encoding: str | None) -> tuple[Copy | None, tuple[str, ...]]:
@@ -260,6 +288,8 @@ def _check_text(path: Path, copy: Copy | None) -> tuple[bool, bool]:
     quoted = blank = returns = False
     with open_bytes(path, copy) as stream:
         while piece := stream.read(_PIECE) + stream.readline():
+            if b"\0" in piece:
+                raise FileError(path, _describe_nul(piece, n_lines))
             try:
                 piece.decode()
             except UnicodeDecodeError as error:
@@ -283,13 +313,20 @@ def _check_text(path: Path, copy: Copy | None) -> tuple[bool, bool]:
     return quoted, blank
 
 
-def _guess_text(lines: list[str], error: Callable[[str], FileError]) -> str:
+def _describe_nul(piece: bytes, n_lines: int) -> str:
+    """Say what a NUL in a text means: UTF-16, or a damaged file."""
+    for ending, first in (("le", 1), ("be", 0)):
+        if 2 * piece[first:64:2].count(0) > len(piece[first:64:2]):
+            how = flag("encoding", f"utf-16-{ending}")
+            return f"this looks like UTF-16 without a byte order mark; say {how}."
+    line = n_lines + piece.count(b"\n", 0, piece.index(b"\0")) + 1
+    return f"line {line} holds a NUL character; expected text."
+
+
+def _guess_text(lines: list[str]) -> str:
     first = next(line.strip() for line in lines if line.strip())
-    if first.startswith("[Event "):
-        raise error(
-            "this is a PGN file of chess games; expected a table, with the columns "
-            "white, black and result."
-        )
+    if PGN_TAG.fullmatch(first):
+        return "pgn"
     if first[0] in "[{":
         n_lines = sum(bool(line.strip()) for line in lines)
         return "jsonl" if _is_record(first, alone=n_lines == 1) else "json"
@@ -300,7 +337,7 @@ def _guess_text(lines: list[str], error: Callable[[str], FileError]) -> str:
     data = [line for line in lines if line.strip() and not line.startswith("#")]
     if data and _SVMLIGHT.match(data[0].strip()) and _HAS_PAIR.search(data[0]):
         return "svmlight"
-    return "csv"
+    return "lists" if data and _are_lists(data) else "csv"
 
 
 def _is_record(line: str, alone: bool) -> bool:
@@ -326,6 +363,30 @@ def _are_orders(lines: list[str]) -> bool:
     if not all(field.isdigit() for field in fields) or len(fields) < 3:
         return False
     return fields[0] == "0" and whole_number(fields[1]) == len(fields) - 2
+
+
+def _are_lists(lines: list[str]) -> bool:
+    """Say whether lines are lists of names: `A > B = C`, or `A, B, C` in any order."""
+    if ">" in lines[0] and not lines[0].startswith("<"):
+        return sum(">" in line for line in lines) >= 0.8 * len(lines)
+    separator = _separator(lines[0])
+    try:
+        rows = list(csv.reader(lines, delimiter=separator))
+    except csv.Error:
+        return False
+    rows = [[field.strip() for field in row if field.strip()] for row in rows]
+    if len(rows) < 2 or max(map(len, rows)) < 3 or min(map(len, rows)) < 1:
+        return False
+    if any(len(set(row)) < len(row) or any(map(is_finite, row)) for row in rows):
+        return False
+    # The first line holds names of other lines, and all columns the same ones.
+    later = {field for row in rows[1:] for field in row}
+    columns = [{row[i] for row in rows if i < len(row)} for i in range(len(rows[0]))]
+    shared = (
+        2 * len(column & set().union(*columns[:i], *columns[i + 1 :])) >= len(column)
+        for i, column in enumerate(columns)
+    )
+    return set(rows[0]) <= later and all(shared)
 
 
 def _separator(header: str) -> str:

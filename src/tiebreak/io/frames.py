@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tables that are in memory, and JSON: all become a polars frame.
+"""Tables in memory, JSON, workbooks and PGN: all become a polars frame.
 
 Tables of pandas, polars, Arrow and Hugging Face are recognized by their methods, so
 that none of the packages has to be installed.
@@ -12,6 +12,7 @@ columns, index and data. Nested objects become columns with a dot in their names
 from __future__ import annotations
 
 import glob
+import io
 import json
 import os
 from collections import Counter
@@ -24,8 +25,9 @@ import numpy as np
 import polars as pl
 
 from tiebreak.data.columns import is_missing
-from tiebreak.io.formats import FileFormat, open_bytes, text_lines
-from tiebreak.io.result import FileError, first_of, shorten
+from tiebreak.io.formats import PGN_TAG, FileFormat, open_bytes, text_lines
+from tiebreak.io.result import FileError, first_of, plural, shorten
+from tiebreak.options import flag
 
 # What is read of a folder.
 FILE_ENDINGS = (".parquet", ".pq", ".arrow", ".feather", ".ipc")
@@ -71,6 +73,8 @@ def as_frame(source: Any) -> pl.DataFrame:
     if isinstance(source, pl.DataFrame):
         return source
     if hasattr(source, "iloc") and hasattr(source, "columns"):  # pandas
+        if source.index.names != [None] or source.index.dtype.kind == "O":
+            source = source.reset_index()  # names of rows are a column
         columns = (source.iloc[:, place] for place in range(len(source.columns)))
         return _side_by_side(zip(map(str, source.columns), columns, strict=True))
     if (
@@ -270,3 +274,84 @@ def _of_object(path: Path, content: dict[str, Any]) -> pl.DataFrame:
 
 def _is_records(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and isinstance(value[0], dict)
+
+
+def read_pgn(
+    path: Path, detected: FileFormat, notes: list[str]
+) -> tuple[pl.DataFrame, list[int]]:
+    """Return white, black, result and date of games, and the line of each.
+
+    Moves are skipped: they begin with a line that is no tag, and a tag after them is of
+    the next game, unless it stands in a comment.
+    """
+    tags: dict[str, str] = {}
+    games: dict[str, list[Any]] = {"white": [], "black": [], "result": [], "date": []}
+    lines: list[int] = []
+    first, unfinished, inside, moving = 1, 0, False, True
+
+    def keep() -> None:
+        nonlocal unfinished
+        if tags and tags.get("result", "*") == "*":
+            unfinished += 1
+        elif tags:
+            lines.append(first)
+            for name, values in games.items():
+                values.append(tags.get(name))
+
+    for number, line in text_lines(path, detected.copy):
+        if not line:
+            continue
+        tag = None if inside or line[0] != "[" else PGN_TAG.fullmatch(line)
+        if tag is None:
+            moving = True
+            if "{" in line or "}" in line:
+                inside = line.rfind("{") > line.rfind("}")
+            continue
+        if moving:
+            keep()
+            tags, first, moving = {}, number, False
+        value = tag[2].replace('\\"', '"').replace("\\\\", "\\")
+        name = tag[1].lower()
+        if name == "date":  # of an unknown day, the first
+            value = value.replace("??", "01") if "????" not in value else "?"
+        if value != "?":
+            tags[name] = value
+    keep()
+    if unfinished:
+        notes.append(f"{plural(unfinished, 'game')} without a result left out.")
+    known = {n: v for n, v in games.items() if n != "date" or any(v)}
+    return pl.DataFrame(known, schema=dict.fromkeys(known, pl.String)), lines
+
+
+def read_workbook(path: Path, detected: FileFormat, notes: list[str]) -> pl.DataFrame:
+    """Return the wanted sheet of an Excel workbook, or the first."""
+    try:
+        import fastexcel  # an extra
+    except ImportError:
+        what = "install tiebreak[excel] to read workbooks, or save the sheet as CSV."
+        raise FileError(path, what) from None
+    with open_bytes(path, detected.copy) as stream:
+        content = stream.read()
+    try:
+        sheets = fastexcel.read_excel(content).sheet_names
+        sheet = sheets[0] if detected.sheet is None else detected.sheet
+        if sheet not in sheets:
+            raise FileError(
+                path,
+                f"{flag('sheet', sheet)} is none of its sheets, which are "
+                f"{first_of([*map(shorten, sheets)])}.",
+            )
+        frame = pl.read_excel(
+            io.BytesIO(content),
+            sheet_name=sheet,
+            has_header=detected.names is None,
+            infer_schema_length=None,
+        )
+    except FileError:
+        raise
+    except Exception as error:  # of several kinds, all by its content
+        reason = str(error).partition("\n")[0]
+        raise FileError(path, f"the workbook cannot be read ({reason}).") from None
+    if len(sheets) > 1 and detected.sheet is None:
+        notes.append(f"Of {plural(len(sheets), 'sheet')}, {shorten(sheet)} is read.")
+    return frame

@@ -13,7 +13,7 @@ read again to name the wrong one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -26,15 +26,25 @@ from sklearn.datasets import load_svmlight_file
 from tiebreak.data.columns import as_names, number_keys
 from tiebreak.data.items import ItemTable, as_items
 from tiebreak.data.kinds import Comparisons, Grades, Lists
-from tiebreak.data.orders import Orders
 from tiebreak.data.pairs import Pairs
-from tiebreak.io.columns import Roles, read_roles, spelling
+from tiebreak.io.columns import (
+    PLACE_WORDS,
+    Reading,
+    Roles,
+    Rule,
+    is_lower_better,
+    read_roles,
+    say_direction,
+    split_columns,
+    words_of,
+)
 from tiebreak.io.formats import FileFormat, open_bytes, text_lines
 from tiebreak.io.items import (
     Wanted,
     is_numeric,
     read_features,
 )
+from tiebreak.io.lists import finish_lists, join_columns, make_lists
 from tiebreak.io.result import (
     FileError,
     ReadOptions,
@@ -48,30 +58,52 @@ from tiebreak.io.result import (
 from tiebreak.io.table import Table, Text
 from tiebreak.options import flag
 
-_PLACES = (
-    "finish", "place", "placement", "placing", "pos", "position", "rank", "ranking",
-    "standing",
-)  # fmt: skip
 _FEWEST_NAMES = 3
-_MOST_SIDES = 40  # so many columns of words are looked at, since every two of them are
+# So many columns of words are looked at, since every two of them are, or of numbers.
+_MOST_SIDES, _MOST_NUMBERS = 40, 12
 
 
-def _refuse_two_sides(table: Table, numeric: list[str]) -> None:
-    """Refuse to guess where two columns hold the same names."""
-    known = set(numeric)
-    words = [column for column in table.columns if column not in known][:_MOST_SIDES]
-    for first, second in combinations(words, 2):
-        left, right = (table.head[c].cast(pl.String) for c in (first, second))
-        sides = [set(side.drop_nulls().unique()) for side in (left, right)]
-        both = len(sides[0] & sides[1])
-        if both < _FEWEST_NAMES or 2 * both < min(map(len, sides)):
+def refuse_two_sides(rule: Rule, roles: Roles, options: ReadOptions) -> list[Reading]:
+    """Refuse to guess where columns hold the same names, as two sides do."""
+    table = roles.table
+    if {"grade", "item", "query", "person"} & set(roles.named) or roles.sides():
+        return []
+    head = table.head.select(pl.all().cast(pl.String).str.strip_chars())
+    numbers = head.select(pl.all().str.contains(r"^[\d.,]+ *%$").any()).row(0)
+    words = [
+        c
+        for c, percent in zip(head.columns, numbers, strict=True)
+        if not percent and not is_numeric(table, c)
+    ][:_MOST_SIDES]
+    names = {c: set(head[c].drop_nulls()) for c in words}
+
+    def alike(one: str, other: str) -> bool:
+        both = len(names[one] & names[other])
+        enough = max(_FEWEST_NAMES, min(len(names[one]), len(names[other])) / 2)
+        return both >= enough and not (head[one] == head[other]).any()
+
+    if head.width <= _MOST_NUMBERS:  # which may name items
+        names = {c: set(head[c].drop_nulls()) for c in head.columns}
+    for first, second in combinations(names, 2):
+        if not alike(first, second):
             continue
-        if not (left == right).any():
-            raise table.question(
-                f"{first} and {second} hold the same names, as two sides do. Say "
-                f"{flag('left', first)} {flag('right', second)} and {flag('outcome')}, "
-                f"or {flag('grade')} for graded items."
-            )
+        one_of = (pl.all() == pl.col(first)) | (pl.all() == pl.col(second))
+        wins = head.select(one_of.all()).row(0, named=True)
+        winner = [c for c in names if wins[c] and c not in (first, second)]
+        if not winner and not {first, second} <= set(words):
+            continue
+        sides = [first, second]
+        if not winner:
+            sides += [c for c in words if c not in sides and alike(first, c)]
+        half = len(sides) // 2
+        sides = [*map(",".join, (sides[:half], sides[half:]))] if half > 1 else sides
+        won = flag("winner", winner[0]) if winner else flag("outcome")
+        raise table.question(
+            f"{' and '.join(sides[:2])} hold the same names, as two sides do. Say "
+            f"{flag('left', sides[0])} {flag('right', sides[1])} and {won}, or "
+            f"{flag('grade')} for graded items."
+        )
+    return []
 
 
 def no_features(n_rows: int) -> ItemTable:
@@ -94,21 +126,47 @@ class Scores:
     row: NDArray[np.int64]  # (n,) row of the table
 
 
-def read_long(table: Table, options: ReadOptions, roles: dict[str, str]) -> ReadResult:
+def read_long(
+    table: Table, options: ReadOptions, reading: Reading, wanted: Any
+) -> ReadResult:
     """Read a table with one score per row."""
-    person, item, grade = (roles[role] for role in ("person", "item", "grade"))
-    columns = read_roles(table, roles)
+    person, item, grade = (reading.roles[role] for role in ("person", "item", "grade"))
+    columns = read_roles(table, reading.roles)
     columns.refuse_broken()
-    sentences = [f"{grade} is the score that {person} gave to {item}."]
+    lower = is_lower_better(grade, options)
+    sentences = [
+        say_direction(grade, options, lower),
+        f"{grade} is the score that {person} gave to {item}.",
+    ]
     [items] = columns.restore_names(sentences, item)
-    score = columns.numbers[grade]
+    score = -columns.numbers[grade] if lower else columns.numbers[grade]
     rows = np.arange(len(score), dtype=np.int64)
     scores = Scores(columns.text[person], items.codes, items.values, score, rows)
-    return _make_result(table, options, scores, sentences)
+    kind = "orders" if words_of(grade) & PLACE_WORDS else None
+    return _make_result(table, options, scores, sentences, kind)
 
 
-def _read_wide(table: Table, options: ReadOptions, person: str) -> ReadResult:
+def find_people(rule: Rule, roles: Roles, options: ReadOptions) -> list[Reading]:
+    """Find a first column of people beside columns of scores."""
+    table, person = roles.table, roles.named.get("person")
+    if person is None and roles.find("person") == table.columns[0]:
+        person = table.columns[0]
+    others = [column for column in table.columns if column != person]
+    if (
+        person is None
+        or len(others) < 2
+        or {"grade", "item", "query"} & set(roles.named)
+        or not all(is_numeric(table, column) for column in others)
+    ):
+        return []
+    return [Reading(rule, {"person": person})]
+
+
+def read_people(
+    table: Table, options: ReadOptions, reading: Reading, wanted: Any
+) -> ReadResult:
     """Read a table of one row per person and one column per product."""
+    person = reading.roles["person"]
     products = [column for column in table.columns if column != person]
     columns = read_roles(table, {"person": person}, numbers=products)
     columns.note_bad("", *products)
@@ -119,17 +177,22 @@ def _read_wide(table: Table, options: ReadOptions, person: str) -> ReadResult:
         raise table.error("there are no scores in the table.")
     people, item = columns.text[person].take(row), item.astype(np.int64)
     scores = Scores(people, item, products, score[row, item], row)
+    direction = say_direction("the scores of each row", options, lower=False)
     start = (
         f"Every row is one {person}, and the other {plural(len(products), 'column')} "
         "are the products that were scored."
     )
-    return _make_result(table, options, scores, [start])
+    return _make_result(table, options, scores, [direction, start])
 
 
 def _make_result(
-    table: Table, options: ReadOptions, scores: Scores, sentences: list[str]
+    table: Table,
+    options: ReadOptions,
+    scores: Scores,
+    sentences: list[str],
+    kind: str | None = None,
 ) -> ReadResult:
-    kind = options.kind
+    kind = options.kind or kind
     names = as_names(scores.names)
     if kind == "grades":
         sentences.append("Items have no features; scores are graded within a person.")
@@ -137,12 +200,9 @@ def _make_result(
         grades = Grades.of(no_features(len(named)), scores.score, query, named)
         return ReadResult(grades, sentences)
     if kind == "orders":
-        orders = _make_orders(table, scores)
-        sentences.append(
-            f"{plural(len(orders), 'list')}, one of each person, best first; equal "
-            "scores are tied."
-        )
-        return ReadResult(Lists(orders), sentences)
+        lists = _make_orders(table, scores, options)
+        sentences.append("Each person is a list, best first; equal scores are tied.")
+        return finish_lists(lists, sentences, options)
     left, right = _within_people(table, scores)
     y = np.sign(scores.score[right] - scores.score[left]).astype(np.int8)
     pairs = Pairs(None, scores.item[left], scores.item[right], names=names).compact()
@@ -198,83 +258,57 @@ def _repeated(scores: Scores) -> NDArray[np.int64]:
     return np.setdiff1d(np.arange(len(scores.item)), first)
 
 
-def _make_orders(table: Table, scores: Scores) -> Orders:
+def _make_orders(table: Table, scores: Scores, options: ReadOptions) -> Lists:
     if len(again := _repeated(scores)):
         raise table.error(
             "a list holds an item once, but a person scored one again: "
             f"{table.list_places(scores.row[again])}."
         )
-    sequences: list[list[list[int]]] = []
-    order = np.lexsort((-scores.score, scores.person.codes))
-    sizes = np.bincount(scores.person.codes)
-    for rows in np.split(order, np.cumsum(sizes)[:-1]):
-        cuts = np.flatnonzero(np.diff(scores.score[rows])) + 1
-        sequences.append([scores.item[b].tolist() for b in np.split(rows, cuts)])
-    return Orders(None, sequences, names=as_names(scores.names))
+    who, names = scores.person.codes, scores.names
+    return make_lists(who, scores.item, -scores.score, names, options)
 
 
-def read_unnamed(
-    table: Table, options: ReadOptions, wanted: Wanted | None = None
-) -> ReadResult:
-    """Read scores of a column of people, or grades in the last column."""
-    roles = Roles(table, options)
-    person = roles.named.get("person")
-    if person is None and roles.find("person") == table.columns[0]:
-        person = table.columns[0]
+def find_last_grade(rule: Rule, roles: Roles, options: ReadOptions) -> list[Reading]:
+    """Find features of items with the grade last, or named."""
+    table, item = roles.table, roles.find("item")
     numeric = [column for column in table.columns if is_numeric(table, column)]
-    others = [column for column in table.columns if column != person]
-    if (
-        person is not None
-        and len(others) > 1
-        and set(others) <= set(numeric)
-        and not {"grade", "item", "query"} & set(roles.named)
-    ):
-        return _read_wide(table, options, person)
-    if options.kind not in (None, "grades") or "person" in roles.named:
-        _refuse(table, options)
-    item = roles.find("item")
     if options.grade is None and item is None and "query" not in roles.named:
         _refuse_names_or_people(table, numeric)
-        _refuse_two_sides(table, numeric)
     grade = roles.named.get("grade", table.columns[-1])
     featureless = options.items is None and not set(numeric) - {grade}
-    if grade not in numeric or featureless:
-        _refuse(table, options)
+    if grade not in numeric or featureless or "person" in roles.named:
+        return []
     columns = {"grade": grade}
     if item is not None and item != grade:
         columns["item"] = item
     if (query := roles.find("query", columns)) is not None:
         columns["query"] = query
-    if options.grade is None and spelling(grade) in _PLACES:
-        raise table.question(
-            f"{grade} looks like a place, of which 1 is best. Say "
-            f"{flag('grade', grade)} if higher is better, or name another column."
-        )
-    result = read_graded(table, columns, options, wanted)
+    note = ""
     if options.grade is None:
-        result.sentences.append(f"{flag('grade')} names another column as the grade.")
-        result.sentences.insert(
-            0,
+        note = (
             f"No column is called like a grade, so the last one, {grade}, is taken as "
-            "the grade.",
+            f"the grade; {flag('grade')} names another."
         )
-    return result
+    return [Reading(rule, columns, note=note)]
 
 
 def read_graded(
-    table: Table,
-    roles: dict[str, str],
-    options: ReadOptions,
-    wanted: Wanted | None = None,
+    table: Table, options: ReadOptions, reading: Reading, wanted: Wanted | None
 ) -> ReadResult:
     """Read a table of graded items."""
+    roles = reading.roles
     grade, query, item = roles["grade"], roles.get("query"), roles.get("item")
     named = "" if item is None else f", {item} names the item"
     within = "" if query is None else f"; only rows of the same {query} are compared"
-    sentences = [f"{grade} is the grade of every row, higher is better{named}{within}."]
+    lower = is_lower_better(grade, options)
+    sentences = [
+        say_direction(grade, options, lower),
+        f"{grade} is the grade of every row{named}{within}.",
+    ]
     others = [] if options.items else table.columns
     wanted = None if options.items else wanted
     data = build_grades(table, roles, others, wanted, sentences)
+    data = replace(data, y=-data.y) if lower else data
     p = data.items.n_features
     if not p and not options.items:
         raise table.error(
@@ -296,14 +330,16 @@ def build_grades(
     whole: bool = False,
 ) -> Grades:
     """Read the rows of items, with features of the other columns that can be used."""
-    free = [column for column in others if column not in set(roles.values())]
+    used = {c for names in roles.values() for c in split_columns(names, table)}
+    free = [column for column in others if column not in used]
     columns, items = read_features(table, roles, free, wanted, sentences, whole=whole)
     columns.refuse_broken()
     names = groups = None
     if "item" in roles:
         names = columns.restore_names(sentences, roles["item"])[0].array()
     if "query" in roles:
-        groups = columns.text[roles["query"]].array()
+        texts = [columns.text[c] for c in split_columns(roles["query"], table)]
+        groups = texts[0].array() if len(texts) == 1 else join_columns(texts)
     y = columns.numbers.get(roles.get("grade", ""), np.full(table.n_rows, np.nan))
     items = no_features(len(y)) if items is None else items
     return Grades.of(items, y, groups, names)
@@ -317,15 +353,17 @@ def _refuse_names_or_people(table: Table, numeric: list[str]) -> None:
     if table.head[first].n_unique() < table.head.height or table.head.height < 2:
         return
     raise table.question(
-        f"the table can be read in 2 ways. {first} names people who scored products: "
-        f"{flag('person', first)}; or it names items that have features: "
-        f"{flag('item', first)} {flag('grade', rest[-1])}."
+        f"the table can be read in 3 ways. {first} names people or tasks, and columns "
+        f"are the items with their scores: {flag('person', first)}; or it names items, "
+        f"and columns are tasks: {flag('item', first)} {flag('kind', 'scores')}; or "
+        f"items that have features: {flag('item', first)} {flag('grade', rest[-1])}."
     )
 
 
-def _refuse(table: Table, options: ReadOptions) -> None:
+def refusal(table: Table, options: ReadOptions) -> FileError:
+    """Return the error of a table that has no known shape."""
     wanted = "" if options.kind is None else f" as {options.kind}"
-    raise table.error(
+    return table.error(
         f"the columns ({first_of([*map(shorten, table.columns)])}) cannot be "
         f"understood{wanted}. Name {flag('left')}, {flag('right')} and "
         f"{flag('outcome')}; or {flag('winner')} and {flag('loser')}; or "
@@ -340,7 +378,7 @@ _DENSE_CELLS = 20_000_000
 _NAMED_FEATURES = 100_000
 
 
-def read_svmlight(path: Path, detected: FileFormat) -> ReadResult:
+def read_svmlight(path: Path, detected: FileFormat, options: ReadOptions) -> ReadResult:
     """Read a file of lines ``grade qid:7 1:0.5 3:2``."""
     with open_bytes(path, detected.copy) as stream:
         try:
@@ -365,6 +403,7 @@ def read_svmlight(path: Path, detected: FileFormat) -> ReadResult:
     if p <= _NAMED_FEATURES:
         names = tuple(f"feature {j + first}" for j in range(p))
         items = ItemTable(items.values, names)
+    lower = bool(options.lower_is_better)
     within = "; only rows of the same qid are compared."
     if not len(query):
         within = (
@@ -373,10 +412,12 @@ def read_svmlight(path: Path, detected: FileFormat) -> ReadResult:
         )
     sentences = [
         f"svmlight file{within}",
+        say_direction("the first number of a line", options, lower),
         f"{plural(n, 'graded row')} in {plural(len(np.unique(query)) or 1, 'group')}, "
         f"with {plural(p, 'feature')}; grades from {grades.min():g} to "
         f"{grades.max():g}.",
     ]
+    grades = -grades if lower else grades
     data = Grades.of(items, grades, query if len(query) else None)
     return ReadResult(data, sentences)
 

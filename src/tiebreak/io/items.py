@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,10 +26,10 @@ from numpy.typing import NDArray
 from tiebreak.data.columns import as_names, factorize
 from tiebreak.data.items import ItemTable, as_items
 from tiebreak.data.kinds import Data, Grades, Lists
-from tiebreak.data.orders import Orders
-from tiebreak.data.pairs import Pairs
+from tiebreak.data.messages import closest
 from tiebreak.io.columns import find_columns, named_column, read_roles
 from tiebreak.io.formats import detect_format
+from tiebreak.io.frames import find_repeated
 from tiebreak.io.result import (
     FileError,
     ReadOptions,
@@ -43,6 +44,7 @@ from tiebreak.options import flag
 # A text column with at most so many words becomes columns of 0 and 1.
 MOST_WORDS = 20
 _TRUE, _FALSE = ("true", "yes"), ("false", "no")
+_LABELS = {"label": ("label", "name", "full_name", "title")}
 _NUMBERED = re.compile(r"feature \d+")
 
 
@@ -276,12 +278,11 @@ def join_items(
     listed, table, rows = find_items(options, names, sentences, wanted)
     labels = as_names(listed)
     if isinstance(data, Lists):
-        old = data.orders
-        entries = rows[old.flat], old.position, old.indptr
-        joined = replace(data, orders=Orders._of(table, *entries, labels))
+        flat = rows[data.orders.flat]
+        orders = data.orders._replace(_items=table, flat=flat, names=labels, seen=None)
+        joined = replace(data, orders=orders)
     else:
-        sides = rows[data.pairs.left], rows[data.pairs.right]
-        joined = replace(data, pairs=Pairs._of(table, *sides, labels))
+        joined = replace(data, pairs=data.pairs._relabel(rows, table, labels))
     known = set(names)
     unseen = [shorten(name) for name in listed if name not in known]
     if unseen and (isinstance(data, Lists) or len(data.y)):
@@ -291,6 +292,57 @@ def join_items(
             f"can be rated by features alone: {first_of(unseen)}."
         )
     return replace(result, data=joined)
+
+
+def label_items(result: ReadResult, options: ReadOptions) -> Data:
+    """Return the data with the names that `options.labels` has for items."""
+    data = result.data
+    if data.names is None:
+        raise ValueError(f"{flag('labels')}: the items of this file have no names.")
+    codes, names = factorize(data.names)
+    labels = _read_labels(Path(options.labels or ""), names, options.keep_na)
+    result.sentences.append(f"Names are those of {Path(options.labels or '').name}.")
+    new = as_names(labels)
+    if isinstance(data, Grades):
+        return replace(data, names=new[codes])
+    if isinstance(data, Lists):
+        return replace(data, orders=_rename(data.orders, new))
+    return replace(data, pairs=_rename(data.pairs, new))
+
+
+def _rename(rows: Any, names: NDArray[Any]) -> Any:
+    """Return pairs or lists of the same items with other names."""
+    renamed = copy(rows)
+    renamed.names = names
+    if getattr(rows, "seen", None) is not None:
+        renamed.seen = _rename(rows.seen, names)
+    return renamed
+
+
+def _read_labels(path: Path, names: Sequence[Any], keep_na: bool) -> list[str]:
+    """Return the label of each name, by the column that has most of the names."""
+    table = Table([TableFile(path, detect_format(path))])
+    columns = table.read(text=table.columns)
+    wanted = {str(name) for name in names}
+    known = {c: len(wanted & set(columns.text[c].values)) for c in table.columns}
+    item = max(known, key=lambda column: known[column])
+    others = [column for column in table.columns if column != item]
+    likely = [*find_columns("label", others, _LABELS), *others]
+    table.keep_na = keep_na
+    columns.note_missing("name", item, likely[0])
+    columns.refuse_broken()
+    ids, labels = (columns.text[c].per_row(str, "").tolist() for c in (item, likely[0]))
+    label_of = dict(zip(ids, labels, strict=True))
+    missing = [shorten(name) for name in names if str(name) not in label_of]
+    used = [label_of.get(str(name), "") for name in names]
+    for what, listed in (
+        (f"{item} has no row for", missing),
+        (f"{item} has two rows for", [*map(shorten, find_repeated(ids))]),
+        (f"{likely[0]} has two items called", [*map(shorten, find_repeated(used))]),
+    ):
+        if listed:
+            raise table.error(f"{what} {first_of(listed)}; expected one.")
+    return used
 
 
 def _names_of_grades(grades: Grades, options: ReadOptions) -> NDArray[Any]:
@@ -317,6 +369,7 @@ def find_items(
         what = f"expected a table of items, not {detected.format}."
         raise FileError(path, what)
     table = Table([TableFile(path, detected)])
+    table.keep_na = options.keep_na
     item = _find_item_column(table, names, options.item_column)
     details: list[str] = []
     others = _without_numbering(table, item, wanted, details)
@@ -339,10 +392,11 @@ def find_items(
     )
     sentences += details + table.describe_skipped()
     place = {name: row for row, name in enumerate(listed.values)}
-    if missing := [shorten(name) for name in names if name not in place]:
+    if missing := [name for name in names if name not in place]:
         raise table.error(
             f"the table has no row for {plural(len(missing), 'item')}: "
-            f"{first_of(missing)}. Every item needs one."
+            f"{first_of([*map(shorten, missing)])}. Every item needs one."
+            f"{closest(missing[0], place)}"
         )
     rows = np.array([place[name] for name in names], dtype=np.int64)
     return listed.values, features, rows

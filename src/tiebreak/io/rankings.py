@@ -26,6 +26,7 @@ from tiebreak.io.frames import find_repeated
 from tiebreak.io.result import (
     Error,
     FileError,
+    ReadOptions,
     ReadResult,
     WriteError,
     plural,
@@ -36,27 +37,29 @@ from tiebreak.io.table import writing
 
 PREFLIB_ENDINGS = (".soc", ".soi", ".toc", ".toi")
 
-_NAME = re.compile(r"#\s*ALTERNATIVE NAME ([0-9]{1,18})\s*:\s*(.*)", re.IGNORECASE)
-_HEADER = re.compile(r"#\s*([A-Z ]+?)\s*:\s*(.*)", re.IGNORECASE)
 _ITEM = "[0-9]{1,18}"
 _BLOCK = re.compile(rf"{_ITEM}|\{{{_ITEM}(?:,{_ITEM})*\}}")
 _LIST = re.compile(rf"({_ITEM}):((?:{_BLOCK.pattern})(?:,(?:{_BLOCK.pattern}))*)")
 
 
-def read_preflib(path: Path, detected: FileFormat) -> ReadResult:
+def read_preflib(path: Path, detected: FileFormat, options: ReadOptions) -> ReadResult:
     """Read a PrefLib file of orders."""
     error = partial(FileError, path)
     names: dict[int, str] = {}
     header: dict[str, str] = {}
     lists: list[tuple[int, int, list[list[int]]]] = []
     for number, line in text_lines(path, detected.copy):
-        if match := _NAME.match(line):
-            if (alternative := int(match[1])) in names:
+        if line.startswith("#"):
+            key, _, value = line[1:].partition(":")
+            word, _, last = key.strip().upper().rpartition(" ")
+            alternative = whole_number(last)
+            if word != "ALTERNATIVE NAME" or alternative is None:
+                header[key.strip().upper()] = value.strip()
+            elif alternative in names:
                 raise error(f"line {number} names alternative {alternative} again.")
-            names[alternative] = match[2]
-        elif match := _HEADER.match(line):
-            header[match[1].upper()] = match[2].strip()
-        elif line and not line.startswith("#"):
+            else:
+                names[alternative] = value.strip()
+        elif line:
             lists.append((number, *_read_list(error, number, line)))
     kind = header.get("DATA TYPE", "soc").lower()
     if f".{kind}" not in PREFLIB_ENDINGS:
@@ -101,7 +104,9 @@ def _read_list(error: Error, number: int, line: str) -> tuple[int, list[list[int
     return int(match[1]), [[int(entry) for entry in block] for block in blocks]
 
 
-def read_order_lines(path: Path, detected: FileFormat) -> ReadResult:
+def read_order_lines(
+    path: Path, detected: FileFormat, options: ReadOptions
+) -> ReadResult:
     """Read lines of item numbers."""
     # The first number of the first line is how many items there are. Every other line
     # begins with 0 and the length of its list; items are numbered from 0, best first.
@@ -204,6 +209,8 @@ def write_preflib(
     error = partial(WriteError, path)
     if path.suffix.lower() not in PREFLIB_ENDINGS:
         raise error("the name must end with .soc, .soi, .toc or .toi.")
+    if orders.unordered.any():
+        raise error("a PrefLib file has no place for items in unknown order.")
     names = _check_names(error, orders)
     n = len(orders)
     weights = np.ones(n) if weight is None else check_weights(weight, n)

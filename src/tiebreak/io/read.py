@@ -18,13 +18,16 @@ import numpy as np
 import polars as pl
 
 from tiebreak.data.kinds import Comparisons, Grades
+from tiebreak.data.messages import ReadWarning, warn_user
 from tiebreak.data.pairs import Pairs
 from tiebreak.io.columns import (
+    Reading,
     Roles,
+    Rule,
     Sides,
     ask_which,
     find_columns,
-    find_reading,
+    find_nouns,
     named_column,
     read_roles,
 )
@@ -33,17 +36,16 @@ from tiebreak.io.formats import STANDARD_INPUT, FileFormat, detect_format
 from tiebreak.io.frames import is_path, is_path_list, list_files
 from tiebreak.io.grades import (
     build_grades,
-    read_graded,
-    read_long,
     read_svmlight,
-    read_unnamed,
 )
 from tiebreak.io.items import (
     Wanted,
     find_wanted,
     fit_numbered,
     join_items,
+    label_items,
 )
+from tiebreak.io.lists import read_list_lines
 from tiebreak.io.rankings import read_order_lines, read_preflib
 from tiebreak.io.result import (
     BrokenRows,
@@ -54,6 +56,8 @@ from tiebreak.io.result import (
     plural,
     printable,
 )
+from tiebreak.io.scores import read_scores
+from tiebreak.io.shapes import find_reading
 from tiebreak.io.table import Table, TableFile
 from tiebreak.options import flag, in_python
 
@@ -63,6 +67,7 @@ _OTHERS = {
     "svmlight": ("grades", read_svmlight),
     "preflib": ("orders", read_preflib),
     "orders": ("orders", read_order_lines),
+    "lists": ("orders", read_list_lines),
 }
 
 
@@ -115,14 +120,13 @@ def read_file(
 
 def _detect_files(source: Any, options: ReadOptions) -> list[tuple[Path, FileFormat]]:
     """Detect the format of each file."""
-    how = options.format, options.encoding
     if str(source) == "-":
-        return [(STANDARD_INPUT, detect_format(STANDARD_INPUT, *how))]
+        return [(STANDARD_INPUT, detect_format(STANDARD_INPUT, options))]
     sources = source if is_path_list(source) else [source]
     paths = [path for one in sources for path in list_files(Path(one))]
     files = []
     for path in paths:
-        detected = detect_format(path, *how)
+        detected = detect_format(path, options)
         if not detected.is_table and len(paths) > 1:
             raise FileError(path, f"a file of {detected.format} is read alone.")
         files.append((path, detected))
@@ -150,9 +154,13 @@ def _describe_unread(
 def _finish(
     result: ReadResult, options: ReadOptions, wanted: Wanted | None
 ) -> ReadResult:
-    """Join the table of items, and make the sentences printable."""
+    """Join the tables of items and labels, and make the sentences printable."""
     if options.items is not None:
         result = join_items(result, options, wanted)
+    if options.labels is not None:
+        result = replace(result, data=label_items(result, options))
+    if options.nouns is not None and not result.nouns:
+        result = replace(result, nouns=find_nouns("", options))
     # Names of columns and items come from the file, and may hold anything.
     result.sentences[:] = map(printable, result.sentences)
     return result
@@ -163,7 +171,7 @@ def _read_other(
 ) -> ReadResult:
     """Read a file that is no table."""
     kind, read = _OTHERS[detected.format]
-    refused = [flag(role, column) for role, column in options.columns().items()]
+    refused = [flag(role, column) for role, column in options.roles().items()]
     of_columns = {
         "where": options.where, "by": options.words, "covariates": options.numbers,
         "drop_duplicates": options.drop_duplicates,
@@ -177,7 +185,7 @@ def _read_other(
             f"{' and '.join(refused)} cannot be used: a file in the format "
             f"{detected.format} holds {kind}, and no named columns.",
         )
-    result = read(path, detected)
+    result = read(path, detected, options)
     data = result.data
     if not isinstance(data, Grades):
         return result
@@ -188,7 +196,7 @@ def _read_other(
 def _read_table(
     table: Table, options: ReadOptions, wanted: Wanted | None
 ) -> ReadResult:
-    table.can_skip = True
+    table.can_skip, table.keep_na = True, options.keep_na
     described = table.describe()
     described += _choose_rows(table, options)
     skipped: list[pl.DataFrame] = []
@@ -205,27 +213,33 @@ def _read_table(
         described.append(_say_skipped(left_out))
         result = replace(result, skipped=left_out)
     result.sentences[:0] = described
-    return result
+    return _with_warnings(table, result)
+
+
+def _with_warnings(table: Table, result: ReadResult) -> ReadResult:
+    """Warn of what the table says besides, once each."""
+    said = set(result.sentences)
+    warnings = [one for one in dict.fromkeys(table.warnings) if one in said]
+    for sentence in warnings:
+        warn_user(printable(sentence), ReadWarning)
+    return replace(result, warnings=tuple(warnings))
 
 
 def _read_shape(
     table: Table, options: ReadOptions, wanted: Wanted | None
 ) -> ReadResult:
     reading = find_reading(table, options)
-    if (options.words or options.numbers) and (
-        reading is None or reading.shape != "comparisons"
-    ):
+    if (options.words or options.numbers) and reading.rule.read != read_comparisons:
         raise table.error(
             f"{flag('by')} and {flag('covariates')} need a file with one comparison "
             "per row, and this one grades items; leave them out."
         )
-    if reading is None:
-        return read_unnamed(table, options, wanted)
-    if reading.shape == "comparisons":
-        return read_comparisons(table, options, reading)
-    if reading.shape == "long":
-        return read_long(table, options, reading.roles)
-    return read_graded(table, reading.roles, options, wanted)
+    if options.tie_within is not None and reading.rule.read != read_scores:
+        raise table.error(f"{flag('tie_within')} is for scores of items on tasks.")
+    result = reading.rule.read(table, options, reading, wanted)
+    if reading.note:
+        result.sentences.insert(0, reading.note)
+    return result
 
 
 def _say_skipped(skipped: pl.DataFrame) -> str:
@@ -364,11 +378,13 @@ def read_unlabeled(
 def _read_asked(
     table: Table, options: ReadOptions, wanted: Wanted | None
 ) -> ReadResult:
+    table.keep_na = options.keep_na
     roles = Roles(table, options)
     ways = roles.sides()
-    ask_which(
-        table, [f"{flag('left', way.left)} {flag('right', way.right)}" for way in ways]
-    )
+    if len(ways) > 1:
+        rule = Rule((), read_comparisons, {"left": "", "right": ""})
+        listed = [Reading(rule, {"left": w.left, "right": w.right}) for w in ways]
+        raise ask_which(table, listed)
     sides = ways[0] if ways else None
     joined = options.items is not None
     if sides is not None and (joined or wanted is None):
@@ -389,7 +405,7 @@ def _read_asked(
             )
         result = _read_items(roles, None if joined else wanted)
     result.sentences[:0] = table.describe()
-    return _finish(result, options, wanted)
+    return _finish(_with_warnings(table, result), options, wanted)
 
 
 def _read_sides(roles: Roles, sides: Sides) -> ReadResult:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +18,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tiebreak.data.kinds import Data
+from tiebreak.data.messages import Nouns
 from tiebreak.data.messages import first_of as first_of
+from tiebreak.data.messages import plural as plural
 from tiebreak.data.messages import shorten as shorten
+from tiebreak.data.scores import ScoreTable
 from tiebreak.options import OUTCOMES as OUTCOMES
 from tiebreak.options import ReadOptions as ReadOptions
 from tiebreak.options import flag as flag
@@ -42,12 +45,21 @@ class ReadResult:
         Whether sides have a meaning; not in comparisons made of scores.
     skipped : polars.DataFrame or None
         Rows that were left out, with their place and the reason.
+    warnings : tuple of str
+        Those of the sentences that are warnings, too.
+    nouns : mapping of str to str
+        What items and comparisons are called, see `--nouns`.
+    scores : ScoreTable or None
+        The scores of which comparisons were made.
     """
 
     data: Data
     sentences: list[str]
     sided: bool = True
     skipped: pl.DataFrame | None = None
+    warnings: tuple[str, ...] = ()
+    nouns: Nouns = field(default_factory=dict)
+    scores: ScoreTable | None = None
 
 
 class FileError(ValueError):
@@ -95,11 +107,6 @@ def is_finite(text: str) -> bool:
 def whole_number(text: str) -> int | None:
     """Read a whole number of at most 18 digits; None if it is none."""
     return int(text) if re.fullmatch("[0-9]{1,18}", text) else None
-
-
-def plural(count: int, noun: str) -> str:
-    """Write a count with its noun."""
-    return f"{count:,} {noun}{'s' * (count != 1)}"
 
 
 def printable(text: str) -> str:

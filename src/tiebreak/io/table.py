@@ -22,6 +22,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -30,11 +31,24 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tiebreak.data.atomic import atomic_path
-from tiebreak.data.columns import Distinct, TextColumn, factorize, number_keys
+from tiebreak.data.columns import (
+    Distinct,
+    TextColumn,
+    factorize,
+    find_spellings,
+    number_keys,
+)
 from tiebreak.data.messages import list_rows
 from tiebreak.io.answers import read_answers
 from tiebreak.io.formats import DAMAGED, FileFormat, open_bytes
-from tiebreak.io.frames import as_frame, find_repeated, read_json, read_json_lines
+from tiebreak.io.frames import (
+    as_frame,
+    find_repeated,
+    read_json,
+    read_json_lines,
+    read_pgn,
+    read_workbook,
+)
 from tiebreak.io.result import (
     BrokenRows,
     FileError,
@@ -50,13 +64,16 @@ from tiebreak.options import flag
 SHOWN = 5  # so many rows are named in a message, the others are counted
 _HEAD = 1000
 _QUOTED = re.compile(rb'"[^"]*(?:""[^"]*)*"')
+_NOT_A_NAME = {"NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "null", "NULL", "None"}
+_ZEROS = re.compile(r"^0*(\d+)(?:\.0+)?$")  # that a number begins or ends with
 _GUARDED = re.compile(r"'+[=+\-@\t\r]")
 _TEXT_TYPES = (pl.String, pl.Categorical, pl.Enum)
 _UNREADABLE_TYPES = (pl.Binary, pl.Object)
 MEMORY = "memory"  # the format of a table that is no file
 _NAMES = {
     "csv": "CSV", "tsv": "TSV", "json": "JSON", "jsonl": "JSON Lines",
-    "parquet": "Parquet", "arrow": "Arrow", "sqlite": "SQLite", MEMORY: "Table",
+    "parquet": "Parquet", "arrow": "Arrow", "excel": "Excel", "sqlite": "SQLite",
+    "pgn": "PGN", MEMORY: "Table",
 }  # fmt: skip
 
 
@@ -133,8 +150,14 @@ class Columns:
     def note_missing(self, what: str, *columns: str) -> None:
         """Note the rows where columns of text hold nothing."""
         for column in columns:
-            missing = np.flatnonzero(self.text[column].missing)
-            self.note(f"no {what} in {column}", missing)
+            text = self.text[column]
+            self.note(f"no {what} in {column}", np.flatnonzero(text.missing))
+            if what == "name" and not self.table.keep_na:
+                absent = np.flatnonzero(text.per_row(_NOT_A_NAME.__contains__, False))
+                fault = f"values of {column} that stand for a missing name"
+                self.note(fault, absent, text.in_rows(absent))
+                if len(absent):
+                    self.advice += f" {flag('keep_na')} takes them for names."
 
     def note_bad(self, what: str, *columns: str) -> None:
         """Note rows where columns of numbers hold something else."""
@@ -146,6 +169,11 @@ class Columns:
             if len(bad):
                 fault = f"values of {column} that are not finite numbers"
                 self.note(fault, bad, self.table.values(column, bad))
+
+    def mostly_empty(self, column: str) -> bool:
+        """Say whether most cells of a column of numbers are empty."""
+        n_empty = np.isnan(self.numbers[column]).sum() - len(self.bad[column])
+        return bool(2 * n_empty > self.table.n_rows)
 
     def refuse_broken(self) -> None:
         """Raise a `FileError` that counts the noted rows and shows some."""
@@ -165,38 +193,41 @@ class Columns:
         raise error
 
     def restore_names(self, sentences: list[str], *columns: str) -> list[Text]:
-        """Undo apostrophes before formulas, and blanks by which alone names differ."""
+        """Undo apostrophes before formulas; spellings of one name become one."""
         texts = [self.text[column] for column in columns]
-        if not self.table.is_typed:
-            texts = self._undo(sentences, texts)
-        sentences += _say_similar([name for text in texts for name in text.values])
-        return texts
-
-    def _undo(self, sentences: list[str], texts: list[Text]) -> list[Text]:
         names = dict.fromkeys(name for text in texts for name in text.values)
-        new = {name: name[1:] if _GUARDED.match(name) else name for name in names}
+        new = {name: name for name in names}
+        if not self.table.is_typed:
+            new = {name: name[1:] if _GUARDED.match(name) else name for name in names}
         if guarded := sum(old != name for old, name in new.items()):
             sentences.append(
                 "The apostrophe that guards against formulas was taken away from "
                 f"{plural(guarded, 'name')}."
             )
-        if len({name.strip() for name in new.values()}) < len(set(new.values())):
-            blanks = sum(name != name.strip() for name in new.values())
-            new = {old: name.strip() for old, name in new.items()}
-            sentences.append(
-                f"Blanks around {plural(blanks, 'name')} were taken away, because "
-                "names differed by them alone."
-            )
+        distinct = [*dict.fromkeys(new.values())]
+        groups = find_spellings(distinct)
+        one_name = {name: key for key, group in groups.items() for name in group}
+        new = {old: one_name.get(name, name) for old, name in new.items()}
+        said = _say_similar([*new.values()])
+        if groups:
+            listed = [
+                f"{shorten(k)} ({len(group)} ways)" for k, group in groups.items()
+            ]
+            written = f"Names written in several ways are one item: {first_of(listed)}."
+            said.insert(0, written)
+        self.table.warnings += said
+        sentences += said
         return [text.rename(new) for text in texts]
 
 
 def _say_similar(names: list[str]) -> list[str]:
-    """Point out names that differ only in case or blanks."""
+    """Point out names that differ only in case, blanks or zeros."""
     groups: dict[str, list[str]] = {}
     for name in dict.fromkeys(names):
-        groups.setdefault("".join(name.casefold().split()), []).append(shorten(name))
+        key = _ZEROS.sub(r"\1", "".join(name.casefold().split()))
+        groups.setdefault(key, []).append(shorten(name))
     similar = [" and ".join(group) for group in groups.values() if len(group) > 1]
-    start = "Names that differ only in case or blanks are taken for different items"
+    start = "Names that differ only in case, blanks or zeros are different items"
     return [f"{start}: {first_of(similar, SHOWN)}."] if similar else []
 
 
@@ -204,10 +235,16 @@ class TableFile:
     """One file of a table, or a frame: its columns, rows and lines."""
 
     def __init__(
-        self, path: Path, detected: FileFormat, frame: pl.DataFrame | None = None
+        self,
+        path: Path,
+        detected: FileFormat,
+        frame: pl.DataFrame | None = None,
+        *,
+        fewest: int = 2,
     ) -> None:
         self.path = path
         self.detected = detected
+        self.notes: list[str] = []
         self.is_typed = detected.format not in ("csv", "tsv")
         self.columns: list[str] = []
         self.types: dict[str, Any] = {}
@@ -216,7 +253,7 @@ class TableFile:
         self._lines: list[int] = []  # of the rows of JSON Lines
         # Its columns are c0, c1, …, since polars reads some names as patterns.
         self.frame = self._find_typed(frame) if self.is_typed else self._scan_csv()
-        if len(self.columns) < 2:
+        if len(self.columns) < fewest:
             raise self.error(
                 f"the table has one column only ({shorten(self.columns[0])}); "
                 "expected two at least, in CSV with a comma, ; or tab in between."
@@ -229,6 +266,11 @@ class TableFile:
         if self.detected.format == "jsonl":
             frame, self._lines = read_json_lines(self.path, self.detected)
             return frame
+        if self.detected.format == "pgn":
+            frame, self._lines = read_pgn(self.path, self.detected, self.notes)
+            return frame
+        if self.detected.format == "excel":
+            return self._name(read_workbook(self.path, self.detected, self.notes))
         path = self._place
         if self.detected.format == "sqlite":
             return read_answers(path)
@@ -277,11 +319,33 @@ class TableFile:
             raise self.error("the table has no columns of text or numbers.")
         return scan.select(v.alias(f"c{i}") for i, v in enumerate(chosen.values()))
 
+    def _name(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """Name the columns of a sheet."""
+        if self.detected.names is None:
+            filled = _fill(["" if "UNNAMED" in c else c for c in frame.columns])
+        else:
+            filled = self._names(frame.width)
+        return frame.rename(dict(zip(frame.columns, filled, strict=True)))
+
+    def _names(self, count: int) -> list[str]:
+        """Name the columns of a table without a header."""
+        names = (
+            self.detected.names or (("left", "right", "outcome")[: 3 * (count == 3)])
+        )
+        if len(names) != count or len(set(names)) < count:
+            raise self.error(
+                f"it has {plural(count, 'column')}; name them all, each otherwise, "
+                f"with {flag('columns', 'left,right,outcome')}."
+            )
+        return list(names)
+
     def _scan_csv(self) -> pl.LazyFrame:
         self.columns = self._header()
         self.types = dict.fromkeys(self.columns, pl.String())
         return pl.scan_csv(
             self._place,
+            has_header=self.detected.names is None,
+            skip_lines=self.detected.skip,
             separator=self.detected.separator,
             infer_schema=False,
             new_columns=[f"c{i}" for i in range(len(self.columns))],
@@ -297,22 +361,29 @@ class TableFile:
             names = [name.strip() for name in fields]
         except csv.Error as error:
             fault = f"cannot be read ({error})"
-        # A first column without a name is what data frames write for row numbers.
-        filled = [name or f"column {place}" for place, name in enumerate(names, 1)]
+        if self.detected.names is not None and names:
+            return self._names(len(names))
+        filled = _fill(names)
         if not line.strip():
             fault = "is blank"
         elif "\r" in line:
             fault = "holds a carriage return inside"
         elif len(names) > 1 and all(map(is_finite, names)):
-            fault = f"holds numbers ({shorten(line)})"
+            fault = f"holds numbers ({shorten(line)}; {flag('no_header')} if a row)"
         elif repeated := [*map(shorten, find_repeated(filled))]:
             fault = f"names {plural(len(repeated), 'column')} twice: "
             fault += first_of(repeated)
         if fault:
             raise self.error(
-                f"line 1 {fault}; the first line must name the columns, each otherwise."
+                f"line {self._above} {fault}; the first line must name the columns, "
+                "each otherwise."
             )
         return filled
+
+    @property
+    def _above(self) -> int:
+        """Number of lines above the first row."""
+        return self.detected.skip + (self.detected.names is None)
 
     def _count_records(self) -> int:
         """Count the records; those of CSV must be complete."""
@@ -381,7 +452,8 @@ class TableFile:
         """The numbers of blank records, ascending."""
         if self.is_typed or not self.detected.blank:
             return np.empty(0, dtype=np.int64)
-        records = enumerate(self._records(), start=-1)
+        first = -(self.detected.names is None)
+        records = enumerate(self._records(), start=first)
         rows = [row for row, (_, record) in records if not record.strip()]
         return np.asarray(rows, dtype=np.int64)
 
@@ -394,9 +466,10 @@ class TableFile:
             first = 0 if self.detected.format == MEMORY else 1
             return [f"row {row + first}" for row in numbers]
         if not self.detected.quoted:
-            return [f"line {record + 2}" for record in numbers]
+            return [f"line {record + self._above + 1}" for record in numbers]
         wanted, lines = set(numbers), {}
-        for record, (line, _) in enumerate(self._records(), start=-1):
+        first = -(self.detected.names is None)
+        for record, (line, _) in enumerate(self._records(), start=first):
             if record in wanted:
                 lines[record] = line
                 if len(lines) == len(wanted):
@@ -406,9 +479,10 @@ class TableFile:
     def _records(self) -> Iterator[tuple[int, bytes]]:
         """Give the first line (from 1) and the bytes of every record, header first."""
         with open_bytes(self.path, self.detected.copy) as stream:
-            start, inside = 1, False
+            skip = self.detected.skip
+            start, inside = 1 + skip, False
             parts: list[bytes] = []
-            for number, line in enumerate(stream, start=1):
+            for number, line in enumerate(islice(stream, skip, None), start=start):
                 parts.append(line)
                 inside ^= line.count(b'"') % 2 == 1
                 if not inside:
@@ -432,6 +506,9 @@ class Table:
             others = plural(len(files) - 1, "other file")
             self.path = path or Path(f"{first.path.name} and {others}")
         self.can_skip = False  # whether rows that cannot be read may be left out
+        self.keep_na = False  # whether NA may be the name of an item
+        # What is to be known even by those who read no sentences.
+        self.warnings = [note for file in files for note in file.notes]
         self.columns = first.columns
         self.skipped = list(dict.fromkeys(c for file in files for c in file.skipped))
         self._inner_names = {name: f"c{i}" for i, name in enumerate(self.columns)}
@@ -445,6 +522,7 @@ class Table:
         if self.n_rows == 0:
             raise self.error("the table has a header and no rows.")
         self._look_at_head()
+        self._refuse_row_as_header()
 
     @classmethod
     def of(cls, source: Any) -> Table:
@@ -471,6 +549,21 @@ class Table:
         head = self._collect([self._col(c) for c in self.columns], _HEAD)
         self.head = self._without_absent(head)
         self.head.columns = self.columns
+
+    def _refuse_row_as_header(self) -> None:
+        """Refuse a first line that is a row: its fields recur below themselves."""
+        if self.detected.format not in ("csv", "tsv", "excel"):
+            return
+        head = self.head.select(pl.all().cast(pl.String).str.strip_chars())
+        same = pl.DataFrame([head[c] == c for c in self.columns])
+        again = same.filter(~pl.all_horizontal(pl.all()))  # not the header once more
+        if sum(again[c].any() for c in self.columns) > 1:
+            line = shorten(", ".join(self.columns))
+            raise self.question(
+                f"the first line ({line}) looks like a row and no header; say "
+                f"{flag('no_header')}, and {flag('columns')} if its columns are not "
+                "left, right and outcome."
+            )
 
     def drop(self, faults: Sequence[tuple[str, NDArray[Any]]]) -> pl.DataFrame:
         """Leave out rows with faults; return their places and faults."""
@@ -563,6 +656,7 @@ class Table:
             formats = " and ".join(sorted({file.format_name for file in self.files}))
             files = plural(len(self.files), f"{formats} file")
             sentences = [f"{files} with {rows} in all."]
+        sentences += [note for file in self.files for note in file.notes]
         return sentences + self.describe_skipped()
 
     def describe_skipped(self) -> list[str]:
@@ -638,6 +732,11 @@ class Table:
                 file.collect(file.frame)
             reason = str(error).partition("\n")[0]
             raise self.error(f"the files cannot be read together ({reason}).") from None
+
+
+def _fill(names: Sequence[str]) -> list[str]:
+    """Name columns without a name, as data frames write row numbers."""
+    return [name or f"column {place}" for place, name in enumerate(names, 1)]
 
 
 def _is_mixed(types: list[Any]) -> bool:

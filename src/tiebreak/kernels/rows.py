@@ -250,6 +250,8 @@ def subtract_sides(block, left, right, table, slots):  # type: ignore[no-untyped
 _DOUBLE_LIMIT = 2000
 # A thin factor has at most this many rows; interior-point steps cost n r².
 _MAX_PIVOTS = 1000
+# Above this many rows a linear kernel is used through its features.
+_FEW_ROWS = 1000
 
 
 class FactorRows:
@@ -421,6 +423,8 @@ def make_rows(source: RowSource, max_bytes: float = 2e8) -> MatrixRows:
     if isinstance(source, DifferenceRows) and source.Z.shape[1] <= budget:
         Z = source.Z.toarray() if sp.issparse(source.Z) else source.Z
         return FactorRows(np.ascontiguousarray(Z.T))
+    if isinstance(source, DifferenceRows) and n > _FEW_ROWS:
+        return LinearRows(source.Z)
     if isinstance(source, DifferenceRows) and sp.issparse(source.Z):
         # Rows of a sparse product are cheap, and its factor would be dense.
         return CachedRows(source, max_bytes)

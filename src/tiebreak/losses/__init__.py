@@ -3,7 +3,6 @@
 
 from tiebreak.losses.comparison_likelihood import (
     LINKS,
-    RATING_LINKS,
     ComparisonObjective,
     CovariateDesign,
     Davidson,
@@ -13,9 +12,7 @@ from tiebreak.losses.comparison_likelihood import (
     HalfWins,
     ItemDesign,
     JointDesign,
-    MixedLink,
     OutcomeLink,
-    RatingLink,
 )
 from tiebreak.losses.grade_losses import (
     GradeHinge,
@@ -28,3 +25,9 @@ from tiebreak.losses.laplacian import GroupLaplacian, Laplacian, PairLaplacian
 from tiebreak.losses.linear_objective import LinearObjective, UtilityLoss
 from tiebreak.losses.order_likelihood import Choices, OrderLikelihood
 from tiebreak.losses.pair_potentials import GradePotentials, ListedPotentials
+from tiebreak.losses.rating_links import (
+    GLENN_DAVID,
+    RATING_LINKS,
+    MixedLink,
+    RatingLink,
+)

@@ -2,7 +2,7 @@
 r"""The likelihood of comparisons with three outcomes: links, designs, objective.
 
 A *link* turns the difference d = r(right) - r(left) and a common tie parameter t into
-three probabilities. Both links give a negative log-likelihood that is jointly convex in
+three probabilities. All give a negative log-likelihood that is jointly convex in
 (d, t):
 
 * Davidson (1970): P(left), P(tie), P(right) ∝ exp(-d/2), exp(t), exp(d/2), with
@@ -10,9 +10,12 @@ three probabilities. Both links give a negative log-likelihood that is jointly c
 * cumulative logit, which is the model of Rao and Kupper (1967):
   P(right) = σ(d - t), P(left) = σ(-d - t), t ≥ 0, and θ = exp(t). No ties is t = 0.
 
-Without ties both are P(right) = σ(d). A tie is the most probable outcome when |d| ≤
-``threshold(t)``, the boundary included. `RATING_LINKS` has both on the scale of
-ratings, where a difference means the same in either.
+* probit, Thurstone's model (1927) with the ties of Glenn and David (1960):
+  P(right) = Φ(d - t), P(left) = Φ(-d - t), t ≥ 0. No ties is t = 0.
+
+Without ties the first two are P(right) = σ(d). A tie is the most probable outcome when
+|d| ≤ ``threshold(t)``, the boundary included. `rating_links` has all on the scale of
+ratings, where a difference means the same in each.
 
 A *design* is the matrix D of shape (m, q) in d = D β, known by its products and never
 stored. The *objective* joins both:
@@ -32,7 +35,7 @@ likelihood; it is zero at the solution.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import wraps
 from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple
@@ -41,7 +44,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.optimize import brentq
-from scipy.special import expit
+from scipy.special import erf, erfc, erfcx, erfinv, log_ndtr, ndtr
 
 from tiebreak.data.columns import row_slices
 from tiebreak.data.jit import njit
@@ -330,7 +333,7 @@ class Davidson(OutcomeLink):
 
     def start(self, tie_share: float) -> float:
         """The t of this share of ties."""
-        return math.log(2.0 * _tie_odds(tie_share)) if tie_share else -math.inf
+        return math.log(2.0 * tie_odds(tie_share)) if tie_share else -math.inf
 
 
 class Cumulative(OutcomeLink):
@@ -367,143 +370,117 @@ class Cumulative(OutcomeLink):
 
     def start(self, tie_share: float) -> float:
         """The t of this share of ties."""
-        return math.log1p(2.0 * _tie_odds(tie_share)) if tie_share else 0.0
+        return math.log1p(2.0 * tie_odds(tie_share)) if tie_share else 0.0
 
 
-class Scale(NamedTuple):
-    """Where a rating link meets its inner link: d / s and c, with derivatives in t."""
+class Probit(OutcomeLink):
+    """P(right) = Φ(d - t), P(left) = Φ(-d - t), P(tie) the rest, t ≥ 0.
 
-    s: Any
-    s_t: Any
-    s_tt: Any
-    c: Any
-    c_t: Any
-    c_tt: Any
-
-
-def _davidson_scale(t: Any) -> Scale:
-    return Scale(1.0, 0.0, 0.0, t + math.log(2.0), 1.0, 0.0)
-
-
-def _rao_kupper_scale(t: Any) -> Scale:
-    p, q = expit(t), expit(-t)
-    c = np.log1p(p) + np.logaddexp(0.0, t)
-    c_t, c_tt = 2.0 * p / (1.0 + p), 2.0 * p * q / (1.0 + p) ** 2
-    return Scale(1.0 + p, p * q, p * q * (q - p), c, c_t, c_tt)
-
-
-class RatingLink(OutcomeLink):
-    r"""A link on the scale of ratings, whose parameter is t = logit p₀.
-
-    p₀ is the probability of a tie between equal items, and the logarithm of the odds
-    P(right) : P(left) has slope 1 in d at d = 0. With p = p₀ this is Davidson's model
-    at d with ν = 2p / (1 - p), and the cumulative one, of Rao and Kupper, at
-    d / (1 + p) with t = ln((1 + p) / (1 - p)). Given p₀ both are convex in d; the
-    latter is not convex in (d, t).
+    Thurstone's model (case V), with ties as Glenn and David (1960) have them. Ratios of
+    densities and probabilities come from erfcx, which loses no digits far out.
     """
 
-    def __init__(
-        self, name: str, inner: OutcomeLink, scale: Callable[[Any], Scale]
-    ) -> None:
-        self.name = name  # type: ignore[misc]
-        self.inner, self.scale = inner, scale
+    name = "probit"
+    cumulative = True
 
+    @_by_blocks
     def probabilities(self, d: Vector, t: float | Vector) -> Vector:
         """Columns P(left), P(tie), P(right)."""
-        at = self.scale(t)
-        return self.inner.probabilities(d / at.s, at.c)
+        log_tie = _normal_tie(d, t)[0]
+        return np.stack([ndtr(-d - t), np.exp(log_tie), ndtr(d - t)], axis=1)
 
+    @_by_blocks
     def log_probabilities(self, d: Vector, t: float) -> Vector:
         """Columns ln P(left), ln P(tie), ln P(right)."""
-        at = self.scale(t)
-        return self.inner.log_probabilities(d / at.s, at.c)
-
-    def threshold(self, t: float) -> float:
-        """Largest ``|d|`` of a tie."""
-        at = self.scale(t)
-        return float(at.s * self.inner.threshold(at.c))
-
-    def start(self, tie_share: float) -> float:
-        """The t of this share of ties."""
-        return math.log(_tie_odds(tie_share)) if tie_share else -math.inf
+        tie = _normal_tie(d, t)[0]
+        return np.stack([log_ndtr(-d - t), tie, log_ndtr(d - t)], axis=1)
 
     def value(self, d: Vector, t: float, counts: Vector) -> float:
-        """Give -Σ n ln p."""
-        at = self.scale(t)
-        return self.inner.value(d / at.s, at.c, counts)
+        """Infinite if t < 0, or if t = 0 and there are ties."""
+        if t < 0.0 or (t == 0.0 and counts[:, 1].any()):
+            return math.inf
+        seen = counts > 0
+        return -float(counts[seen] @ self.log_probabilities(d, t)[seen])
 
     def expand(self, d: Vector, t: float, counts: Vector) -> Expansion:
-        """Value and derivatives, those of the inner link by the chain rule."""
-        at = self.scale(t)
-        if self.inner.name == "davidson":  # the same slopes, as s = 1 and c = t + ln 2
-            return self.inner.expand(d, at.c, counts)
-        inner = self.inner.expand(d / at.s, at.c, counts)
-        value, in_d, in_c, in_dd, in_dc, in_cc = inner
-        # How d / s moves with t, and how its slope in d does.
-        move, turn = -d * (at.s_t / at.s**2), -at.s_t / at.s**2
-        bend = d * (2.0 * at.s_t**2 / at.s**3 - at.s_tt / at.s**2)
-        in_tt = at.c_t**2 * in_cc + at.c_tt * in_c + float(in_d @ bend)
-        in_tt += float((in_dd * move + 2.0 * at.c_t * in_dc) @ move)
-        return Expansion(
-            value,
-            in_d / at.s,
-            float(in_d @ move) + at.c_t * in_c,
-            in_dd / at.s**2,
-            (in_dd * move + at.c_t * in_dc) / at.s + turn * in_d,
-            in_tt,
-        )
+        """Value and derivatives."""
+        left, tie, right = counts.T
+        above, below = normal_hazard(d - t), normal_hazard(-d - t)
+        of_right = right * np.clip(above * (above + d - t), 0.0, 1.0)
+        of_left = left * np.clip(below * (below - d - t), 0.0, 1.0)
+        curvature, cross = of_right + of_left, of_left - of_right
+        in_d, in_t = self._slopes(d, t, counts)
+        rows = np.flatnonzero(tie)
+        n, size, side = tie[rows], np.abs(d[rows]), np.sign(d[rows])
+        _, near, far = _normal_tie(d[rows], t)
+        apart, both = -near * np.expm1(-2.0 * t * size), near + far
+        bend = t * both - size * apart
+        curvature[rows] += n * np.clip(bend + apart**2, 0.0, 1.0)
+        cross[rows] += n * side * (both * (size - apart) - t * apart)
+        in_tt = float((of_right + of_left).sum() + n @ (bend + both**2))
+        value = self.value(d, t, counts)
+        return Expansion(value, in_d, float(in_t.sum()), curvature, cross, in_tt)
 
     def _slopes(self, d: Vector, t: float, counts: Vector) -> tuple[Vector, Vector]:
-        at = self.scale(t)
-        in_d, in_c = self.inner._slopes(d / at.s, at.c, counts)
-        return in_d / at.s, at.c_t * in_c - in_d * d * (at.s_t / at.s**2)
-
-    def to_parameter(self, t: float) -> float:
-        """Give ν, or θ."""
-        return self.inner.to_parameter(self.scale(t).c)
-
-    def log_prior(self, t: float) -> float:
-        """Logarithm of the density of t if p₀ is uniform on (0, 1)."""
-        return -float(np.logaddexp(0.0, t) + np.logaddexp(0.0, -t))
-
-
-class MixedLink(OutcomeLink):
-    """The mean of rating links, by their weights; for predictions."""
-
-    name = "mixed"
-
-    def __init__(self, links: Sequence[RatingLink], weights: Sequence[float]) -> None:
-        self.parts = list(zip(weights, links, strict=True))
-
-    def probabilities(self, d: Vector, t: float | Vector) -> Vector:
-        """Columns P(left), P(tie), P(right)."""
-        return np.asarray(sum(w * link.probabilities(d, t) for w, link in self.parts))
-
-    def log_probabilities(self, d: Vector, t: float) -> Vector:
-        """Columns ln P(left), ln P(tie), ln P(right)."""
-        with np.errstate(divide="ignore"):
-            return np.log(self.probabilities(d, t))
+        left, tie, right = counts.T
+        won, lost = right * normal_hazard(d - t), left * normal_hazard(-d - t)
+        _, near, far = _normal_tie(d, t)
+        apart = np.sign(d) * -near * np.expm1(-2.0 * t * np.abs(d))
+        return lost - won + tie * apart, lost + won - tie * (near + far)
 
     def threshold(self, t: float) -> float:
         """Largest ``|d|`` of a tie."""
 
         def lead(d: float) -> float:
-            _, tie, right = self.probabilities(np.array([d]), t)[0]
-            return float(tie - right)
+            return float(2.0 * ndtr(t - d) - 1.0 - ndtr(-t - d))
 
-        ends = sorted(link.threshold(t) for _, link in self.parts)
-        return float(brentq(lead, *ends)) if lead(ends[0]) > 0.0 else ends[0]
+        if t == math.inf or lead(0.0) <= 0.0:
+            return t if t == math.inf else 0.0
+        return float(brentq(lead, 0.0, t))
 
-    def scores(self, d: Vector, t: float) -> tuple[Vector, Vector]:
-        """Give ∂(-ln p_c)/∂d and ∂(-ln p_c)/∂t, shape (m, 3) each."""
-        total = self.probabilities(d, t)
-        shares = [w * link.probabilities(d, t) / total for w, link in self.parts]
-        slopes = [link.scores(d, t) for _, link in self.parts]
-        in_d, in_t = (
-            sum(share * slope[k] for share, slope in zip(shares, slopes, strict=True))
-            for k in (0, 1)
-        )
-        return np.asarray(in_d), np.asarray(in_t)
+    def start(self, tie_share: float) -> float:
+        """The t of this share of ties."""
+        return float(_ROOT_TWO * erfinv(min(tie_share, 1.0 - 1e-12)))
+
+    def to_parameter(self, t: float) -> float:
+        """Give t itself."""
+        return t
+
+    def from_parameter(self, value: float) -> float:
+        """Give t, which is the parameter."""
+        return value
+
+
+_ROOT_TWO = math.sqrt(2.0)
+# Where t (1 + |d|) is less, two terms of a series in t have all digits.
+_NARROW = 1e-3
+
+
+def normal_hazard(x: Any) -> Any:
+    """Give φ(x) / Φ(x)."""
+    return math.sqrt(2.0 / math.pi) / erfcx(-x / _ROOT_TWO)
+
+
+@np.errstate(over="ignore", divide="ignore", invalid="ignore")
+def _normal_tie(d: Vector, t: float | Vector) -> tuple[Vector, Vector, Vector]:
+    """Give ln P(tie), and φ(t - |d|) and φ(t + |d|) over P(tie), 0 if t is 0."""
+    size = np.abs(d)
+    near, far = (t - size) / _ROOT_TWO, (t + size) / _ROOT_TWO
+    log_density = -(near**2) - 0.5 * math.log(2.0 * math.pi)
+    # With zero between both ends nothing cancels.
+    inside, outside = 0.5 * (erf(near) + erf(far)), 0.5 * (erfc(near) + erfc(far))
+    log_inside = np.where(inside < 0.5, np.log(inside), np.log1p(-outside))
+    # With both on one side P(tie) / φ(t - |d|) is a difference of Mills' ratios.
+    narrow = (
+        2.0 * t * (1.0 + t**2 * (size**2 - 1.0) / 6.0) * np.exp(t**2 / 2 - t * size)
+    )
+    drop = np.exp(-2.0 * t * size)
+    wide = math.sqrt(0.5 * math.pi) * (erfcx(np.maximum(-near, 0)) - drop * erfcx(far))
+    ratio = np.where(t * (1.0 + size) < _NARROW, narrow, wide)
+    log_p = np.where(near > 0, log_inside, log_density + np.log(ratio))
+    share = np.where(near > 0, np.exp(log_density - log_inside), 1.0 / ratio)
+    share = np.where(np.asarray(t) > 0.0, share, 0.0)
+    return log_p, share, share * drop
 
 
 class HalfWins(Davidson):
@@ -533,14 +510,14 @@ def _halved(counts: Vector) -> Vector:
     return np.stack([counts[:, 0] + half, np.zeros_like(half), counts[:, 2] + half], 1)
 
 
-LINKS: dict[str, OutcomeLink] = {"davidson": Davidson(), "cumulative": Cumulative()}
-RATING_LINKS = {
-    "davidson": RatingLink("davidson", LINKS["davidson"], _davidson_scale),
-    "rao-kupper": RatingLink("rao-kupper", LINKS["cumulative"], _rao_kupper_scale),
+LINKS: dict[str, OutcomeLink] = {
+    "davidson": Davidson(),
+    "cumulative": Cumulative(),
+    "probit": Probit(),
 }
 
 
-def _tie_odds(share: float) -> float:
+def tie_odds(share: float) -> float:
     """Odds of a tie, of a share that leaves room for a winner."""
     share = min(max(share, 1e-12), 1.0 - 1e-12)
     return share / (1.0 - share)
@@ -665,20 +642,28 @@ class FeatureDesign:
 
     def diagonal(self, h: Vector) -> Vector:
         """Diagonal of Dᵀ diag(h) D."""
-        product = self._laplacian(h) @ self.features
-        if sp.issparse(self.features):
-            return np.asarray(self.features.multiply(product).sum(axis=0)).ravel()
-        return np.einsum("ij,ij->j", self.features, product)
+        X, items = self.features, self.items
+        if sp.issparse(X) and not self._is_filled(h):
+            X, out = sp.csr_array(X), np.zeros((2, self.n_coef))
+            table = X.data, X.indices, X.indptr
+            _scatter_squares(table, items.left, items.right, h, out)
+            return out[0]
+        product = self._laplacian(h) @ X
+        if sp.issparse(X):
+            return np.asarray(X.multiply(product).sum(axis=0)).ravel()
+        return np.einsum("ij,ij->j", X, product)
 
     def matrix(self) -> sp.csr_array:
         """D as a sparse matrix."""
         X = self.features
         return sp.csr_array(X[self.items.right] - X[self.items.left])
 
+    def _is_filled(self, h: Vector) -> bool:
+        return self.items.n_coef**2 <= _FILLED * len(h)
+
     def _laplacian(self, h: Vector) -> Any:
         # Where most items have met each other, products are faster dense.
-        dense = self.items.n_coef**2 <= _FILLED * len(h)
-        if dense and not sp.issparse(self.features):
+        if self._is_filled(h) and not sp.issparse(self.features):
             return self.items.gram(h)
         return self.items.laplacian(h)
 
@@ -756,6 +741,22 @@ def _scatter_laplacian(left, right, h, out):  # type: ignore[no-untyped-def]
             out[j, j] += h[k]
             out[i, j] -= h[k]
             out[j, i] -= h[k]
+
+
+@njit(cache=True, nogil=True)
+def _scatter_squares(table, left, right, h, out):  # type: ignore[no-untyped-def]
+    # Adds h times the squared difference of two rows to out[0]; out[1] holds the
+    # difference and is zero before and after.
+    values, number, starts = table
+    for k in range(len(h)):
+        for t in range(starts[right[k]], starts[right[k] + 1]):
+            out[1, number[t]] += values[t]
+        for t in range(starts[left[k]], starts[left[k] + 1]):
+            out[1, number[t]] -= values[t]
+        for i in (left[k], right[k]):
+            for t in range(starts[i], starts[i + 1]):
+                out[0, number[t]] += h[k] * out[1, number[t]] ** 2
+                out[1, number[t]] = 0.0
 
 
 class ComparisonObjective:

@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
 
 from tiebreak.data.arrays import Codes, Floats
 from tiebreak.data.columns import row_slices
@@ -188,6 +189,14 @@ class PairLaplacian:
         rows = ItemDesign(left, right, n_items).matrix()
         self._B = (sp.diags_array(np.sqrt(self.weight)) @ rows).tocsr()
         self._L = (self._B.T @ self._B).tocsr()
+
+    @cached_property
+    def _components(self) -> GroupLaplacian:
+        return GroupLaplacian(connected_components(self._L)[1].astype(np.int64))
+
+    def center(self, V: Floats) -> Floats:
+        """Subtract from every row the mean of all that pairs connect with it."""
+        return self._components.center(V)
 
     def product(self, V: Floats) -> Floats:
         """Give L V."""

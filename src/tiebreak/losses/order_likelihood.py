@@ -10,7 +10,13 @@ the next place is chosen with probability proportional to
 
 over all sets of an allowed size. Items below the last place, in no order among each
 other, remain to the end and are never chosen: the probabilities of all orders of these
-sum to 1. The sum over those of size k is the elementary
+sum to 1. A block B in unknown order before a later place has the sum over its orders,
+
+.. math:: F(S) = \sum_{i ∈ S} \frac{e^{θ_i}}{\sum_{j ∈ S ∪ L} e^{θ_j}} F(S \setminus i),
+          F(∅) = 1,
+
+at S = B, with L the items below B: 2^|B| subsets, all terms positive, in lists without
+ties. Its logarithm is concave. The sum over those of size k is the elementary
 symmetric polynomial e_k of exp(θ/k). One recursion from the end of the list gives the
 sums of all stages,
 
@@ -27,6 +33,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tiebreak.data.arrays import Codes, Floats
 from tiebreak.data.jit import njit
@@ -143,7 +150,8 @@ def _add_plain_choices(
     longest, total, lost = 0, 0.0, 0.0
     for row in range(len(indptr) - 1):
         longest = max(longest, indptr[row + 1] - indptr[row])
-    a, z, z_v = np.empty((3, longest))
+    a, z, z_v, slope, here = np.empty((5, longest))
+    own, bent = np.empty((longest, longest)), v.any()
     for row in range(len(indptr) - 1):
         first, m, w = indptr[row], indptr[row + 1] - indptr[row], weight[row]
         items = flat[first : first + m]
@@ -165,6 +173,15 @@ def _add_plain_choices(
                 once_v -= w * z_v[i] / z[i] ** 2
             gradient[items[i]] += a[i] * once
             curved[items[i]] += a[i] * (v[items[i]] * once + once_v)
+            if ends[first + i] < 0:
+                for r in range(i, m):
+                    here[r] = x[items[r]]
+                b = -ends[first + i] - first - i
+                value += w * _fill_block(b, here[i:m], own, slope, bent)
+                for r in range(m - i):
+                    gradient[items[i + r]] += w * slope[r]
+                    for c in range(m - i if bent else 0):
+                        curved[items[i + r]] += w * own[r, c] * v[items[i + c]]
         total, lost = _add_exactly(total, lost, value)
     return total + lost
 
@@ -208,7 +225,7 @@ def add_list_matrices(
             here[r] = x[place[r]]
         rows, whole = slice(first, first + m), len(hessian) > 0
         if n_sizes == 1:
-            _fill_plain(ends[rows], here[:m], own, slope, whole)
+            _fill_plain(ends[rows], first, here[:m], own, slope, whole)
         else:
             _fill_tied(ends[rows], first, sizes[:n_sizes], here[:n], own, slope, whole)
         for r in range(n):
@@ -225,11 +242,11 @@ def add_list_matrices(
 
 @njit(cache=True, nogil=True)
 def _fill_plain(
-    ends: Codes, x: Floats, own: Floats, slope: Floats, whole: bool
+    ends: Codes, first: int, x: Floats, own: Floats, slope: Floats, whole: bool
 ) -> None:
     """Gradient and upper Hessian of a list without ties: O(m²)."""
     m, top, total = len(x), x[0], 0.0
-    a, z = np.empty((2, m))
+    a, z, block_slope = np.empty((3, m))
     for i in range(1, m):
         top = max(top, x[i])
     for i in range(m - 1, -1, -1):
@@ -249,6 +266,62 @@ def _fill_plain(
         if whole:
             for c in range(r + 1, m):
                 own[r, c] = -a[r] * a[c] * twice
+    for i in range(m):
+        if ends[i] < 0:
+            block = np.empty((m, m))
+            _fill_block(-ends[i] - first - i, x[i:], block, block_slope, True)
+            for r in range(i, m):
+                slope[r] += block_slope[r - i]
+                for c in range(r, m if whole else r + 1):
+                    own[r, c] += block[r - i, c - i]
+
+
+@njit(cache=True, nogil=True)
+def _fill_block(b: int, x: Floats, own: Floats, slope: Floats, whole: bool) -> float:
+    """-ln F of the first b items, before the others; its gradient and Hessian.
+
+    Conditional on F(S), item i was first with probability q. With g and H of the rest,
+    ∇ ln F(S) = Σ q (eᵢ + g) - p, and its Hessian is Σ q H, the covariance of eᵢ + g
+    under q, and minus that of a choice with probabilities p.
+    """
+    m, n_sets, top = len(x), 1 << b, x.max()
+    log_f, g = np.zeros(n_sets), np.zeros((n_sets, m))
+    h = np.zeros((n_sets if whole else 1, m, m))
+    p, q, move = np.zeros((3, m))
+    for s in range(1, n_sets):
+        z, best = 0.0, -np.inf
+        for i in range(m):
+            inside = i >= b or (s >> i) & 1 == 1
+            p[i] = np.exp(x[i] - top) if inside else 0.0
+            z += p[i]
+            if i < b and inside:
+                q[i] = x[i] + log_f[s ^ (1 << i)]
+                best = max(best, q[i])
+        total = 0.0
+        for i in range(b):
+            q[i] = np.exp(q[i] - best) if s >> i & 1 else 0.0
+            total += q[i]
+        log_f[s] = best + np.log(total) - top - np.log(z)
+        for i in range(b):
+            if not s >> i & 1:
+                continue
+            rest, share = s ^ (1 << i), q[i] / total
+            for r in range(m):
+                move[r] = g[rest, r] + (r == i)
+                g[s, r] += share * move[r]
+            for r in range(m if whole else 0):
+                for c in range(m):
+                    h[s, r, c] += share * (h[rest, r, c] + move[r] * move[c])
+        for r in range(m if whole else 0):
+            for c in range(m):
+                h[s, r, c] += p[r] * p[c] / z**2 - g[s, r] * g[s, c]
+            h[s, r, r] -= p[r] / z
+        for r in range(m):
+            g[s, r] -= p[r] / z
+    slope[:m] = -g[n_sets - 1]
+    if whole:
+        own[:m, :m] = -h[n_sets - 1]
+    return -log_f[n_sets - 1]
 
 
 @njit(cache=True, nogil=True)
@@ -367,20 +440,32 @@ class Choices:
     """Ranked lists, as the likelihood reads them."""
 
     flat: Codes
-    ends: Codes  # of the block that an entry begins, or 0: nothing is chosen there
+    # Of the block that an entry begins, or 0: nothing is chosen there; minus it, if the
+    # order within the block is unknown.
+    ends: Codes
     indptr: Codes
     weight: Floats
     n_items: int
 
     @classmethod
     def of_positions(
-        cls, flat: Codes, position: Codes, indptr: Codes, weight: Floats, n_items: int
+        cls,
+        flat: Codes,
+        position: Codes,
+        indptr: Codes,
+        weight: Floats,
+        n_items: int,
+        unordered: NDArray[np.bool_] | None = None,
     ) -> Choices:
-        """Read lists whose tied entries share a position."""
+        """Read lists whose tied or `unordered` entries share a position."""
         first = position + np.repeat(indptr[:-1], np.diff(indptr))
         starts = np.flatnonzero(first == np.arange(len(flat)))
         ends = np.zeros(len(flat), dtype=np.int64)
         ends[starts] = np.append(starts[1:], len(flat))
+        if unordered is not None:
+            row = np.searchsorted(indptr, starts, side="right") - 1
+            block = starts[unordered[row] & (ends[starts] > starts + 1)]
+            ends[block] = -ends[block]
         return cls(flat, ends, indptr, weight, n_items)
 
     def with_lower(self, row: Codes, items: Codes) -> Choices:
@@ -391,9 +476,11 @@ class Choices:
         order = np.argsort(rows, kind="stable")
         indptr = np.searchsorted(rows[order], np.arange(n + 1))
         shift = (indptr - self.indptr)[own]
-        ends = np.where(self.ends > 0, self.ends + shift, 0)
-        flat, ends = np.append(self.flat, items), np.append(ends, 0 * row)
-        return Choices(flat[order], ends[order], indptr, self.weight, self.n_items)
+        ends = self.ends + np.sign(self.ends) * shift
+        flat = np.append(self.flat, items)[order]
+        ends = np.append(ends, 0 * row)[order]
+        ends[np.isin(-ends, indptr[1:])] = 0  # the orders of the last items sum to 1
+        return Choices(flat, ends, indptr, self.weight, self.n_items)
 
     @property
     def block_sizes(self) -> Codes:

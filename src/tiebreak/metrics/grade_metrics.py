@@ -5,7 +5,9 @@ Boundary conventions: values are tied if and only if they compare equal. Only ro
 one group and of different grades form a pair. A tied pair counts as swapped in
 :func:`swapped_pairs` and as half in :func:`disagreement`; both pool the pairs of all
 groups. NDCG, precision at k, average precision and reciprocal rank are means over
-groups, and exact expectations over a random order of rows of equal utility.
+groups, and exact expectations over a random order of rows of equal utility. With
+``average=False`` each metric gives one value per group, in the order in which groups
+first occur in ``qid``, and NaN where it does not exist.
 """
 
 from __future__ import annotations
@@ -44,7 +46,9 @@ def swapped_pairs(
     utility: ArrayLike,
     qid: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
-) -> float:
+    *,
+    average: bool = True,
+) -> Any:
     """Fraction of pairs that the utilities put in the wrong order or tie.
 
     With utilities u and row weights w it is ::
@@ -64,10 +68,13 @@ def swapped_pairs(
         Group of each row, of any type and in any order. None: one group.
     sample_weight : array-like of shape (n,), default=None
         Row weights w; a pair weighs wᵢ wⱼ.
+    average : bool, default=True
+        False: one value per group, in the order of their first rows; NaN where a group
+        has none.
 
     Returns
     -------
-    fraction : float
+    fraction : float, or ndarray of shape (n_groups,)
         Between 0 (every pair in order) and 1.
 
     Examples
@@ -78,8 +85,8 @@ def swapped_pairs(
     >>> swapped_pairs([1, 0, 1, 0], [2, 2, 5, 4], qid=["a", "a", "b", "b"])
     0.5
     """
-    concordant, tied, discordant = _pooled_pairs(y, utility, qid, sample_weight)
-    return float((tied + discordant) / (concordant + tied + discordant))
+    pairs = _count_weights(y, utility, qid, sample_weight)
+    return _fraction(pairs[:, 1] + pairs[:, 2], pairs.sum(axis=1), average)
 
 
 def disagreement(
@@ -87,7 +94,10 @@ def disagreement(
     utility: ArrayLike,
     qid: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
-) -> float:
+    *,
+    ties: str = "ignore",
+    average: bool = True,
+) -> Any:
     """Fraction of discordant pairs, with half a count for tied utilities.
 
     With utilities u and row weights w it is ::
@@ -102,10 +112,15 @@ def disagreement(
     ----------
     y, utility, qid, sample_weight : array-like of shape (n,)
         As in :func:`swapped_pairs`.
+    ties : {"ignore", "count"}, default="ignore"
+        ``"count"``: also pairs of equal grades, of which those of different utilities
+        cost ½, as in the paper on ranking pursuit; all pairs are in the divisor.
+    average : bool, default=True
+        As in :func:`swapped_pairs`.
 
     Returns
     -------
-    fraction : float
+    fraction : float, or ndarray of shape (n_groups,)
         Between 0 (every pair in order) and 1 (every pair reversed).
 
     Examples
@@ -114,27 +129,40 @@ def disagreement(
     >>> disagreement([3, 2, 1, 1], [0.9, 0.5, 0.5, 0.1])
     0.1
     """
-    concordant, tied, discordant = _pooled_pairs(y, utility, qid, sample_weight)
-    return float((0.5 * tied + discordant) / (concordant + tied + discordant))
+    check_argument(ties, "ties", one_of("ignore", "count"))
+    pairs = _count_weights(y, utility, qid, sample_weight)
+    cost, every = 0.5 * pairs[:, 1] + pairs[:, 2], pairs.sum(axis=1)
+    if ties == "count":
+        # Where the sides are exchanged, ties are those of the grades.
+        cost += 0.5 * _count_weights(utility, y, qid, sample_weight)[:, 1]
+        rows = np.arange(len(numeric_vector(y, "y")))
+        every = _count_weights(rows, 0 * rows, qid, sample_weight)[:, 1]
+    return _fraction(cost, every, average)
 
 
-def _pooled_pairs(
+def _count_weights(
     y: ArrayLike,
     utility: ArrayLike,
     qid: ArrayLike | None,
     sample_weight: ArrayLike | None,
 ) -> Floats:
-    """Return concordant, tied and discordant pair weight over all groups."""
+    """Return concordant, tied and discordant pair weight of each group."""
     grades, utilities, group = _check_rows(y, utility, qid)
     weight = None
     if sample_weight is not None:
         weight = check_weights(sample_weight, len(grades))
-    pooled = pair_counts(grades, utilities, group, weight).sum(axis=0)
-    if pooled.sum() == 0:
+    return pair_counts(grades, utilities, group, weight)
+
+
+def _fraction(part: Floats, whole: Floats, average: bool) -> Any:
+    """Return the share of the pair weight, pooled or of each group."""
+    if whole.sum() == 0:
         raise ValueError(
             "no pair to compare: no two rows of a group differ in y and have weight."
         )
-    return pooled
+    if average:
+        return float(part.sum() / whole.sum())
+    return np.where(whole > 0, part / np.where(whole > 0, whole, 1.0), np.nan)
 
 
 def _check_rows(
@@ -158,7 +186,8 @@ def ndcg(
     gain: str = "exp",
     *,
     empty: str = "skip",
-) -> float:
+    average: bool = True,
+) -> Any:
     """Average the normalized discounted cumulative gain over groups.
 
     In each group, with gains g, ::
@@ -181,10 +210,12 @@ def ndcg(
         g(y) = 2ʸ - 1 or g(y) = y.
     empty : {"skip", "zero", "one"}, default="skip"
         Value of a group without a positive gain (0/0): left out of the mean, 0 or 1.
+    average : bool, default=True
+        As in :func:`swapped_pairs`.
 
     Returns
     -------
-    value : float
+    value : float, or ndarray of shape (n_groups,)
         Between 0 and 1; a mean over groups.
 
     Examples
@@ -203,21 +234,26 @@ def ndcg(
     discount[depth:] = 0.0
     best = groups.weigh(-_ascending(groups, -gains), discount)
     reached = groups.weigh(_shared_gains(groups, utilities, gains), discount)
-    has_gain = best > 0
-    # No order beats the best one, so what exceeds 1 is rounding.
-    value = np.minimum(reached[has_gain] / best[has_gain], 1.0)
-    return _mean_with_empty(value, len(best), empty, "a positive gain, so NDCG is 0/0")
+    reason = "a positive gain, so NDCG is 0/0"
+    return _average(reached, best, empty, average, reason)
 
 
-def _mean_with_empty(value: Floats, n_groups: int, empty: str, reason: str) -> float:
-    """Average over the groups, with the value of empty ones."""
+def _average(
+    reached: Floats, best: Floats, empty: str, average: bool, reason: str
+) -> Any:
+    """Return reached / best of the groups or their mean; ``empty`` where best is 0."""
     check_argument(empty, "empty", one_of("skip", "zero", "one"))
-    if empty != "skip":
-        worth = 1.0 if empty == "one" else 0.0
-        value = np.append(value, np.full(n_groups - len(value), worth))
+    exists = best > 0
+    value = np.full(len(best), {"skip": np.nan, "zero": 0.0, "one": 1.0}[empty])
+    # No order beats the best one, so what exceeds 1 is rounding.
+    value[exists] = np.minimum(reached[exists] / best[exists], 1.0)
+    if not average:
+        return value
+    if empty == "skip":
+        value = value[exists]
     if len(value) == 0:
         raise ValueError(
-            f'none of the {n_groups} group(s) has {reason}. Try empty="zero" or "one".'
+            f'none of the {len(best)} group(s) has {reason}. Try empty="zero" or "one".'
         )
     return float(value.mean())
 
@@ -260,7 +296,8 @@ def average_precision(
     *,
     threshold: float = 0.0,
     empty: str = "skip",
-) -> float:
+    average: bool = True,
+) -> Any:
     """Mean average precision (MAP): precision where relevant rows stand, averaged.
 
     A row is relevant if its grade is above the threshold. In a group with R relevant
@@ -281,10 +318,12 @@ def average_precision(
         Rows with ``y > threshold`` are relevant.
     empty : {"skip", "zero", "one"}, default="skip"
         Value of a group without a relevant row: left out of the mean, 0 or 1.
+    average : bool, default=True
+        As in :func:`swapped_pairs`.
 
     Returns
     -------
-    value : float
+    value : float, or ndarray of shape (n_groups,)
         Between 0 and 1; a mean over groups.
 
     Notes
@@ -316,9 +355,8 @@ def average_precision(
     term = (hits / size)[run] * (1 + above) / position
     reached = sums_by(group[order], np.where(position <= depth, term, 0.0))
     best = np.minimum(sums_by(group, relevant), depth)
-    value = np.minimum(reached[best > 0] / best[best > 0], 1.0)
     reason = "a relevant row, so average precision is 0/0"
-    return _mean_with_empty(value, len(best), empty, reason)
+    return _average(reached, best, empty, average, reason)
 
 
 def reciprocal_rank(
@@ -329,7 +367,8 @@ def reciprocal_rank(
     *,
     threshold: float = 0.0,
     empty: str = "skip",
-) -> float:
+    average: bool = True,
+) -> Any:
     """Mean reciprocal rank (MRR): one over the position of the first relevant row.
 
     In each group ::
@@ -343,12 +382,12 @@ def reciprocal_rank(
     ----------
     y, utility, qid : array-like of shape (n,)
         As in :func:`swapped_pairs`.
-    k, threshold, empty
+    k, threshold, empty, average
         As in :func:`average_precision`.
 
     Returns
     -------
-    value : float
+    value : float, or ndarray of shape (n_groups,)
         Between 0 and 1; a mean over groups.
 
     Examples
@@ -364,9 +403,9 @@ def reciprocal_rank(
     hits = sums_by(run, relevant[order])
     value = np.zeros(len(first_runs) - 1)
     add_reciprocal_ranks(value, hits, run_starts, first_runs, depth)
-    value = value[sums_by(group, relevant) > 0]
+    best = np.minimum(sums_by(group, relevant), 1.0)
     reason = "a relevant row, so there is no first one"
-    return _mean_with_empty(value, int(group.max()) + 1, empty, reason)
+    return _average(value, best, empty, average, reason)
 
 
 def _check_search(
@@ -408,8 +447,13 @@ def add_reciprocal_ranks(
 
 
 def top_k_precision(
-    y: ArrayLike, utility: ArrayLike, qid: ArrayLike | None = None, k: int = 3
-) -> float:
+    y: ArrayLike,
+    utility: ArrayLike,
+    qid: ArrayLike | None = None,
+    k: int = 3,
+    *,
+    average: bool = True,
+) -> Any:
     """Share of the true top k found among the predicted top k.
 
     In a group of m rows, with κ = min(k, m), the predicted top is the κ rows of highest
@@ -426,10 +470,12 @@ def top_k_precision(
         As in :func:`swapped_pairs`.
     k : int, default=3
         Size of the top.
+    average : bool, default=True
+        As in :func:`swapped_pairs`.
 
     Returns
     -------
-    precision : float
+    precision : float, or ndarray of shape (n_groups,)
         Between 0 and 1; a mean over groups.
 
     Examples
@@ -455,7 +501,8 @@ def top_k_precision(
     fixed = _count(group, true_border & sure)
     marked = _count(group, true_border & drawn_from)
     at_border = _expected_capped_draws(fixed, marked, n_block, n_draws, room)
-    return float(np.mean((above + at_border) / depth))
+    value = (above + at_border) / depth
+    return float(value.mean()) if average else value
 
 
 def _count(group: NDArray[np.int64], marked: NDArray[np.bool_]) -> NDArray[np.int64]:
@@ -495,7 +542,13 @@ def _expected_capped_draws(
     return expected - np.bincount(entry, chance * excess, minlength=len(expected))
 
 
-def kendall_tau_b(a: ArrayLike, b: ArrayLike, qid: ArrayLike | None = None) -> float:
+def kendall_tau_b(
+    a: ArrayLike,
+    b: ArrayLike,
+    qid: ArrayLike | None = None,
+    *,
+    average: bool = True,
+) -> Any:
     """Kendall's rank correlation τ-b, corrected for ties on both sides.
 
     For two scores a and b ::
@@ -511,10 +564,12 @@ def kendall_tau_b(a: ArrayLike, b: ArrayLike, qid: ArrayLike | None = None) -> f
         Two scores of the same rows.
     qid : array-like of shape (n,), default=None
         Group of each row; None: one group.
+    average : bool, default=True
+        As in :func:`swapped_pairs`.
 
     Returns
     -------
-    tau : float
+    tau : float, or ndarray of shape (n_groups,)
         Between −1 and 1.
 
     Raises
@@ -534,10 +589,16 @@ def kendall_tau_b(a: ArrayLike, b: ArrayLike, qid: ArrayLike | None = None) -> f
     counts = count_pairs(first, second, groups).astype(np.float64)
     spread = counts[:, :3].sum(axis=1) * counts[:, 3]
     agreement = counts[:, 0] - counts[:, 2]
-    return _mean_over_groups(agreement, spread, "Kendall's tau-b")
+    return _mean_over_groups(agreement, spread, "Kendall's tau-b", average)
 
 
-def spearman_rho(a: ArrayLike, b: ArrayLike, qid: ArrayLike | None = None) -> float:
+def spearman_rho(
+    a: ArrayLike,
+    b: ArrayLike,
+    qid: ArrayLike | None = None,
+    *,
+    average: bool = True,
+) -> Any:
     """Spearman's rank correlation ρ, the correlation of average ranks.
 
     For two scores a and b ::
@@ -550,12 +611,12 @@ def spearman_rho(a: ArrayLike, b: ArrayLike, qid: ArrayLike | None = None) -> fl
 
     Parameters
     ----------
-    a, b, qid : array-like of shape (n,)
+    a, b, qid, average
         As in :func:`kendall_tau_b`.
 
     Returns
     -------
-    rho : float
+    rho : float, or ndarray of shape (n_groups,)
         Between −1 and 1.
 
     Examples
@@ -570,7 +631,7 @@ def spearman_rho(a: ArrayLike, b: ArrayLike, qid: ArrayLike | None = None) -> fl
     r = group_ranks(group, first, "average") - middle[group]
     s = group_ranks(group, second, "average") - middle[group]
     spread = sums_by(group, r * r) * sums_by(group, s * s)
-    return _mean_over_groups(sums_by(group, r * s), spread, "Spearman's rho")
+    return _mean_over_groups(sums_by(group, r * s), spread, "Spearman's rho", average)
 
 
 def _two_vectors(
@@ -587,12 +648,17 @@ def _two_vectors(
     return first, second
 
 
-def _mean_over_groups(agreement: Floats, spread: Floats, name: str) -> float:
-    """Average agreement / √spread over the groups whose spread is positive."""
+def _mean_over_groups(
+    agreement: Floats, spread: Floats, name: str, average: bool
+) -> Any:
+    """Return agreement / √spread of the groups, or its mean where spread > 0."""
     exists = spread > 0
+    value = np.where(exists, agreement / np.sqrt(np.where(exists, spread, 1.0)), np.nan)
+    if not average:
+        return value
     n_without = int(np.count_nonzero(~exists))
     if n_without == len(exists):
         raise ValueError(f"{name} does not exist in any of the {len(exists)} group(s).")
     if n_without:
         warn_user(f"{name} does not exist in {n_without} of {len(exists)} groups.")
-    return float(np.mean(agreement[exists] / np.sqrt(spread[exists])))
+    return float(value[exists].mean())

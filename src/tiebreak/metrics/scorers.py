@@ -319,7 +319,10 @@ _SCORERS |= {
 }
 
 
-_WORDS = {"brier": "Brier score", "rps": "RPS", "ndcg": "NDCG", "auc": "AUC"}
+_WORDS = {
+    **{"brier": "Brier score", "rps": "RPS", "ndcg": "NDCG", "auc": "AUC"},
+    **{"ndcg_5": "NDCG@5", "ndcg_10": "NDCG@10", "map": "MAP", "mrr": "MRR"},
+}
 
 
 def metric_words(name: str) -> str:
@@ -369,7 +372,7 @@ def get_scorer(
         scorer = copy.deepcopy(_SCORERS[name_or_callable])
         known = list(inspect.signature(scorer.metric).parameters)[2:]
         for option in options:
-            if option not in known or option in METADATA:
+            if option not in known or option in (*METADATA, "average"):
                 raise TypeError(f"scorer {scorer.name!r} has no option {option!r}.")
         scorer.options.update(options)
         return scorer

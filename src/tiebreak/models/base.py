@@ -32,7 +32,7 @@ from tiebreak.data import (
 )
 from tiebreak.data.arrays import Codes, Floats
 from tiebreak.data.columns import row_slices
-from tiebreak.data.messages import DataWarning, FitWarning, warn_user
+from tiebreak.data.messages import DataWarning, FitWarning, closest, warn_user
 from tiebreak.data.outcome import OUTCOMES, decode_outcomes
 from tiebreak.data.parameters import Values, check_parameters
 from tiebreak.data.validation import check_features
@@ -99,6 +99,8 @@ class UtilityMixin:
     _fitted_arrays: ClassVar[Mapping[str, str]] = {"items_": "n: any", "coef_": "p"}
     _fits_pairs: ClassVar[bool] = True
     _fits_items: ClassVar[bool] = False
+    # Whether the utility of a team is the sum of its members'.
+    _adds_members: bool = False
     # Largest difference that is a tie where there is no ``threshold_``.
     _tie_width: ClassVar[float] = 0.0
 
@@ -157,6 +159,7 @@ class UtilityMixin:
             raise ValueError(
                 f"{len(set(unseen))} item(s) were not in the training comparisons: "
                 f"{shown}. A model without features knows only the items in items_."
+                f"{closest(unseen[0], place)}"
             )
         return np.array([place[name] for name in values.tolist()], dtype=np.intp)
 
@@ -175,8 +178,10 @@ class UtilityMixin:
         check_is_fitted(self)
         pairs = some_pairs(X).compact()
         utility, d = self._utility_of_items(pairs), np.empty(len(pairs))
+        left, right = pairs.sides if self._adds_members else (pairs.left, pairs.right)
+        utility = pairs.by_side(utility)
         for rows in row_slices(len(pairs)):
-            d[rows] = utility[pairs.right[rows]] - utility[pairs.left[rows]]
+            d[rows] = utility[right[rows]] - utility[left[rows]]
         return d
 
     def decision_function(self, X: Any) -> Floats:

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Trees grown by LightGBM, one at a time, and sums of them.
+"""Trees grown by LightGBM, and sums of them.
 
-Each tree is read at once into `NODE` records: a range of nodes, the root first and
-every node before its children. An item goes to the left child if its feature is at most
-the cut. So predictions and model files do not need LightGBM.
+The trees are read into `NODE` records: a range of nodes for each, the root first and
+every node before its children. So predictions and model files do not need LightGBM.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -19,6 +19,9 @@ from tiebreak.data.arrays import Codes, Floats
 from tiebreak.data.jit import njit
 from tiebreak.data.threads import chunks, in_threads, n_threads
 
+# Who goes to the left: values up to the cut, without or with missing ones, or the
+# category that is equal to the cut.
+UP_TO, UP_TO_OR_MISSING, EQUAL = 0, 1, 2
 NODE = np.dtype(
     [
         ("feature", np.int32),  # -1 in a leaf
@@ -26,6 +29,7 @@ NODE = np.dtype(
         ("left", np.int32),  # node that follows if the feature is at most the cut
         ("right", np.int32),
         ("value", np.float64),  # of a leaf
+        ("kind", np.int8),  # who goes to the left
     ]
 )
 Nodes = NDArray[Any]  # of NODE
@@ -36,12 +40,11 @@ BLOCK = 4096
 # other programs run too.
 MANY_VALUES = 2_000_000
 
-# Grows one tree for a gradient and a curvature.
-Grow = Callable[[Floats, Floats], Nodes]
 
-
-def lightgbm_trees(values: Any, own: dict[str, Any]) -> Callable[[], Grow]:
-    """Give a function that starts a new sum of trees."""
+def start_boosters(
+    values: Any, own: dict[str, Any], names: Any, categorical: list[int]
+) -> Callable[[], Any]:
+    """Give a function that starts a new sum of trees, or None without a split."""
     try:
         import lightgbm
     except ImportError as error:
@@ -51,7 +54,7 @@ def lightgbm_trees(values: Any, own: dict[str, Any]) -> Callable[[], Grow]:
         ) from error
     params = {
         "objective": "none",
-        "learning_rate": 1.0,
+        "metric": "none",
         "min_data_in_leaf": 0,
         "min_data_in_bin": 1,
         "feature_pre_filter": False,
@@ -61,39 +64,53 @@ def lightgbm_trees(values: Any, own: dict[str, Any]) -> Callable[[], Grow]:
         "verbosity": -1,
         **own,
     }
-    label = np.zeros(values.shape[0])
-    data = lightgbm.Dataset(values, label=label, params=params).construct()
+    data = lightgbm.Dataset(
+        values,
+        label=np.zeros(values.shape[0]),
+        params=params,
+        feature_name="auto" if names is None else [_plain_name(n) for n in names],
+        categorical_feature=categorical,
+    ).construct()
     ends = values.max(axis=0) - values.min(axis=0)
+    # All features may be constant, which LightGBM does not take.
     splits = bool(ends.nnz if hasattr(ends, "nnz") else ends.any())
-    alone = np.array([(-1, 0.0, 0, 0, 0.0)], dtype=NODE)
+    return lambda: lightgbm.Booster(params, data) if splits else None
 
-    def start() -> Grow:
-        if not splits:  # all features are constant, which LightGBM does not take
-            return lambda gradient, curvature: alone
-        booster = lightgbm.Booster(params, data)
 
-        def grow(gradient: Floats, curvature: Floats) -> Nodes:
-            if booster.update(fobj=lambda *_: (gradient, curvature)):
-                return alone  # it has no split
-            last = booster.current_iteration() - 1
-            dumped = booster.dump_model(num_iteration=1, start_iteration=last)
-            return read_lightgbm(dumped["tree_info"][0]["tree_structure"])
+def _plain_name(name: str) -> str:
+    """Replace the characters that LightGBM refuses in names of features."""
+    return re.sub(r'[\s",:\[\]{}]', "_", name)
 
-        return grow
 
-    return start
+def read_trees(booster: Any) -> list[Nodes]:
+    """Read the trees of a Booster."""
+    trees = [] if booster is None else booster.dump_model()["tree_info"]
+    return [read_lightgbm(tree["tree_structure"]) for tree in trees]
 
 
 def read_lightgbm(root: dict[str, Any]) -> Nodes:
     """Read the nested dictionary of a tree, from above."""
-    nodes: list[tuple[int, float, int, int, float]] = []
+    nodes: list[tuple[int, float, int, int, float, int]] = []
 
     def add(node: dict[str, Any]) -> int:
         here = len(nodes)
-        nodes.append((-1, 0.0, 0, 0, float(node.get("leaf_value", 0.0))))
-        if "split_feature" in node:
+        nodes.append((-1, 0.0, 0, 0, float(node.get("leaf_value", 0.0)), UP_TO))
+        if "split_feature" not in node:
+            return here
+        feature, cut = node["split_feature"], node["threshold"]
+        if node["decision_type"] == "==":  # a set of categories is a chain of nodes
+            chain = [float(code) for code in str(cut).split("||")]
+            nodes.extend([nodes[here]] * (len(chain) - 1))
             left, right = add(node["left_child"]), add(node["right_child"])
-            nodes[here] = node["split_feature"], node["threshold"], left, right, 0.0
+            for k, code in enumerate(chain, here):
+                other = k + 1 if k + 1 < here + len(chain) else right
+                nodes[k] = feature, code, left, other, 0.0, EQUAL
+            return here
+        # LightGBM reads a missing value as 0 where none was seen.
+        left_too = node["default_left"] if node["missing_type"] == "NaN" else cut >= 0
+        left, right = add(node["left_child"]), add(node["right_child"])
+        kind = UP_TO_OR_MISSING if left_too else UP_TO
+        nodes[here] = feature, cut, left, right, 0.0, kind
         return here
 
     add(root)
@@ -101,19 +118,25 @@ def read_lightgbm(root: dict[str, Any]) -> Nodes:
 
 
 @njit(cache=True, nogil=True)
-def add_trees(out, X, feature, cut, left, right, value, roots):  # type: ignore[no-untyped-def]
+def add_trees(out, X, feature, cut, left, right, value, kind, roots):  # type: ignore[no-untyped-def]
     """Add the leaf values of the rows of X, in place."""
     for i in range(len(X)):
         for root in roots:
             k = root
             while feature[k] >= 0:
-                k = left[k] if X[i, feature[k]] <= cut[k] else right[k]
+                x = X[i, feature[k]]
+                if kind[k] == EQUAL:
+                    k = left[k] if x == cut[k] else right[k]
+                elif x <= cut[k] or (kind[k] == UP_TO_OR_MISSING and x != x):
+                    k = left[k]
+                else:
+                    k = right[k]
             out[i] += value[k]
 
 
 def sum_trees(values: Any, nodes: Nodes, roots: Codes) -> Floats:
     """Sum the trees for rows of features, dense or CSR."""
-    feature, cut, left, right, value = (
+    feature, cut, left, right, value, kind = (
         np.ascontiguousarray(nodes[name]) for name in NODE.names or ()
     )
     out = np.zeros(values.shape[0])
@@ -121,7 +144,7 @@ def sum_trees(values: Any, nodes: Nodes, roots: Codes) -> Floats:
     def add(rows: slice) -> None:
         block = values[rows]
         dense = block.toarray() if hasattr(block, "toarray") else block
-        add_trees(out[rows], dense, feature, cut, left, right, value, roots)
+        add_trees(out[rows], dense, feature, cut, left, right, value, kind, roots)
 
     in_threads(add, chunks(len(out), BLOCK))
     return out

@@ -30,14 +30,21 @@ from tiebreak.data.parameters import (
     check_parameters,
     one_of,
 )
-from tiebreak.losses import LINKS, GradeSquaredHinge, GradeTree, ItemDesign, OutcomeLink
+from tiebreak.losses import (
+    LINKS,
+    Expansion,
+    GradeSquaredHinge,
+    GradeTree,
+    ItemDesign,
+    OutcomeLink,
+)
 from tiebreak.models.base import UtilityMixin, warn_flat
 from tiebreak.models.boosted_trees import (
     NODE,
-    Grow,
     Nodes,
     check_trees,
-    lightgbm_trees,
+    read_trees,
+    start_boosters,
     sum_trees,
 )
 from tiebreak.models.problem import (
@@ -49,6 +56,8 @@ from tiebreak.models.problem import (
 
 # An item's curvature counts as at least this, relative to the mean.
 FLOOR = 1e-6
+# Steps of the tie parameter above which derivatives are computed again.
+FAR = 0.03
 
 
 @dataclass(eq=False)
@@ -64,12 +73,20 @@ class ComparisonLoss:
         """Give the loss with the tie parameter as it is."""
         return self.link.value(self.design.apply(u), self.tie, self.counts)
 
-    def expand(self, u: Floats) -> tuple[Floats, Floats]:
-        """Improve the tie parameter; give gradient and curvature of every item."""
+    def expand(self, u: Floats) -> tuple[float, Floats, Floats]:
+        """Give the loss; improve the tie; give gradient and curvature of every item."""
         d = self.design.apply(u)
-        self.tie = best_tie(self.link, d, self.counts, self.tie, tol=1e-3)
         local = self.link.expand(d, self.tie, self.counts)
-        return self.design.back(local.gradient), self.design.diagonal(local.curvature)
+        value, step = local.value, 0.0
+        if self.counts[:, 1].any():
+            step = tie_step(self.link, self.tie, local)
+            self.tie += step
+        if abs(step) > FAR:
+            self.tie = best_tie(self.link, d, self.counts, self.tie, tol=1e-3)
+            local, step = self.link.expand(d, self.tie, self.counts), 0.0
+        # The gradient after the step, but for step².
+        gradient = self.design.back(local.gradient + step * local.cross)
+        return value, gradient, self.design.diagonal(local.curvature)
 
     def units(self, n_folds: int) -> Codes:
         """Keep compared items together; single items if a set exceeds a fold."""
@@ -105,14 +122,18 @@ def best_tie(
     if not counts[:, 1].any():
         return link.start(0.0)
     for _ in range(100):
-        local = link.expand(d, t, counts)
-        step = -local.tie_gradient / max(local.tie_curvature, 1e-300)
-        # At most one, and for the cumulative link half the way to the end at zero.
-        low = -0.5 * t if link.cumulative else -1.0
-        t += min(max(step, low), 1.0)
+        step = tie_step(link, t, link.expand(d, t, counts))
+        t += step
         if abs(step) <= tol:
             break
     return t
+
+
+def tie_step(link: OutcomeLink, t: float, local: Expansion) -> float:
+    """Give the damped Newton step of the tie parameter."""
+    step = -local.tie_gradient / max(local.tie_curvature, 1e-300)
+    # At most one, and for the cumulative link half the way to the end at zero.
+    return min(max(step, -0.5 * t if link.cumulative else -1.0), 1.0)
 
 
 @dataclass(eq=False)
@@ -132,11 +153,11 @@ class GradedLoss:
         """Give the loss."""
         return self._hinge.expand(u[self.item])[0]
 
-    def expand(self, u: Floats) -> tuple[Floats, Floats]:
-        """Give the gradient and the curvature of every item, summed over its rows."""
-        _, gradient = self._hinge.expand(u[self.item])
+    def expand(self, u: Floats) -> tuple[float, Floats, Floats]:
+        """Give the loss, and gradient and curvature of items, summed over rows."""
+        value, gradient = self._hinge.expand(u[self.item])
         diagonal = self._hinge.hessian_diagonal()
-        return self._sum(gradient), self._sum(diagonal)
+        return value, self._sum(gradient), self._sum(diagonal)
 
     def _sum(self, x: Floats) -> Floats:
         return np.asarray(np.bincount(self.item, x, self.n_items), dtype=np.float64)
@@ -162,35 +183,57 @@ Objective = ComparisonLoss | GradedLoss
 
 
 class Growth:
-    """A utility of the training items that grows tree by tree."""
+    """A utility of the training items that grows tree by tree.
 
-    def __init__(
-        self, objective: Objective, values: Any, grow: Grow, learning_rate: float
-    ) -> None:
-        self.objective, self._values, self._grow = objective, values, grow
-        self._learning_rate = learning_rate
-        self.utility = np.zeros(values.shape[0])
-        self.trees: list[Nodes] = []
-        self.losses: list[float] = []
+    LightGBM keeps it: its scores of the rows are the utility.
+    """
+
+    def __init__(self, objective: Objective, booster: Any, n_items: int) -> None:
+        self.objective, self.booster, self._n_items = objective, booster, n_items
+        self.trees: list[int] = []  # of each round, -1 for none
+        self._losses: list[float] = []
 
     def add(self) -> None:
         """Add a tree."""
-        gradient, curvature = self.objective.expand(self.utility)
+        booster, tree = self.booster, -1
+        if booster is None:
+            self._losses.append(self.objective.value(np.zeros(self._n_items)))
+        elif not booster.update(fobj=self._derive):
+            tree = booster.current_iteration() - 1
+        self.trees.append(tree)
+
+    def _derive(self, utility: Floats, _: Any) -> tuple[Floats, Floats]:
+        loss, gradient, curvature = self.objective.expand(utility)
+        self._losses.append(loss)
         # In units of the mean curvature of items, so that the weight of a leaf and the
         # penalty mean the same for every loss, size and weight of the data.
         unit = curvature[curvature > 0].mean() if curvature.any() else 1.0
-        curvature = np.maximum(curvature / unit, FLOOR)
-        nodes = self._grow(gradient / unit, curvature)
-        nodes["value"] *= self._learning_rate
-        self.trees.append(nodes)
-        self.utility += sum_trees(self._values, nodes, np.zeros(1, dtype=np.int64))
-        self.losses.append(self.objective.value(self.utility))
+        return gradient / unit, np.maximum(curvature / unit, FLOOR)
+
+    def utility(self) -> Floats:
+        """Give the utility of the training items."""
+        out = np.zeros(self._n_items)
+
+        def read(scores: Floats, _: Any) -> tuple[str, float, bool]:
+            out[:] = scores
+            return "utility", 0.0, False
+
+        if self.booster is not None:
+            self.booster.eval_train(read)
+        return out
+
+    def losses(self, utility: Floats) -> Floats:
+        """Give the loss after every tree."""
+        return np.array([*self._losses, self.objective.value(utility)][1:])
 
     def joined(self) -> tuple[Nodes, Codes]:
         """Give all nodes in one array, and the roots of the trees."""
-        sizes = np.array([len(tree) for tree in self.trees], dtype=np.int64)
+        read, alone = read_trees(self.booster), np.zeros(1, NODE)
+        alone["feature"] = -1
+        trees = [alone if tree < 0 else read[tree] for tree in self.trees]
+        sizes = np.array([len(tree) for tree in trees], dtype=np.int64)
         roots = np.cumsum(sizes) - sizes
-        nodes = np.concatenate([np.zeros(0, NODE), *self.trees])
+        nodes = np.concatenate([np.zeros(0, NODE), *trees])
         inner = nodes["feature"] >= 0
         begin = np.repeat(roots, sizes)[inner].astype(np.int32)
         nodes["left"][inner] += begin
@@ -208,7 +251,7 @@ def held_out_loss(folds: list[tuple[Growth, Objective]]) -> float:
             if tested.counts[:, 1].any() and not learned.counts[:, 1].any():
                 # A tie that was never seen is rare, and not impossible.
                 tested.tie = tested.link.start(1.0 / (2.0 + learned.counts.sum()))
-        total += tested.value(growth.utility)
+        total += tested.value(growth.utility())
     return total
 
 
@@ -298,6 +341,11 @@ class BoostedUtility(UtilityMixin, BaseEstimator):
     nodes_, roots_ : ndarray
         All trees: records with the fields ``feature`` (-1 in a leaf), ``cut``, ``left``
         (values up to the cut), ``right`` and ``value``; and the root of each tree.
+    booster_ : lightgbm.Booster
+        The trees in LightGBM, for its tools and SHAP's ``TreeExplainer``. Not in files
+        and pickles, and absent if all features are constant.
+    feature_importances_ : ndarray of shape (n_features,)
+        Sum of the gains of all splits by a feature.
     tie_, threshold_, classes_
         Fitted to comparisons: as in :class:`LogisticCompare`.
     n_features_in_, feature_names_in_
@@ -351,7 +399,7 @@ class BoostedUtility(UtilityMixin, BaseEstimator):
     random_state: int | np.random.RandomState | None = 0
 
     _parameters: ClassVar = {
-        "link": one_of(*LINKS),
+        "link": one_of("cumulative", "davidson"),
         "per_group": one_of("mean", "sum"),
         "early_stopping": FLAG,
         **dict.fromkeys(("n_rounds", "n_iter_no_change"), COUNT),
@@ -394,9 +442,10 @@ class BoostedUtility(UtilityMixin, BaseEstimator):
             learned["n_pairs_"] = len(data)
             objective, table = self._comparison_loss(data)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        start = lightgbm_trees(
+        start = start_boosters(
             table.values,
             {
+                "learning_rate": float(self.learning_rate),
                 "num_leaves": int(self.max_leaves),
                 "min_sum_hessian_in_leaf": float(self.min_child_weight),
                 "lambda_l2": float(self.l2),
@@ -404,6 +453,8 @@ class BoostedUtility(UtilityMixin, BaseEstimator):
                 "bagging_freq": int(self.subsample < 1.0),
                 "seed": seed,
             },
+            table.feature_names,
+            [],
         )
         growth, curve = self._grow(objective, table, start, seed)
         return self._keep({**learned, **self._learned(objective, growth, curve)})
@@ -432,13 +483,13 @@ class BoostedUtility(UtilityMixin, BaseEstimator):
         self,
         objective: Objective,
         table: ItemTable,
-        start: Callable[[], Grow],
+        start: Callable[[], Any],
         seed: int,
     ) -> tuple[Growth, Floats | None]:
         """Grow the trees on all data, as many as validation chooses."""
 
         def make(part: Objective) -> Growth:
-            return Growth(part, table.values, start(), self.learning_rate)
+            return Growth(part, start(), table.n_items)
 
         n_rounds, curve = int(self.n_rounds), None
         if self.early_stopping:
@@ -477,16 +528,21 @@ class BoostedUtility(UtilityMixin, BaseEstimator):
         self, objective: Objective, growth: Growth, curve: Floats | None
     ) -> dict[str, Any]:
         nodes, roots = growth.joined()
+        utility = growth.utility()
         learned = {
             "nodes_": nodes,
             "roots_": roots,
             "n_iter_": len(growth.trees),
-            "loss_curve_": np.array(growth.losses),
+            "loss_curve_": growth.losses(utility),
         }
+        if growth.booster is not None:
+            learned["booster_"] = growth.booster.free_dataset()
+            gain = growth.booster.feature_importance("gain")
+            learned["feature_importances_"] = gain
         if curve is not None:
             learned["validation_curve_"] = curve
         if isinstance(objective, ComparisonLoss):
-            link, d = objective.link, objective.design.apply(growth.utility)
+            link, d = objective.link, objective.design.apply(utility)
             t = best_tie(link, d, objective.counts, objective.tie, tol=1e-12)
             learned["tie_"] = float(link.to_parameter(t))
             learned["threshold_"] = float(link.threshold(t))
@@ -518,6 +574,11 @@ class BoostedUtility(UtilityMixin, BaseEstimator):
     def _utility(self, table: ItemTable) -> Floats:
         check_trees(self.nodes_, self.roots_, self.n_features_in_)
         return sum_trees(table.values, self.nodes_, self.roots_)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Files hold nothing of another library, and the trees are in nodes_.
+        state = super().__getstate__()
+        return {name: part for name, part in state.items() if name != "booster_"}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

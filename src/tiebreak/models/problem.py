@@ -41,7 +41,7 @@ from tiebreak.kernels import (
     make_rows,
 )
 from tiebreak.kernels.cholesky import refuse_indefinite, refuse_infinite
-from tiebreak.losses import GradeTree
+from tiebreak.losses import GradeTree, GroupLaplacian, PairLaplacian
 
 # Largest entry of K - G Gᵀ, relative to the largest entry of K.
 FACTOR_TOL = 1e-10
@@ -422,8 +422,35 @@ def warn_idle_groups(n_idle: int, n_groups: int, also: str = "") -> None:
         )
 
 
-def rows_of_differences(data: Grades, rows: Codes) -> Codes:
-    """Find the rows of groups of two or more; refuse equal grades in all groups."""
+def laplacian_of(data: Grades, rows: Codes, weight: Floats, per_group: str) -> Any:
+    """Give the Laplacian of the pairs of some rows, of weights of all rows."""
+    if data.graph is not None:
+        i, j, own = edges_of(data, rows)
+        return PairLaplacian(i, j, own * weight[rows[i]] * weight[rows[j]], len(rows))
+    return GroupLaplacian(data.group[rows], weight[rows], per_group)
+
+
+def edges_of(data: Grades, rows: Codes) -> tuple[Codes, Codes, Floats]:
+    """Return the pairs of some rows in a graph, numbered in them, and its weights."""
+    edges = data.graph[rows][:, rows].tocoo()
+    return edges.row.astype(np.int64), edges.col.astype(np.int64), edges.data
+
+
+def rows_of_differences(data: Grades, rows: Codes, per_group: str = "sum") -> Codes:
+    """Find the rows that are in a pair; refuse equal grades in all pairs."""
+    if data.graph is not None:
+        if per_group == "mean":
+            raise ValueError(
+                "per_group='mean' divides by sizes of groups, and a graph has none; "
+                "put what a pair counts into its weight."
+            )
+        i, j, _ = edges_of(data, rows)
+        if not (data.y[rows[i]] != data.y[rows[j]]).any():
+            raise ValueError(
+                f"There is no pair to learn from: of {len(i)} pair(s) in graph none "
+                "has different grades."
+            )
+        return rows[np.union1d(i, j)]
     y, group = data.y[rows], data.group[rows]
     last = np.zeros(data.n_groups)
     last[group] = y

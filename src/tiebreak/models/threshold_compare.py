@@ -284,6 +284,11 @@ def _graded_rows(
 ) -> tuple[Floats, Codes, Floats]:
     """Give grade, group and weight of items or list entries."""
     if isinstance(X, Orders):  # whose items need no features here
+        if X.unordered.any():
+            raise ValueError(
+                "ThresholdCompare learns ties, and these Orders have items in unknown "
+                "order; fit the ranker alone."
+            )
         weight = np.sqrt(check_lists(X, y, qid, sample_weight))
         return *X.entry_grades(), np.repeat(weight, X.lengths)
     # What the items must be is for the ranker to say.

@@ -28,6 +28,7 @@ from tiebreak.models.least_squares.normal_equations import (
 )
 from tiebreak.models.least_squares.rank_rls import RankRLS
 from tiebreak.models.logistic.logistic_compare import LogisticCompare, tie_attributes
+from tiebreak.models.logistic.problem import UNLEARNED
 from tiebreak.models.primal import check_solution, minimize_smooth
 from tiebreak.models.problem import (
     EQUAL_GRADES,
@@ -252,8 +253,9 @@ def _solve_likelihood(model: Any, summary: Summary) -> dict[str, Any]:
         warn_one_kind(np.zeros(1, dtype=np.int8))
         solution, t = NewtonSolution(np.zeros(q), 0.0, 0.0, 0, True), math.inf
     else:
+        alpha = UNLEARNED if model.alpha == "auto" else float(model.alpha)
         # With no ties at all the tie parameter is no variable.
-        start, ridge = np.zeros(q), np.full(q, 2.0 * float(model.alpha))
+        start, ridge = np.zeros(q), np.full(q, 2.0 * alpha)
         if share:
             start, ridge = np.append(start, link.start(share)), np.append(ridge, 0.0)
         objective = summary.objective(ridge)

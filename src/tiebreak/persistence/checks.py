@@ -7,6 +7,9 @@ Three rules make it safe to read a file of unknown origin:
   not among them.
 * **No inflation.** The unpacked sizes of all members are added up before one is read.
   Each belongs to one part of the model, and has the length in the header of its array.
+  Empty arrays count as if they had one row.
+* **No other attributes.** An estimator has its parameters and what `fit` stores; a file
+  cannot replace what the class defines, such as how it is shown in a notebook.
 * **No wrong arrays.** Compiled loops trust the arrays of a model, so `check_arrays`
   compares them with the ``_fitted_arrays`` of each estimator.
 """
@@ -43,7 +46,8 @@ _OURS = (
     "Glicko2 HedgeOrder JudgeBradleyTerry L1Ranker L1RankerCV LogisticCompare "
     "MajorityCompare MatchingPursuit MaxMarginCompare NystroemMap OnItems "
     "OrderSVM OrdinalSVM PlackettLuce RankBoost RankRLS RankSVM RankingPursuit "
-    "SVMCompare SwapSVM ThresholdCompare WithoutTies"
+    "SVMCompare SwapSVM ThresholdCompare WithoutTies "
+    "models.item_pipeline.ItemPipeline ratings.OrderClusters"
 )
 _PREPROCESSING = (
     "Binarizer KernelCenterer MaxAbsScaler MinMaxScaler Normalizer PowerTransformer "
@@ -194,13 +198,15 @@ def parts_of(value: Any) -> Iterator[Any]:
         value = vars(value)
     if isinstance(value, dict):
         value = value.values()
+    elif isinstance(value, np.ndarray) and value.dtype == object:
+        value = value.flat
     elif not isinstance(value, list | tuple | set):
         return
     for part in value:
         yield from parts_of(part)
 
 
-def check_arrays(model: Any) -> None:
+def check_arrays(model: Any, max_bytes: int) -> None:
     """Refuse a model whose arrays are not what its estimators declare.
 
     The ``_fitted_arrays`` of a class and its bases map an attribute, or an entry of a
@@ -211,14 +217,22 @@ def check_arrays(model: Any) -> None:
 
     - index n: whole numbers from 0 to n - 1; without n any that are not negative;
     - rising, from 0, to n: each larger than the one before; the first; the last;
-    - ends starts_: 0, or where a block ends that begins here, in its run of `starts_`;
+    - ends starts_: 0, or where a block ends that begins here, in its run of `starts_`,
+      or minus that;
     - any: not only finite numbers: names, or times that may be unknown.
     """
+    size = 0
     for part in parts_of(model):
-        if sp.issparse(part):
+        if isinstance(part, np.ndarray):
+            # Where one length is 0, the others cost nothing until they are used.
+            lengths = [max(length, 1) for length in part.shape]
+            size += math.prod(lengths) * max(part.dtype.itemsize, 1)
+        elif sp.issparse(part):
+            size += 8 * sum(part.shape)
             if part.format not in ("csr", "csc"):
                 raise RefusedError(f"has a sparse matrix of format {part.format}.")
             part.check_format(full_check=True)
+    _check_size(size, max_bytes)
     for part in parts_of(model):
         if isinstance(part, BaseEstimator):
             _check_estimator(part)
@@ -228,6 +242,7 @@ def _check_estimator(model: BaseEstimator) -> None:
     table: dict[str, str] = {}
     for kind in reversed(type(model).__mro__):
         table |= vars(kind).get("_fitted_arrays", {})
+    _check_names(model, table)
     state = dict(vars(model))
     for name, value in vars(model).items():
         if isinstance(value, dict):
@@ -247,6 +262,17 @@ def _check_estimator(model: BaseEstimator) -> None:
         for rule in ["finite", *filter(None, rules.split(", "))]:
             if rules != "any" and not _obeys(state[name], rule, lengths, state):
                 raise _wrong(model, name, rule)
+
+
+def _check_names(model: BaseEstimator, table: Mapping[str, str]) -> None:
+    kind = type(model)
+    if f"{kind.__module__}.{kind.__qualname__}" not in TRUSTED:
+        return
+    known = {*kind._get_param_names(), *(name.split(".")[0] for name in table)}
+    for name in model.__getstate__().keys() - known - {"_metadata_request"}:
+        private = name.startswith("__" if kind.__module__ != "tiebreak" else "_")
+        if private or hasattr(kind, name):
+            raise RefusedError(f"has in {kind.__name__} the attribute {name[:100]!a}.")
 
 
 def _wrong(model: BaseEstimator, name: str, expected: str) -> RefusedError:
@@ -297,7 +323,8 @@ def _obeys(
     elif word == "ends":
         starts = state[argument]
         last = np.repeat(starts[1:], np.diff(starts))
-        fine = ((x == 0) | ((x > np.arange(len(x))) & (x <= last))).all()
+        end = np.abs(x)
+        fine = ((x == 0) | ((end > np.arange(len(x))) & (end <= last))).all()
     else:
         raise AssertionError(f"{rule!r} is not a rule of fitted arrays.")
     return bool(fine)

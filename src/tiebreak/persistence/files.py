@@ -77,7 +77,7 @@ def read_archive(stream: IO[bytes], vouched: list[str], max_bytes: int) -> Any:
     if not any(map(is_ours, steps(model))):
         raise RefusedError(f"holds a {type(model).__name__}, no model of tiebreak.")
     check_fitted(model)
-    check_arrays(model)
+    check_arrays(model, max_bytes)
     for part in parts_of(model):
         if isinstance(part, BaseEstimator):
             requests = vars(part).pop("_metadata_request", {})

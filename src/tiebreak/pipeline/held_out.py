@@ -5,13 +5,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from rich.table import Table
 from sklearn.base import clone
 from sklearn.model_selection import GroupKFold, KFold
 
@@ -19,19 +18,18 @@ import tiebreak as tb
 from tiebreak import BradleyTerry, check_pairs
 from tiebreak.data import Comparisons, Data, Grades, Lists
 from tiebreak.io.result import plural
-from tiebreak.metrics import ndcg, swapped_pairs
 from tiebreak.options import flag
 from tiebreak.pipeline.leaderboard import utilities
+from tiebreak.pipeline.order_quality import OrderQuality, score_order
 from tiebreak.pipeline.source import Source
 from tiebreak.ratings.checks.pairs_report import PairsReport
 from tiebreak.selection.evaluation import evaluate_folds, evaluate_forward
-from tiebreak.selection.results import ForwardResult, metrics_table, parameter_names
+from tiebreak.selection.results import ForwardResult, parameter_names
 
 # Held-out quality is an estimate; more rows than this only take longer.
 ENOUGH_ROWS = 300_000
 _FEW_PERIODS = 8
 _FOLDS = 5
-_HIGHEST_GRADE = 31  # of relevance: the gain of a grade is 2 to its power
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
@@ -87,31 +85,6 @@ def fit_data(model: Any, data: Data, labels: Sequence[str] = ()) -> Any:
     return model.fit(*arguments, **taken)
 
 
-@dataclass(frozen=True, eq=False)
-class OrderQuality:
-    """How well models order the items of held-out queries or lists."""
-
-    table: pl.DataFrame  # model, n_test, swapped_pairs and, of grades, ndcg; baseline
-    unit: str  # query or list
-
-    def heading(self) -> list[str]:
-        """Say how good the first model is, compared with chance."""
-        ours, chance = self.table.row(0, named=True), self.table.row(-1, named=True)
-        right = 1.0 - ours["swapped_pairs"]
-        text = (
-            f"Of two items of a held-out {self.unit}, it put {right:.0%} in the right "
-            f"order; chance gives {1.0 - chance['swapped_pairs']:.0%}."
-        )
-        if "ndcg" in ours:
-            text += f" NDCG@10 is {ours['ndcg']:.3f}; by chance {chance['ndcg']:.3f}."
-        return [text]
-
-    def __rich__(self) -> Table:
-        """Return the table for the terminal."""
-        rows = self.table.drop("n_test")
-        return metrics_table(rows.columns[1:], rows.iter_rows())
-
-
 def _refuse_few(n: int, noun: str) -> None:
     if n < _FOLDS:
         raise ValueError(
@@ -148,26 +121,9 @@ def order_held_out(models: dict[str, Any], data: Grades | Lists) -> OrderQuality
             parts[name].append(utilities(fitted, data, item))
     y, qid = np.concatenate(grades), np.concatenate(groups)
     utility = {name: np.concatenate(part) for name, part in parts.items()}
-    scores = score_order(y, utility, qid)
-    rows = [{"model": name, "n_test": len(y)} | row for name, row in scores.items()]
-    unit = "query" if isinstance(data, Grades) else "list"
-    return OrderQuality(pl.DataFrame(rows), unit)
-
-
-def score_order(
-    y: Floats, utility: dict[str, Floats], qid: Rows
-) -> dict[str, dict[str, float]]:
-    """Return swapped pairs and, of relevance grades, NDCG@10; chance last."""
-    scores = {
-        name: {"swapped_pairs": swapped_pairs(y, values, qid=qid)}
-        for name, values in utility.items()
-    }
-    scores["baseline"] = {"swapped_pairs": 0.5}
-    if y.min() >= 0 and y.max() <= _HIGHEST_GRADE:
-        utility = utility | {"baseline": np.zeros(len(y))}  # equal ones share places
-        for name, values in utility.items():
-            scores[name]["ndcg"] = ndcg(y, values, qid=qid, k=10)
-    return scores
+    unit = "held-out query" if isinstance(data, Grades) else "held-out list"
+    queries = getattr(data, "group_names", None) if data.together is not None else None
+    return score_order(y, utility, qid, queries, unit)
 
 
 def _entries(
@@ -210,7 +166,7 @@ def predict_held_out(models: dict[str, Any], data: Comparisons) -> ForwardResult
         warnings.simplefilter("ignore")
         if dated and period is not None:
             dates, place = np.unique(period, return_inverse=True)
-            arguments |= {"min_train": 0.5}
+            arguments |= {"min_train": 0.5, "groups": data.together}
             if fading:
                 # Half-lives are measured in days, and not in the numbers of periods.
                 return evaluate_forward(models, pairs, y, period=period, **arguments)
@@ -235,4 +191,7 @@ def check_data(source: Source, without: Sequence[str] = ()) -> PairsReport:
     (pairs, y), columns = named.arguments()
     left_out = {"unit", *without}
     columns = {name: c for name, c in columns.items() if name not in left_out}
-    return check_pairs(pairs, y, **columns, sided=source.sided)
+    report = check_pairs(pairs, y, **columns, sided=source.sided)
+    known = "newcomers" if source.classes else ""  # whose classes are given
+    kept = tuple(one for one in report.findings if one.code != known)
+    return replace(report, findings=kept)

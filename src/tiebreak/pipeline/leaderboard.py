@@ -14,7 +14,7 @@ from tiebreak.data.comparison_graph import count_comparisons
 from tiebreak.data.validation import check_weights
 from tiebreak.metrics.pair_counts import group_ranks
 from tiebreak.metrics.scorers import last_step as transform_items
-from tiebreak.ratings.leaderboard import RatingScale
+from tiebreak.ratings.leaderboard import RatingScale, sort_board
 from tiebreak.ratings.leaderboard_table import TALLY
 
 
@@ -81,17 +81,13 @@ def board_items(
     number, count = pl.lit(None, pl.Float64), pl.lit(None, pl.Int64)
     tally: dict[str, Any] = dict.fromkeys(TALLY, number)
     if isinstance(data, Comparisons):
-        weight = check_weights(data.weight, len(data))
-        sides = data.pairs.left, data.pairs.right
-        counts = count_comparisons(*sides, data.y, weight, len(names))
-        tally = dict(zip(TALLY, map(pl.Series, counts.tally(len(names))), strict=True))
-    rounded = pl.col("rating").round_sig_figs(12)  # the rest is rounding
-    return (
-        pl.DataFrame({"item": names, "rating": rating})
-        .select(
-            rounded.rank("min", descending=True).cast(pl.Int64).alias("rank"),
-            "item",
-            "rating",
+        weight, pairs = check_weights(data.weight, len(data)), data.pairs
+        n_sides = len(pairs.side_names)
+        counts = count_comparisons(*pairs.sides, data.y, weight, n_sides)
+        sums = counts.tally(len(names), pairs.members)
+        tally = dict(zip(TALLY, map(pl.Series, sums), strict=True))
+    return sort_board(
+        pl.DataFrame({"item": names, "rating": rating}).with_columns(
             lower=number,
             upper=number,
             could_be_best=pl.lit(None, pl.Boolean),
@@ -102,7 +98,6 @@ def board_items(
             provisional=False,
             **tally,
         )
-        .sort("rating", descending=True, maintain_order=True)
     )
 
 
@@ -148,8 +143,8 @@ def find_disagreements(model: Any, data: Data) -> pl.DataFrame | None:
         return None
     proba = model.predict_proba(data.pairs)
     columns = {
-        "left": data.pairs.left,
-        "right": data.pairs.right,
+        "left": data.pairs.sides[0],
+        "right": data.pairs.sides[1],
         "said": data.y,
         "predicted": proba.argmax(axis=1).astype(np.int8) - 1,
         "probability": proba[np.arange(len(data)), data.y + 1],
@@ -157,8 +152,10 @@ def find_disagreements(model: Any, data: Data) -> pl.DataFrame | None:
     table = pl.DataFrame(columns).sort("probability", maintain_order=True)
     # One example of the same two items is enough.
     table = table.unique(("left", "right"), keep="first", maintain_order=True)
-    rows = range(data.pairs.n_items)
-    names = [f"row {i + 1}" if data.names is None else str(data.names[i]) for i in rows]
+    names = [*map(str, data.pairs.side_names.tolist())]
+    if data.names is None:
+        names = [f"row {i + 1}" for i in range(data.pairs.n_items)]
+    rows = range(len(names))
     return (
         table.head(_SHOWN)
         .filter(pl.col("said") != pl.col("predicted"))

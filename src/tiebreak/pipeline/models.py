@@ -26,7 +26,7 @@ from sklearn.preprocessing import StandardScaler
 
 import tiebreak as tb
 from tiebreak.data import Comparisons, Data, Grades, ItemTable, Lists, OnItems, Pairs
-from tiebreak.io.columns import closest
+from tiebreak.data.messages import closest, in_nouns
 from tiebreak.metrics.scorers import metric_words
 from tiebreak.models.base import UtilityMixin
 from tiebreak.options import flag
@@ -183,6 +183,8 @@ def choose_model(
     if name == "auto":
         name, reason, defaults = _choose_default(source, own)
         settings = defaults | own
+    if isinstance(data, Lists) and name == "plackett-luce":
+        settings = {"unlisted": data.unlisted, **settings}
     cls = find_estimator(name)
     if cls is None or not _fits(cls, source, by_name_too):
         raise ValueError(_refusal(name, cls, source, by_name_too))
@@ -202,7 +204,7 @@ def choose_model(
             reason += " It learns the side of each judge."
         elif not strengths:
             reason += " It does not use the advantage of the left side."
-    return Choice(name, model, reason, own)
+    return Choice(name, model, in_nouns(reason), own)
 
 
 def _choose_default(
@@ -216,16 +218,18 @@ def _choose_default(
         linear = {"kernel": "linear", "loss": "squared_hinge"}
         return "rank-svm", _REASONS["grades"], linear
     if data.items is not None:
-        if data.names is None:
+        if data.names is None or data.pairs.members is not None:
             return "logistic-compare", _REASONS["features"], {}
         return "logistic-compare", _REASONS["both"], {"identity": _IDENTITY}
     reason = _REASONS["names"]
     if "period" in data.columns and "half_life" not in settings:
         reason += (
             " It gives old and new results the same weight; with "
-            f"{flag('half_life', 'auto')} old ones count less, and "
-            f"{flag('model', 'glicko')} or elo follows the time."
+            f"{flag('half_life', 'auto')} old ones count less"
         )
+        if data.pairs.members is None:
+            reason += f", and {flag('model', 'glicko')} or elo follows the time"
+        reason += "."
     return "bradley-terry", reason, {}
 
 
@@ -436,8 +440,8 @@ def _usable(pairs: Pairs, splits: list[Fold]) -> list[Fold]:
     for train, test in splits:
         if not pairs.has_features:
             seen = np.zeros(pairs.n_items, dtype=bool)
-            seen[pairs.left[train]] = seen[pairs.right[train]] = True
-            test = test[seen[pairs.left[test]] & seen[pairs.right[test]]]
+            seen[pairs[train].touched()] = True
+            test = test[pairs[test].among(seen)]
         if len(train) and len(test):
             folds.append((train, test))
     if not folds:

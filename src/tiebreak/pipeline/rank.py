@@ -16,10 +16,10 @@ from sklearn.base import clone
 from tiebreak import BradleyTerry, Leaderboard
 from tiebreak.data import Comparisons, Data, Grades
 from tiebreak.data.columns import factorize
+from tiebreak.data.messages import speaking_of
 from tiebreak.io.result import first_of, shorten
 from tiebreak.options import RankOptions, default_of, describe_options, flag, in_python
 from tiebreak.pipeline.held_out import (
-    OrderQuality,
     check_data,
     fit_data,
     order_held_out,
@@ -32,6 +32,7 @@ from tiebreak.pipeline.leaderboard import (
     rate_items,
 )
 from tiebreak.pipeline.models import Choice, choose_model, say_half_life, tune_model
+from tiebreak.pipeline.order_quality import OrderQuality
 from tiebreak.pipeline.read import Progress, read_source, silent, split_options
 from tiebreak.pipeline.result import RankResult
 from tiebreak.pipeline.source import Source
@@ -95,6 +96,11 @@ def rank_source(
     source: Source, options: RankOptions, *, progress: Progress = silent
 ) -> RankResult:
     """Check, choose, fit, rate and evaluate; return the result."""
+    with speaking_of(source.nouns):
+        return _rank(source, options, progress)
+
+
+def _rank(source: Source, options: RankOptions, progress: Progress) -> RankResult:
     data, tuning, notes = source.data, None, list[str]()
     _refuse_options(source, options)
     with warnings.catch_warnings(record=True) as caught:
@@ -110,6 +116,8 @@ def rank_source(
         if options.model != "judge-bradley-terry":
             source = _number_raters(source)
         choice = choose_model(options.model, source, options.model_settings)
+        if source.classes:
+            choice = _with_prior(choice, source)
         if options.tune:
             progress(f"tuning {choice.name}")
             choice, tuning, notes = tune_model(choice, source.data)
@@ -149,6 +157,16 @@ def _refuse_options(source: Source, options: RankOptions) -> None:
             raise ValueError(
                 f"{flag(name)} is for items that have only names, not {flag('items')}."
             )
+
+
+def _with_prior(choice: Choice, source: Source) -> Choice:
+    """Give the model classes of items, and say so."""
+    if not isinstance(choice.model, BradleyTerry):
+        raise ValueError(f"{flag('prior_by')} is for {flag('model', 'bradley-terry')}.")
+    model = clone(choice.model).set_params(prior_by=source.classes)
+    names = first_of(sorted(map(str, set(source.classes.values()))))
+    reason = f" Ratings of few results are pulled to the mean of their class: {names}."
+    return replace(choice, model=model, reason=choice.reason + reason)
 
 
 def _number_raters(source: Source) -> Source:
@@ -210,14 +228,17 @@ def _find_effects(
     table = model.coefficients(board.level).filter(
         ~pl.col("coefficient").is_in(["tie", "zero"])
     )
-    unscaled = [None] * (len(table) - len(deviations))
+    classes = [None] * (len(getattr(model, "prior_names_", "0")) - 1)
+    unscaled = [None] * (len(table) - len(deviations) - len(classes))
     return table.select(
         effect="coefficient",
         points=unit * pl.col("estimate"),
         lower=unit * pl.col("lower"),
         upper=unit * pl.col("upper"),
         p_value="p_value",
-        standard_deviation=pl.Series([*unscaled, *deviations], dtype=pl.Float64),
+        standard_deviation=pl.Series(
+            [*unscaled, *deviations, *classes], dtype=pl.Float64
+        ),
     )
 
 

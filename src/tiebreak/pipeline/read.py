@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from tiebreak.data import Comparisons, Data, Grades
 from tiebreak.data.columns import factorize, readable_period
+from tiebreak.data.messages import closest
 from tiebreak.io import read_file
-from tiebreak.io.columns import closest
 from tiebreak.io.frames import is_path
 from tiebreak.io.result import ReadOptions, ReadResult, plural
 from tiebreak.options import Covariate, RankOptions, flag
@@ -44,10 +44,14 @@ def select_rows(read: ReadResult, options: RankOptions, title: str = "") -> Sour
     """Return the rows that the options select, with their covariates."""
     data, sentences = read.data, list(read.sentences)
     sided = read.sided and isinstance(data, Comparisons)
-    source = Source(data, sentences, title, sided, read.skipped)
+    source = Source(data, sentences, title, sided, read.skipped, nouns=read.nouns)
+    source = replace(source, scores=read.scores)
     if not isinstance(data, Comparisons):
         _refuse_for_items(data, options)
         return source
+    classes: Mapping[Any, Any] = {}
+    if options.prior_by is not None:
+        data, classes = _with_classes(data, options.prior_by)
     kept = _selected(data, options, sentences)
     if not kept.all():
         data = data.take(np.flatnonzero(kept))
@@ -60,8 +64,35 @@ def select_rows(read: ReadResult, options: RankOptions, title: str = "") -> Sour
     if options.categories:
         categories = _categories(options.categories, data.others, sentences)
     return replace(
-        source, data=data, categories=categories, labels=labels, deviations=deviations
-    )
+        source, data=data, categories=categories, labels=labels, deviations=deviations,
+        classes=classes,
+    )  # fmt: skip
+
+
+def _with_classes(
+    data: Comparisons, by: str | Mapping[Any, Any]
+) -> tuple[Comparisons, Mapping[Any, Any]]:
+    """Return comparisons by name, and the class of each item by a feature."""
+    table, named = data.items, data.by_name()
+    if not isinstance(by, str) and table is None:
+        return data, by
+    if table is None or data.names is None or named is None:
+        raise ValueError(
+            f"{flag('prior_by')}: name the table of items with {flag('items')}."
+        )
+    features = table.feature_names or ()
+    own = [k for k, name in enumerate(features) if name.partition("=")[0] == by]
+    if not own:
+        columns = dict.fromkeys(name.partition("=")[0] for name in features)
+        raise ValueError(f"{flag('prior_by', by)} must be one of {', '.join(columns)}.")
+    values = table.values[:, own]
+    values = values.toarray() if table.is_sparse else values
+    if len(own) > 1:
+        words = [features[k].partition("=")[2] for k in own]
+        labels = [words[k] for k in values.argmax(axis=1)]
+    else:
+        labels = [f"{value:g}" for value in values[:, 0]]
+    return named, dict(zip(data.names.tolist(), labels, strict=True))
 
 
 def _refuse_for_items(data: Data, options: RankOptions) -> None:
@@ -70,7 +101,7 @@ def _refuse_for_items(data: Data, options: RankOptions) -> None:
             "The graded items have no features; name "
             f"{flag('item')} and {flag('person')}, or their table by {flag('items')}."
         )
-    for name in ("since", "until", "position", "half_life", "ties"):
+    for name in ("since", "until", "position", "half_life", "ties", "prior_by"):
         if getattr(options, name) not in (None, False):
             raise ValueError(f"{flag(name)} is for comparisons; leave it out.")
 

@@ -28,11 +28,12 @@ from tiebreak import BradleyTerry, Leaderboard, __version__, ratings
 from tiebreak.data import Comparisons, Data, Grades, Lists
 from tiebreak.data.columns import factorize, row_slices
 from tiebreak.data.markup import isolate, results_html, results_text
-from tiebreak.io.result import plural, printable
+from tiebreak.data.messages import first_of, noun, plural, speaking_of
+from tiebreak.io.result import printable
 from tiebreak.options import RankOptions
-from tiebreak.pipeline.held_out import OrderQuality
 from tiebreak.pipeline.leaderboard import find_disagreements, last_step
 from tiebreak.pipeline.models import Choice
+from tiebreak.pipeline.order_quality import OrderQuality
 from tiebreak.pipeline.source import Source
 from tiebreak.ratings.checks.pairs_report import PairsReport, say_comparisons
 from tiebreak.ratings.leaderboard import RatingScale, ResultsMatrix
@@ -223,6 +224,17 @@ class RankResult:
         return history, "The ratings after every period."
 
     @cached_property
+    def practically_equal(self) -> pl.DataFrame | None:
+        """Items of a score table whose mean difference is surely within the tolerance.
+
+        Intervals of all pairs hold at once, over tasks or units; None without scores.
+        """
+        scores = self.source.scores
+        if scores is None:
+            return None
+        return scores.differences(self.options.level).filter("equal").drop("equal")
+
+    @cached_property
     def disagreements(self) -> pl.DataFrame | None:
         """The outcomes that the model holds for the least probable."""
         return find_disagreements(self.model, self.data)
@@ -240,9 +252,11 @@ class RankResult:
         digest.update("\n".join(map(str, names)).encode("utf-8", "replace"))
         parts: list[Any] = []
         if isinstance(data, Comparisons):
-            parts = [data.pairs.left, data.pairs.right, data.y]
+            parts, members = [*data.pairs.sides, data.y], data.pairs.members
+            parts += [] if members is None else [members.indices, members.indptr]
         elif isinstance(data, Lists):
             parts = [data.orders.flat, data.orders.position, data.orders.indptr]
+            parts += [data.orders.unordered] * bool(data.orders.unordered.any())
         parts += map(np.asarray, data.arguments()[1].values())
         if data.items is not None:
             values = data.items.values
@@ -257,6 +271,10 @@ class RankResult:
     @property
     def methods(self) -> str:
         """Every choice, in one paragraph for a paper."""
+        with speaking_of(self.source.nouns):
+            return self._methods()
+
+    def _methods(self) -> str:
         model, table, name = self.model, self.table, self.choice.name
         half = ", a tie counting as half a win for each side"
         n_items = len(table) if table is not None else self.source.n_items
@@ -276,7 +294,8 @@ class RankResult:
                 f"A difference of 400 rating points means odds of {odds:.3g} to one, "
                 "ties left aside. Intervals of ratings have "
                 f"{100 * self.options.level:g} % confidence each; what is said of "
-                "ranks and groups has it for all items at once, for one look."
+                f"ranks and groups has it for all {noun('items')} at once, for one "
+                "look."
             )
         if self.effects is not None:
             effects = ", ".join(self.effects["effect"].to_list())
@@ -307,7 +326,8 @@ class RankResult:
         -------
         list of str
         """
-        return [*about_items(self), *about_quality(self)]
+        with speaking_of(self.source.nouns):
+            return [*about_items(self), *about_quality(self)]
 
     def report(self, path: str | os.PathLike[str]) -> None:
         """Write the report, one page that opens offline.
@@ -317,7 +337,8 @@ class RankResult:
         path : str or path
             The file, usually ``report.html``; replaced if it exists.
         """
-        write_report(self, path)
+        with speaking_of(self.source.nouns):
+            write_report(self, path)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, ready for JSON.
@@ -333,6 +354,8 @@ class RankResult:
             rows = self.quality.table.drop("n_test", "n_unseen", strict=False)
             quality = {"rows": rows, "model": self.choice.name, "baseline": "baseline"}
             quality |= {"note": " ".join(self.quality.heading())}
+        if quality is not None and isinstance(self.quality, OrderQuality):
+            quality |= self.quality.to_dict(self.options.level)
         if self.tuning is not None:
             parts = vars(self.tuning).items()
             tuning = {n.rstrip("_"): v for n, v in parts if n != "best_estimator_"}
@@ -342,7 +365,7 @@ class RankResult:
             *("title", "weights", "tuning_notes", "effects", "moves", "categories"),
             *("category_notes", "recognized", "warnings", "compare", "command"),
             *("versions", "date", "fingerprint", "methods", "citation", "audit"),
-            *("disagreements", "judges"),
+            *("disagreements", "judges", "practically_equal"),
         )
         history, note = self.history
         parts_of = {name: getattr(self, name) for name in same} | {
@@ -361,7 +384,7 @@ class RankResult:
     def __rich_console__(
         self, console: Console, options: ConsoleOptions
     ) -> Iterator[Any]:
-        for part in show(self, options.max_width):
+        for part in self._show(options.max_width):
             yield Text(printable(part)) if isinstance(part, str) else part
 
     def __str__(self) -> str:
@@ -372,7 +395,11 @@ class RankResult:
         return f"RankResult({items}, {self.choice.name})"
 
     def _repr_html_(self) -> str:
-        return results_html(*show(self, _NARROW))
+        return results_html(*self._show(_NARROW))
+
+    def _show(self, width: int) -> list[Any]:
+        with speaking_of(self.source.nouns):
+            return list(show(self, width))
 
 
 def show(result: RankResult, width: int) -> Iterator[Any]:
@@ -432,7 +459,8 @@ def about_effects(effects: pl.DataFrame, options: RankOptions) -> list[str]:
     if effects["standard_deviation"].is_not_null().any():
         sentences.append(
             "An effect is the rating points that a side gains by one standard "
-            "deviation more of it (per). Ratings are those of items equal in it."
+            "deviation more of it (per). Ratings are those of "
+            f"{noun('items')} equal in it."
         )
     return sentences
 
@@ -444,7 +472,7 @@ def _moves(moves: pl.DataFrame) -> Iterator[Any]:
         "another rank."
     )
     most = moved.sort(pl.col("moved").abs(), descending=True, maintain_order=True)
-    heads = ("item", "rank", "without", "moved", "rating", "without")
+    heads = (noun("item"), "rank", "without", "moved", "rating", "without")
     columns = ("item", "rank", "rank_without", "moved", "rating", "rating_without")
     first = most.head(_SHOWN_MOVES).sort("rank").select(columns)
     more = len(moved) - len(first)
@@ -477,6 +505,16 @@ def about_items(result: RankResult) -> list[str]:
             f"It rates items by {plural(data.items.n_features, 'feature')}, so also "
             "items that nobody has graded yet."
         )
+    equal, scores = result.practically_equal, result.source.scores
+    if equal is not None and scores is not None and scores.tolerance.size:
+        pairs = [
+            f"{isolate(str(a))} and {isolate(str(b))}" for a, b, *_ in equal.rows()
+        ]
+        some = f"{plural(len(pairs), 'pair')} of items" if pairs else "No two items"
+        sentences.append(
+            f"{some} {'is' if len(pairs) == 1 else 'are'} practically equal, with mean "
+            f"scores within {scores.tolerance}{': ' * bool(pairs)}{first_of(pairs, 3)}."
+        )
     if result.weights:
         strongest = ", ".join(name for name, _ in result.weights[:3])
         sentences.append(f"What matters most: {strongest}.")
@@ -494,33 +532,32 @@ def who_is_best(
         others = len(table) - len(inside)
         if others >= len(inside):
             return (
-                "No item is called the best, because of a problem in the data; see the "
-                "data checks."
+                f"No {noun('item')} is called the best, because of a problem in the "
+                "data; see the data checks."
             )
         items, these = ("item", "was") if others == 1 else ("items", "were")
         return (
-            f"{who_is_best(inside, level)[:-1]}; {others} other {items} {these} never "
-            "compared with these, not even through others."
+            f"{who_is_best(inside, level)[:-1]}; {others} other {noun(items)} {these} "
+            "never compared with these, not even through others."
         )
     first = [isolate(str(item)) for item in table.filter(pl.col("rank") == 1)["item"]]
     if table["could_be_best"].is_null().all():
         if len(first) > 1:
-            return f"{len(first)} items share the highest rating."
+            return f"{len(first)} {noun('items')} share the highest rating."
         return f"{first[0]} has the highest rating."
     placed = table.filter("placed")
     confident = f"with {100 * level:g} % confidence"
     among = " that have enough results" if len(placed) < len(table) else ""
     rivals = placed.filter("could_be_best")["item"]
     if len(rivals) == 1:
-        of = f" of the {len(placed)} items{among}" * bool(among)
+        of = f" of the {len(placed)} {noun('items')}{among}" * bool(among)
         return f"{isolate(str(rivals[0]))} is best{of}, {confident}."
-    some = f"{len(rivals)} of {len(placed)} items"
+    some = f"{len(rivals)} of {len(placed)} {noun('items')}"
     if len(rivals) == len(placed):
-        some = f"each of the {len(placed)} items"
+        some = f"each of the {len(placed)} {noun('items')}"
     if len(first) > 1:
-        return (
-            f"{len(first)} items are ahead; {some}{among} could be best, {confident}."
-        )
+        ahead = f"{len(first)} {noun('items')} are ahead"
+        return f"{ahead}; {some}{among} could be best, {confident}."
     few = len(placed.filter("could_be_best", "provisional"))
     why = "."
     if few == len(rivals) - 1:
@@ -533,7 +570,7 @@ def about_quality(result: RankResult) -> list[str]:
     if result.quality is None:
         return []
     if isinstance(result.quality, OrderQuality):
-        return result.quality.heading()
+        return result.quality.heading(result.options.level)
     ours, base = result.quality.table.rows(named=True)[:2]
     sentences = [
         f"It predicted {ours['accuracy']:.0%} of held-out results; always saying "
@@ -652,18 +689,20 @@ def compare_judges(source: Source, level: float) -> dict[str, Any] | None:
     named, rater = whole.by_name(), whole.columns.get("rater")
     if rater is None or named is None or len(rater) > _MOST_VOTES:
         return None
+    if named.pairs.members is not None:
+        return None
     codes, names = factorize(rater)
     if not 1 < len(names) <= _MOST_JUDGES:
         return None
     judge = np.array([str(name) for name in names])[codes]
     report = ratings.check_judges(named.pairs, whole.y, judge, level=level)
-    first = report.table.sort(pl.col("advice") == "", maintain_order=True)
+    first = report.table.sort(pl.col("verdict") == "", maintain_order=True)
     shown = first.head(_SHOWN_JUDGES).rename({"judge": "name"})
     columns = ("name", "votes", "agreement", "lower", "upper", "ties", "left")
     notes = str(report).splitlines()
     if len(first) > len(shown):
         notes.append(
-            f"{len(shown)} of {len(first):,} judges are shown, those with an advice "
+            f"{len(shown)} of {len(first):,} judges are shown, those with a verdict "
             "first; tiebreak judges FILE lists all as JSON."
         )
     return {"judges": shown.select(columns).to_dicts(), "notes": notes}

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from tiebreak import load
 from tiebreak.data import Pairs
 from tiebreak.data.columns import as_names, plain_values
+from tiebreak.data.messages import closest
 from tiebreak.io import FileError, Wanted
 from tiebreak.io.result import first_of, plural, shorten
 from tiebreak.metrics.scorers import difference_of
@@ -69,7 +70,7 @@ class SavedModel:
         if pairs.names is None:
             return pairs
         names = self.own_names(pairs.names)
-        return Pairs._of(pairs.items, pairs.left, pairs.right, names)
+        return pairs._replace(names=names)
 
     def check(self, pairs: Pairs) -> list[str]:
         """Refuse pairs that the model cannot predict; return notes."""
@@ -99,6 +100,7 @@ class SavedModel:
             return [f"{count} new to the model, rated as newcomers: {shown}."]
         raise ValueError(
             f"The model has not seen {count}: {shown}. It knows items by name only."
+            f"{closest(new[0], known)}"
         )
 
     def predict(

@@ -3,13 +3,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from tiebreak.data import Comparisons, Data, Lists, Pairs
+from tiebreak.data.messages import Nouns
+from tiebreak.data.scores import ScoreTable
 from tiebreak.data.validation import pairs_within_groups
 
 _MOST_PAIRS = 2_000_000
@@ -27,6 +31,9 @@ class Source:
     categories: dict[str, NDArray[np.int64]] = field(default_factory=dict)  # their rows
     labels: tuple[str, ...] = ()  # of the covariates, which are ``columns["context"]``
     deviations: tuple[float, ...] = ()  # by which they were divided
+    nouns: Nouns = field(default_factory=dict)  # for items, comparisons and sides
+    scores: ScoreTable | None = None  # of which the comparisons were made
+    classes: Mapping[Any, Any] = field(default_factory=dict)  # of items, by name
 
     @property
     def n_items(self) -> int:
@@ -53,8 +60,10 @@ def compare_lists(lists: Lists) -> Comparisons:
         limit = int(np.clip(20 * len(group), limit // 10, limit))
     grade = -orders.position.astype(np.float64)
     compared = pairs_within_groups(group, grade, limit=limit)
+    # Items in unknown order are not tied.
+    kept = (compared.y != 0) | ~orders.unordered[compared.group]
+    left, right, y, group = (column[kept] for column in compared[:4])
     names = np.arange(orders.n_items) if orders.names is None else orders.names
-    sides = orders.flat[compared.left], orders.flat[compared.right]
-    pairs = Pairs(orders.items, *sides, names=names)
-    weight = None if lists.weight is None else lists.weight[compared.group]
-    return Comparisons(pairs, compared.y, weight, {"rater": compared.group})
+    pairs = Pairs(orders.items, orders.flat[left], orders.flat[right], names=names)
+    weight = None if lists.weight is None else lists.weight[group]
+    return Comparisons(pairs, y, weight, {"rater": group})

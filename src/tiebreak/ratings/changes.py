@@ -46,13 +46,17 @@ class Rated:
     @classmethod
     def of(cls, board: Leaderboard | None) -> Rated:
         """Take what a leaderboard of strengths knows."""
-        known = None if board is None else board._strengths
-        if board is None or known is None or not hasattr(board.model, "strength_"):
+        contrasts = None if board is None else board._contrasts
+        if board is None or contrasts is None or not hasattr(board.model, "strength_"):
             raise ValueError(
                 "Changes need strengths with a margin of error (bradley-terry), and "
                 "there are none: nothing but ties, or too many items."
             )
-        order, unit = _table_order(board), RatingScale().unit
+        order, unit, known = (
+            _table_order(board),
+            RatingScale().unit,
+            contrasts.posterior,
+        )
         total = known.total if known.total.ndim == 2 else board.model.covariance()
         return cls(
             board.table["item"].to_list(),

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, count, product
 from string import ascii_lowercase
 from typing import Any, Literal
 
 import numpy as np
 import polars as pl
+import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from rich.console import Console, ConsoleOptions
 from rich.table import Table
@@ -20,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tiebreak.data.comparison_graph import list_items
 from tiebreak.data.markup import results_html
-from tiebreak.data.messages import TiebreakWarning, warn_user
+from tiebreak.data.messages import TiebreakWarning, in_nouns, noun, warn_user
 from tiebreak.losses.comparison_covariance import LARGEST_COVARIANCE
 from tiebreak.metrics.metric_inputs import positive_integer
 from tiebreak.models.covariates import check_level
@@ -103,7 +104,6 @@ class Leaderboard:
     model: Any
     level: float
     notes: list[str]
-    _strengths: StrengthDistribution | None
     _contrasts: PairContrasts | None
     categories: dict[str, Leaderboard]
 
@@ -132,11 +132,9 @@ class Leaderboard:
                 f"anchor; got {scale!r}, {base!r} and {anchor!r}."
             )
         self._scale = RatingScale(scale, base, reference, anchor)
-        self._strengths, self._contrasts = find_strengths(model, interval)
-        placed = choose_placed(model, self._strengths, place_from)
-        columns = model_columns(
-            model, self._strengths, self._contrasts, placed, level, self._scale
-        )
+        self._contrasts = find_contrasts(model, interval)
+        placed = choose_placed(model, self._contrasts, place_from)
+        columns = model_columns(model, self._contrasts, placed, level, self._scale)
         self.table = sort_board(pl.DataFrame(columns))
         self.model, self.level, self.categories = model, level, {}
         self.notes = describe_basis(model, self._scale)
@@ -144,9 +142,9 @@ class Leaderboard:
             self.notes += describe_pulls(self._contrasts, model, columns, self._scale)
         if not placed.all():
             self.notes.append(
-                f"{np.count_nonzero(~placed):,} of {len(placed):,} items have too few "
-                "results to be placed: ranks, and who could be best, are among the "
-                "others."
+                f"{np.count_nonzero(~placed):,} of {len(placed):,} {noun('items')} "
+                "have too few results to be placed: ranks, and who could be best, are "
+                "among the others."
             )
 
     @classmethod
@@ -365,21 +363,18 @@ class RatingScale:
         return self.anchor + self.unit * (strength - zero)
 
 
-def find_strengths(
-    model: Any, interval: str | None
-) -> tuple[StrengthDistribution, PairContrasts] | tuple[None, None]:
-    """Distribution of a model's strengths or ratings, and contrasts; or None."""
+def find_contrasts(model: Any, interval: str | None) -> PairContrasts | None:
+    """What a model knows of its strengths or ratings, and their differences."""
     if not hasattr(model, "strength_"):
         if not hasattr(model, "deviation_"):
-            return None, None
+            return None
         # Errors of these ratings are taken to be independent.
         rating = np.asarray(model.coef_, dtype=np.float64)
         known = StrengthDistribution.normal(rating, model.deviation_**2)
-        contrasts = PairContrasts.of(known, 0, 0.0, component_of(model))
-        return known, contrasts
+        return PairContrasts.of(known, 0, 0.0, component_of(model))
     # Nothing but ties: nothing is known. PlackettLuce has one number per size.
     if np.isposinf(model.tie_).any():
-        return None, None
+        return None
     n = len(model.items_)
     # Variances of counted comparisons with a penalty need no matrix.
     matrix = model.alpha_ == 0 or not hasattr(model, "pair_counts_")
@@ -389,21 +384,20 @@ def find_strengths(
             "without a penalty, or of lists: the leaderboard has none.",
             TiebreakWarning,
         )
-        return None, None
-    contrasts = model.contrasts(interval)
-    return contrasts.posterior, contrasts
+        return None
+    return model.contrasts(interval)
 
 
 def choose_placed(
-    model: Any, known: StrengthDistribution | None, place_from: int | None
+    model: Any, contrasts: PairContrasts | None, place_from: int | None
 ) -> NDArray[np.bool_]:
     """Which items have enough results for a rank; see `Leaderboard`."""
     n, games = len(model.items_), count_games(model)
     enough = games >= (_ENOUGH_GAMES if place_from is None else place_from)
     sparse = n > _MANY and np.count_nonzero(enough) >= _PLACED
-    if known is None or not (sparse or place_from is not None) or not enough.any():
+    if contrasts is None or not (sparse or place_from is not None) or not enough.any():
         return np.ones(n, dtype=bool)
-    error = known.errors()
+    error = contrasts.posterior.errors()
     return enough & (error <= _UNSURE * np.median(error[enough]))
 
 
@@ -435,7 +429,6 @@ def holm(p_values: Floats) -> Floats:
 
 def model_columns(
     model: Any,
-    strengths: StrengthDistribution | None,
     contrasts: PairContrasts | None,
     placed: NDArray[np.bool_],
     level: float,
@@ -446,20 +439,20 @@ def model_columns(
     nothing = [None] * n
     empty = ("lower", "upper", "could_be_best", "rank_best", "rank_worst", "group")
     columns: dict[str, Any] = dict.fromkeys(empty, nothing)
-    rating, unit, shown = np.asarray(model.coef_, dtype=np.float64), 1.0, strengths
+    rating, unit, place = np.asarray(model.coef_, dtype=np.float64), 1.0, None
     if hasattr(model, "strength_"):
         place = scale.place(model.items_)
         rating, unit = scale.apply(model.strength_, place), scale.unit
-        if strengths is not None and place is not None:
-            shown = strengths.relative_to(place)
     provisional = games < _FEW_GAMES
-    if strengths is not None and shown is not None and contrasts is not None:
-        tail = 0.5 - 0.5 * level
+    if contrasts is not None:
+        shown, tail = contrasts.posterior, 0.5 - 0.5 * level
+        error = shown.errors()
+        if place is not None:
+            shown = shown.relative_to(place)
         zero = rating - unit * shown.mean
         columns["lower"] = zero + unit * shown.quantile(tail)
         columns["upper"] = zero + unit * shown.quantile(1.0 - tail)
-        columns |= _rank_columns(strengths, contrasts, np.flatnonzero(placed), level)
-        error = strengths.errors()
+        columns |= _rank_columns(contrasts, np.flatnonzero(placed), level)
         unsure = error > _UNCERTAIN * np.median(error)
         provisional |= unsure & (games < _ENOUGH_GAMES)
     columns |= {"placed": placed, "provisional": provisional}
@@ -471,17 +464,16 @@ def model_columns(
 
 
 def _rank_columns(
-    strengths: StrengthDistribution,
     contrasts: PairContrasts,
     placed: NDArray[np.int64],
     level: float,
 ) -> dict[str, Any]:
     """Who could be best, ranks and groups of the items that are placed."""
-    n = len(contrasts.center)
+    n = len(contrasts.component)
     if len(placed) < n:
-        strengths, contrasts = strengths.take(placed), contrasts.take(placed)
+        contrasts = contrasts.take(placed)
     best = contrasts.best >= 1.0 - level
-    separation = Separation.of(strengths, level, contrasts.component)
+    separation = Separation.of(contrasts.posterior, level, contrasts.component)
     first, last = separation.ranks().T
     # One question has one answer: the first rank is possible for these, and no others.
     first = np.where(best, 1, np.maximum(first, 2))
@@ -491,13 +483,10 @@ def _rank_columns(
         "rank_worst": np.maximum(first, last).tolist(),
         "group": _letters(separation.groups(), len(placed)),
     }
-    if len(placed) == n:
-        return columns
-    place = dict(zip(placed.tolist(), range(len(placed)), strict=True))
-    return {
-        name: [column[place[k]] if k in place else None for k in range(n)]
-        for name, column in columns.items()
-    }
+    out = {name: np.full(n, None) for name in columns}
+    for name, column in columns.items():
+        out[name][placed] = column
+    return {name: column.tolist() for name, column in out.items()}
 
 
 _MOST_VOTES = 1e12  # items that need more are equal, as far as votes can show
@@ -525,7 +514,11 @@ def sort_board(table: pl.DataFrame) -> pl.DataFrame:
 
 
 _FEW_RATERS = 20
-_TIE_MODELS = {"davidson": "Davidson", "rao-kupper": "Rao and Kupper"}
+_TIE_MODELS = {
+    "davidson": "Davidson",
+    "rao-kupper": "Rao and Kupper",
+    "glenn-david": "Glenn and David",
+}
 
 
 def describe_basis(model: Any, scale: RatingScale) -> list[str]:
@@ -536,13 +529,15 @@ def describe_basis(model: Any, scale: RatingScale) -> list[str]:
         sure = getattr(model, "tie_model_probability_", 1.0)
         words = f"the model of {_TIE_MODELS[own]}"
         if sure < 1.0:
-            (other,) = _TIE_MODELS.keys() - {own}
+            (other,) = _TIE_MODELS.keys() - {own, "glenn-david"}
             words = (
                 f"the models of {_TIE_MODELS[own]} (probability {sure:.0%}) and of "
                 f"{_TIE_MODELS[other]}, averaged"
             )
         share = f"{100 * model.tie_probability_:.2g} %"
-        notes.append(f"Equal items tie in {share} of comparisons; ties follow {words}.")
+        notes.append(
+            in_nouns(f"Equal items tie in {share} of comparisons; ties follow {words}.")
+        )
     if getattr(model, "half_life_", np.inf) < np.inf:
         notes.append(
             "Results are weighted by age, in ratings and intervals; wins, ties and "
@@ -553,9 +548,14 @@ def describe_basis(model: Any, scale: RatingScale) -> list[str]:
         # Two digits: the width is known no better.
         half = float(f"{1.96 * scale.unit / math.sqrt(2.0 * alpha):.2g}")
         learned = " This width was learned from the results." * (model.alpha == "auto")
+        mean = (
+            "the mean of their class"
+            if hasattr(model, "prior_means_")
+            else "their mean"
+        )
         notes.append(
-            f"Prior: strengths are within ± {half:g} points of their mean, for 95 % "
-            f"of items.{learned}"
+            f"Prior: strengths are within ± {half:g} points of {mean}, for 95 % of "
+            f"{noun('items')}.{learned}"
         )
     if hasattr(model, "deviation_"):
         notes.append(
@@ -578,14 +578,10 @@ def describe_basis(model: Any, scale: RatingScale) -> list[str]:
             "because so few say little about other raters."
         )
     if raters is not None and raters.shape[0] >= FEWEST_RATERS:
-        votes, last = raters.tocoo(), np.full(len(model.items_), -1)
-        several = np.zeros(len(last), dtype=bool)
-        sides = [side[votes.col // 3] for side in (model.pair_left_, model.pair_right_)]
-        for side in sides:
-            last[side] = votes.row
-        for side in sides:
-            several[side[votes.row != last[side]]] = True
-        if len(alone := np.flatnonzero(~several & (last >= 0))):
+        votes, rows = raters.tocoo(), abs(model._problem.strengths.matrix())
+        places, shape = (votes.row, votes.col // 3), (raters.shape[0], rows.shape[0])
+        met = sp.csr_array((votes.data, places), shape=shape) @ rows > 0
+        if len(alone := np.flatnonzero(met.sum(axis=0) == 1)):
             notes.append(
                 f"Only one rater judged {list_items(alone, model.items_)}: the "
                 "interval allows for other votes of this rater, not for other raters."
@@ -593,9 +589,11 @@ def describe_basis(model: Any, scale: RatingScale) -> list[str]:
     component = component_of(model)
     if component.any():
         notes.append(
-            f"The items fall into {component.max() + 1} sets that never meet, not even "
-            "through others: nothing says which of two items of different sets is "
-            "better. Each set has its own ranks."
+            in_nouns(
+                f"The items fall into {component.max() + 1} sets that never meet, not "
+                "even through others: nothing says which of two items of different "
+                "sets is better. Each set has its own ranks."
+            )
         )
     return notes
 
@@ -604,14 +602,16 @@ def describe_pulls(
     contrasts: PairContrasts, model: Any, columns: dict[str, Any], scale: RatingScale
 ) -> list[str]:
     """Say by how much the prior pulls items of few results towards the mean."""
-    variance, center = contrasts.covariance, np.abs(contrasts.center)
-    variance = variance if variance.ndim == 1 else np.diag(variance)
+    variance = replace(contrasts.mode, excess=None).errors() ** 2
     share = np.minimum(contrasts.precision * variance, 1.0 - 1e-6)
+    center = np.abs(contrasts.mode.mean - contrasts.prior_mean)
     pull = scale.unit * center * share / (1.0 - share)
     pull[~(columns["provisional"] & columns["placed"])] = 0.0
     most = np.argsort(-pull, kind="stable")[:3]
     parts = [f"{model.items_[k]} by {pull[k]:.0f}" for k in most if pull[k] >= 1.0]
-    about = "The prior pulls items of few results towards the mean, in points: "
+    about = (
+        f"The prior pulls {noun('items')} of few results towards the mean, in points: "
+    )
     return [f"{about}{', '.join(parts)}."] if parts else []
 
 
@@ -639,7 +639,8 @@ class ResultsMatrix:
     items : ndarray of shape (k,)
         Names of the items, in the order of rows and columns.
     wins, ties : ndarray of shape (k, k)
-        ``wins[i, j]``: how often i beat j, and tied; old results count in full.
+        ``wins[i, j]``: how often i beat j (its side the other's), and tied; old results
+        count in full.
     """
 
     items: NDArray[Any]
@@ -652,9 +653,10 @@ class ResultsMatrix:
         names = model.items_
         place = np.full(len(names), -1, dtype=np.int64)
         place[chosen] = np.arange(len(chosen))
-        i, j = place[model.pair_left_], place[model.pair_right_]
+        pairs, cell = model._compared.opponents()
+        i, j = place[pairs.left], place[pairs.right]
         shown = (i >= 0) & (j >= 0)
-        i, j, counts = i[shown], j[shown], model.pair_votes_[shown]
+        i, j, counts = i[shown], j[shown], model.pair_votes_[cell[shown]]
         wins, ties = np.zeros((2, len(chosen), len(chosen)))
         np.add.at(wins, (i, j), counts[:, 0])
         np.add.at(wins, (j, i), counts[:, 2])

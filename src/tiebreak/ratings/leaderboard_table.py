@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tiebreak.data.markup import Name, results_text, shorten
+from tiebreak.data.messages import noun
 from tiebreak.io.result import printable
 from tiebreak.ratings.checks.pairs_report import count_text
 
@@ -43,12 +44,12 @@ def draw_leaderboard(
     for leaving in ("", "group", "won/tied/lost", "ranks", None):
         table = text_table((), (), collapse_padding=narrow)
         for head, (justify, _) in columns.items():
-            table.add_column(head, justify=justify, no_wrap=head != "item")
+            table.add_column(noun(head), justify=justify, no_wrap=head != "item")
         for cells in zip(*(cells for _, cells in columns.values()), strict=True):
             table.add_row(*cells)
-        table.columns[1].max_width = max(longest, len("item"))
+        table.columns[1].max_width = max(longest, len(noun("item")))
         too_much = Console(width=1 << 16).measure(table).maximum - width
-        room = max(1, max(longest, len("item")) - max(0, too_much))
+        room = max(1, max(longest, len(noun("item"))) - max(0, too_much))
         lines = 1 if "" in columns else 2
         if all(len(name.lines(room)) <= lines for name in short):
             break
@@ -57,7 +58,7 @@ def draw_leaderboard(
             left_out += [leaving] * bool(leaving)
     table.columns[1].max_width = room
     more = len(board) - most
-    caption = [f"and {more} more items"] if more > 0 else []
+    caption = [f"and {more} more {noun('items')}"] if more > 0 else []
     if best["provisional"].any():
         caption.append(
             "* provisional: few results, placed by the lower end of the interval"

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from tiebreak.data import Pairs, as_pairs, check_comparisons
 from tiebreak.data.columns import factorize, plain_values
 from tiebreak.data.comparison_graph import list_items
-from tiebreak.data.messages import list_rows
+from tiebreak.data.messages import closest, list_rows
 from tiebreak.models.covariates import check_row_column
 
 Floats = NDArray[np.float64]
@@ -28,21 +29,32 @@ class Results:
     """Results of items known by name, rows of weight 0 left out."""
 
     names: NDArray[Any]  # (N,), of the items that occur
-    left: NDArray[np.int64]  # (m,), numbers of the items
+    left: NDArray[np.int64]  # (m,), numbers of the items, or of teams
     right: NDArray[np.int64]
     outcome: NDArray[np.int8]
     weight: Floats  # all positive
     kept: NDArray[np.bool_] | None  # (n,), which rows are among the m; None: all
     n_rows: int  # n
+    members: sp.csr_array | None = None  # (N + T, N), as of Pairs
+
+    @property
+    def pairs(self) -> Pairs:
+        """The comparisons."""
+        return Pairs._of(None, self.left, self.right, self.names, self.members)
 
     def take(self, column: NDArray[Any]) -> NDArray[Any]:
         """Take the rows of positive weight."""
         return column if self.kept is None else column[self.kept]
 
 
-def named_pairs(X: Any, model: str) -> Pairs:
-    """Give comparisons whose items have names."""
+def named_pairs(X: Any, model: str, teams: bool = False) -> Pairs:
+    """Give comparisons whose items have names, and may be `teams`."""
     pairs = as_pairs(X)
+    if pairs.members is not None and not teams:
+        raise TypeError(
+            f"{model} compares single items, and these Pairs compare teams; use "
+            "BradleyTerry for these."
+        )
     if pairs.names is None:
         raise TypeError(
             f"{model} rates items by name, and these comparisons have features but no "
@@ -55,26 +67,28 @@ def named_pairs(X: Any, model: str) -> Pairs:
     return pairs
 
 
-def refuse_self_comparisons(
-    left: NDArray[np.int64], right: NDArray[np.int64], names: NDArray[Any]
-) -> None:
-    """Refuse comparisons of an item with itself."""
+def refuse_self_comparisons(pairs: Pairs) -> None:
+    """Refuse comparisons of an item, or of a team, with itself."""
+    left, right = pairs.sides
     same = np.flatnonzero(left == right)
     if len(same):
-        shown = plain_values(names[left[same[:5]]])
+        shown = plain_values(pairs.side_names[left[same[:5]]])
         raise ValueError(
             f"{len(same)} comparison(s) are of an item with itself: "
-            f"{list_rows(same, shown)}. Keep those with pairs.left != pairs.right."
+            f"{list_rows(same, shown)}. Keep pairs[np.not_equal(*pairs.sides)]."
         )
 
 
 def check_results(
-    X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None, model: str
+    X: Any,
+    y: ArrayLike | None,
+    sample_weight: ArrayLike | None,
+    model: str,
+    teams: bool = False,
 ) -> Results:
-    """Check results of items known by name."""
-    pairs = named_pairs(X, model)
-    assert pairs.names is not None
-    refuse_self_comparisons(pairs.left, pairs.right, pairs.names)
+    """Check results of items known by name, or of `teams` of these."""
+    pairs = named_pairs(X, model, teams)
+    refuse_self_comparisons(pairs)
     pairs, outcome, weight = check_comparisons(pairs, y, sample_weight)
     n_rows, kept = len(pairs), None
     if sample_weight is not None and not weight.all():
@@ -82,7 +96,8 @@ def check_results(
         pairs, outcome, weight = pairs[kept], outcome[kept], weight[kept]
     pairs = pairs.compact()
     assert pairs.names is not None
-    return Results(pairs.names, pairs.left, pairs.right, outcome, weight, kept, n_rows)
+    (left, right), members = pairs.sides, pairs.members
+    return Results(pairs.names, left, right, outcome, weight, kept, n_rows, members)
 
 
 def check_row_periods(period: ArrayLike, n_rows: int) -> NDArray[Any]:
@@ -122,7 +137,10 @@ def find_item(items: NDArray[Any], name: Any, what: str = "") -> int:
     places = np.flatnonzero(items == name)
     if len(places) != 1:
         known = list_items(np.arange(len(items)), items)
-        raise ValueError(f"{what}{name!r} is not among the items, which are {known}.")
+        near = closest(name, items.tolist())
+        raise ValueError(
+            f"{what}{name!r} is not among the items, which are {known}.{near}"
+        )
     return int(places[0])
 
 

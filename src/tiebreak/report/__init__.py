@@ -6,10 +6,9 @@ from tiebreak.report.displays import (
     LeaderboardDisplay,
     TuningDisplay,
 )
-from tiebreak.report.level_curves import draw_level_curves
 from tiebreak.report.page import render_report, write_report
 
 __all__ = [
-    "CalibrationDisplay", "LeaderboardDisplay", "TuningDisplay", "draw_level_curves",
-    "render_report", "write_report",
+    "CalibrationDisplay", "LeaderboardDisplay", "TuningDisplay", "render_report",
+    "write_report",
 ]  # fmt: skip

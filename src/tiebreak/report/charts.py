@@ -111,29 +111,63 @@ def dot_plot(board: pl.DataFrame) -> dict[str, Any]:
     part = board.head(shown)
     whole, axis = rating_axis(board), rating_axis(part)
     ratings = board["rating"].to_list()
-    rows = []
-    for row in part.iter_rows(named=True):
-        ends = row["lower"], row["upper"]
-        rows.append(
-            row
-            | axis.dot(row["rating"], *ends)
-            | {
-                "text": format_number(row["rating"], digits),
-                "interval": interval_text(*ends, digits, ""),
-            }
-        )
+    keys = "rating", "lower", "upper"
+    rows = (
+        _with_interval(row, 1.0, *keys, digits=digits)
+        for row in part.iter_rows(named=True)
+    )
     everyone = sorted({whole.place(v) for v in ratings if v is not None})
     reach = [*part["lower"].drop_nulls(), *part["upper"].drop_nulls()]
-    return {
-        "axis": axis,
-        "span": [whole.place(axis.low), whole.place(axis.high)],
-        "rows": rows,
-        "n": n,
-        "rug": "".join(f"M{x:g} 0v8" for x in everyone) if n > shown else "",
-        "size": "roomy" if shown <= 16 else "medium" if shown <= 36 else "dense",
-        "best": board["could_be_best"].any(),
-        "cut": any(not axis.low <= v <= axis.high for v in reach),
-    }
+    return _dots(
+        rows,
+        axis,
+        span=[whole.place(axis.low), whole.place(axis.high)],
+        n=n,
+        rug="".join(f"M{x:g} 0v8" for x in everyone) if n > shown else "",
+        size="roomy" if shown <= 16 else "medium" if shown <= 36 else "dense",
+        best=board["could_be_best"].any(),
+        cut=any(not axis.low <= v <= axis.high for v in reach),
+    )
+
+
+_ROW, _BAR = 22, 11  # heights of a label and of a bar
+_EDGES = 250, 750  # of the axis of a critical-difference picture; labels are beside it
+
+
+def critical_chart(board: pl.DataFrame) -> dict[str, Any] | None:
+    """Items on an axis, and bars over groups that cannot be told apart."""
+    placed = board.filter("placed").sort("rating", maintain_order=True)
+    if placed["group"].is_null().any() or not 1 < len(placed) <= MOST_ROWS:
+        return None
+    low, high = _EDGES
+    axis = Axis(placed["rating"][0], placed["rating"][-1], 5)
+    at = [low + (high - low) * axis.place(v) / WIDTH for v in placed["rating"]]
+    groups: dict[str, list[float]] = {}
+    for x, letters in zip(at, placed["group"], strict=True):
+        for letter in letters.split(" "):
+            groups.setdefault(letter, []).append(x)
+    rows: list[float] = []  # where the last bar of each row ends
+    bars = []
+    for members in sorted(groups.values()):
+        if len(members) > 1:
+            free = [k for k, end in enumerate(rows) if end < members[0] - _BAR]
+            row = free[0] if free else len(rows)
+            rows[row : row + 1] = [members[-1]]
+            bars.append({"y": 44 + _BAR * row, "x": members})
+    top, half = 58 + _BAR * len(rows), (len(placed) + 1) // 2
+    items = [
+        {
+            "item": item,
+            "x": x,
+            "left": k < half,
+            "y": top + _ROW * (k if k < half else len(placed) - 1 - k),
+        }
+        for k, (item, x) in enumerate(zip(placed["item"], at, strict=True))
+    ]
+    marks = [(low + (high - low) * x / WIDTH, text) for x, text in axis.ticks]
+    height = top + _ROW * half
+    return {"ticks": marks, "bars": bars, "items": items, "edges": _EDGES,
+            "height": height}  # fmt: skip
 
 
 _MOST_PANELS = 12
@@ -293,11 +327,14 @@ def judges_chart(judges: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     return _dots(rows, Axis(0.0, 100.0, 5))
 
 
-def _with_interval(row: Mapping[str, Any], unit: float, *keys: str) -> dict[str, Any]:
+def _with_interval(
+    row: Mapping[str, Any], unit: float, *keys: str, digits: int = 0
+) -> dict[str, Any]:
     """A row with its value and interval, in some unit and as text."""
     value, lower, upper = (
         None if row.get(key) is None else unit * row[key] for key in keys
     )
     numbers = {"value": value, "lower": lower, "upper": upper}
-    interval = interval_text(lower, upper, 0, "")
-    return {**row, **numbers, "text": format_number(value), "interval": interval}
+    interval = interval_text(lower, upper, digits, "")
+    text = format_number(value, digits)
+    return {**row, **numbers, "text": text, "interval": interval}

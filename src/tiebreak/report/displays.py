@@ -153,9 +153,9 @@ def _plain_labels(axes: Any) -> None:
 
 
 _OUTCOMES = {
-    "left": ("left wins", _BLUE, "o", "-"),
-    "tie": ("tie", _GREY, "s", "--"),
-    "right": ("right wins", _ORANGE, "^", "-."),
+    "left": {"label": "left wins", "color": _BLUE, "marker": "o", "ls": "-"},
+    "tie": {"label": "tie", "color": _GREY, "marker": "s", "ls": "--"},
+    "right": {"label": "right wins", "color": _ORANGE, "marker": "^", "ls": "-."},
 }
 
 
@@ -259,17 +259,8 @@ class CalibrationDisplay(Display):
     def _draw(self, axes: Any) -> None:
         axes.plot([0, 1], [0, 1], color=_GREY, linestyle=":", label="exactly right")
         for curve in self.curves:
-            label, color, marker, line = _OUTCOMES[curve.outcome]
-            axes.plot(
-                curve.predicted,
-                curve.happened,
-                label=label,
-                color=color,
-                marker=marker,
-                linestyle=line,
-                linewidth=1.4,
-                markersize=5,
-            )
+            style: dict[str, Any] = {"lw": 1.4, "ms": 5} | _OUTCOMES[curve.outcome]
+            axes.plot(curve.predicted, curve.happened, **style)
         axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), box_aspect=1)
         axes.set(xlabel="predicted probability", ylabel="how often it happened")
         axes.legend(loc="best", framealpha=0.0)

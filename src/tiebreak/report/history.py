@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from tiebreak.data import Pairs
+from tiebreak.losses.comparison_covariance import inverse_hessian
 from tiebreak.ratings import BradleyTerry
 from tiebreak.report.charts import WIDTH, Axis
 
@@ -118,7 +119,8 @@ def _ratings(
     strengths = fresh.strength_ + share @ (overall - fresh.strength_)
     errors = np.full(len(strengths), np.nan)
     if len(strengths) <= _MOST_WITH_ERRORS:
-        covariance = _covariance(fresh)
+        objective, n = fresh._problem.objective(fresh.alpha_), len(strengths)
+        covariance = inverse_hessian(objective, fresh._solution())[:n, :n]
         mean = covariance @ share
         variance = np.diag(covariance) - 2.0 * mean + share @ mean
         errors = np.sqrt(np.maximum(variance, 0.0))
@@ -126,18 +128,6 @@ def _ratings(
     both = zip(strengths[known], errors[known], strict=True)
     by_name = dict(zip(fresh.items_[known].tolist(), both, strict=True))
     return np.array([by_name.get(item, (np.nan, np.nan)) for item in items]).T
-
-
-def _covariance(model: BradleyTerry) -> NDArray[np.float64]:
-    """The inverse of the expected Hessian, quicker than `covariance`."""
-    left, right = model.pair_left_, model.pair_right_
-    gap = model.strength_[right] - model.strength_[left]
-    known = model.pair_counts_.sum(axis=1) * model.information(gap)
-    hessian = np.diag(np.full(len(model.items_), 2.0 * float(model.alpha)))
-    for i, j, sign in ((left, left, 1), (right, right, 1), (left, right, -1)):
-        np.add.at(hessian, (i, j), sign * known)
-    np.add.at(hessian, (right, left), -known)
-    return np.asarray(np.linalg.inv(hessian))
 
 
 _TIMES = ("time", "period", "row")

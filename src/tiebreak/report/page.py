@@ -24,7 +24,7 @@ from markupsafe import Markup
 
 from tiebreak.data.atomic import atomic_path
 from tiebreak.data.markup import as_json, clean, isolate, shorten, visible
-from tiebreak.io.result import plural
+from tiebreak.data.messages import noun, plural
 from tiebreak.metrics.scorers import metric_words
 from tiebreak.ratings.checks.pairs_report import count_text, say_comparisons
 from tiebreak.report import charts
@@ -135,7 +135,7 @@ def _environment() -> Environment:
         "sentence": lambda text: str(text).replace(" %", "\u00a0%"),
         "short": lambda name, most: visible(shorten(name, most)),
     }
-    environment.globals |= {"plural": plural, "way": charts.way}
+    environment.globals |= {"plural": plural, "way": charts.way, "noun": noun}
     return environment
 
 
@@ -172,6 +172,7 @@ def _block(result: Any, views: dict[str, View]) -> str:
     block: dict[str, Any] = {
         "level": result.options.level,
         "groups": {n: g.to_list() for n, g in groups.items() if g.is_not_null().any()},
+        "nouns": {word: noun(word) for word in ("items", "votes", "left", "right")},
         "page": charts.FEW_ROWS if len(items) > charts.MOST_ROWS else charts.MOST_ROWS,
     }
     if views["compare"] is not None:
@@ -232,6 +233,14 @@ def _table(board: pl.DataFrame, level: float) -> dict[str, Any]:
 
 def _leaderboard(result: Any) -> View:
     return _table(result.table, result.options.level) if _items(result) else None
+
+
+def _critical(result: Any) -> View:
+    scores = result.source.scores
+    chart = None if scores is None else charts.critical_chart(result.table)
+    if chart is None:
+        return None
+    return chart | {"tolerance": scores.tolerance.size and str(scores.tolerance)}
 
 
 def _categories(result: Any) -> View:
@@ -356,6 +365,7 @@ def _checks(result: Any) -> View:
 
 SECTIONS = {
     "leaderboard": ("The table", _leaderboard),
+    "critical": ("Who can be told apart", _critical),
     "categories": ("Who is better where", _categories),
     "effects": ("What else decides", _effects),
     "matrix": ("Who beats whom", _matrix),

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from tiebreak.data.messages import noun
 from tiebreak.io import neutralize_formulas
 from tiebreak.ratings.checks.pairs_report import count_text
 from tiebreak.ratings.leaderboard_table import (
@@ -79,7 +80,7 @@ def board_cells(
 
     columns: dict[str, Any] = {
         "rank": ("Rank", lambda row: str(row["rank"] or _NOTHING)),
-        "item": ("Item", lambda row: row["item"]),
+        "item": (noun("Item"), lambda row: row["item"]),
         "rating": ("Rating", lambda row: format_number(row["rating"], digits)),
     }
     if known("lower"):
@@ -92,7 +93,7 @@ def board_cells(
     if known("group"):
         columns["group"] = "Group", lambda row: short_group(row["group"] or _NOTHING)
     if known("wins"):
-        head = "Votes" if is_counted(board) else "Weight of votes"
+        head = noun("Votes") if is_counted(board) else f"Weight of {noun('votes')}"
         columns["votes"] = head, lambda row: _total(row, "wins", "ties", "losses")
         for name, head in (("wins", "Won"), ("ties", "Tied"), ("losses", "Lost")):
             columns[name] = head, lambda row, name=name: _total(row, name)

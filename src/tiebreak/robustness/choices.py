@@ -81,6 +81,7 @@ class VoteColumns:
     """What else is known of the votes; None: nothing."""
 
     rater: NDArray[Any] | None = None
+    unit: NDArray[Any] | None = None
     period: NDArray[Any] | None = None
     category: dict[str, NDArray[np.bool_]] = field(default_factory=dict)  # which votes
     both_bad: NDArray[np.bool_] | None = None
@@ -119,17 +120,24 @@ class OtherChoice:
         return not any(fit.claim(*p) < -critical * fit.error(*p) for p in fallen)
 
 
+Named = Iterator[tuple[str, str, Analysis]]  # what the answer depends on, the choice
+
+
 def other_choices(
     base: Analysis, columns: VoteColumns, has_advantage: bool, learned: float | None
 ) -> list[OtherChoice]:
     """List the choices that the data allow."""
+    parts = (
+        _tie_choices(base, columns.both_bad),
+        _covariate_choices(base, has_advantage),
+        _penalty_choices(base, learned),
+        _rater_choices(base, columns.rater),
+        _part_choices(base, columns),
+    )
     return [
-        *_tie_choices(base),
-        *_both_bad_choices(base, columns),
-        *_covariate_choices(base, has_advantage),
-        *_penalty_choices(base, learned),
-        *_rater_choices(base, columns),
-        *_part_choices(base, columns),
+        OtherChoice(name, f"depends on {what}", analysis, part is parts[-1])
+        for part in parts
+        for what, name, analysis in part
     ]
 
 
@@ -140,87 +148,69 @@ _TIES = {
 }
 
 
-def _tie_choices(base: Analysis) -> Iterator[OtherChoice]:
-    depends = "depends on how ties are counted"
-    tied = base.outcome == 0
-    if not tied.any() or tied.all():
-        return
-    for ties, name in _TIES.items():
-        if ties != base.ties:
-            yield OtherChoice(f"ties {name}", depends, replace(base, ties=ties))
-    yield OtherChoice("ties left out", depends, replace(base.take(~tied), ties=None))
-
-
-def _both_bad_choices(base: Analysis, columns: VoteColumns) -> Iterator[OtherChoice]:
-    bad = columns.both_bad
+def _tie_choices(base: Analysis, bad: NDArray[np.bool_] | None) -> Named:
+    tied, what = base.outcome == 0, "how ties are counted"
+    if tied.any() and not tied.all():
+        for ties, name in _TIES.items():
+            if ties != base.ties:
+                yield what, f"ties {name}", replace(base, ties=ties)
+        yield what, "ties left out", replace(base.take(~tied), ties=None)
     if bad is not None and bad.any() and not bad.all():
-        depends = "depends on how votes that call both bad are counted"
-        yield OtherChoice("both-bad votes left out", depends, base.take(~bad))
+        what = "how votes that call both bad are counted"
+        yield what, "both-bad votes left out", base.take(~bad)
 
 
-def _covariate_choices(base: Analysis, has_advantage: bool) -> Iterator[OtherChoice]:
+def _covariate_choices(base: Analysis, has_advantage: bool) -> Named:
     n, q = base.covariates.shape
-    if not has_advantage:
-        ones = np.concatenate([np.ones((n, 1)), base.covariates], axis=1)
-        with_side = replace(base, covariates=ones)
-        depends = "depends on the effect of the side"
-        yield OtherChoice("with an effect of the side", depends, with_side)
+    kept, rest = np.split(base.covariates, [int(has_advantage)], axis=1)
+    if has_advantage:
+        without = replace(base, covariates=rest)
+        yield "the advantage", "without the advantage", without
     else:
-        without = replace(base, covariates=base.covariates[:, 1:])
-        depends = "depends on the advantage"
-        yield OtherChoice("without the advantage", depends, without)
+        with_side = replace(base, covariates=np.append(np.ones((n, 1)), rest, axis=1))
+        yield "the effect of the side", "with an effect of the side", with_side
     if q > int(has_advantage):
-        kept = base.covariates[:, : int(has_advantage)]
-        depends = "depends on the covariates"
-        yield OtherChoice("without covariates", depends, replace(base, covariates=kept))
+        yield "the covariates", "without covariates", replace(base, covariates=kept)
 
 
-def _penalty_choices(base: Analysis, learned: float | None) -> Iterator[OtherChoice]:
-    depends = "depends on the penalty"
-    if learned is not None:
-        yield OtherChoice("a learned penalty", depends, replace(base, alpha=learned))
+def _penalty_choices(base: Analysis, learned: float | None) -> Named:
+    alphas = {"a learned penalty": learned}
     if base.alpha > 0 and base.has_maximum():
-        yield OtherChoice("no penalty", depends, replace(base, alpha=0.0))
+        alphas["no penalty"] = 0.0
     for alpha, name in ((SMALL_PENALTY, "a small penalty"), (1.0, "a penalty of 1")):
         if not np.isclose(base.alpha, alpha, rtol=0.5):
-            yield OtherChoice(name, depends, replace(base, alpha=alpha))
+            alphas[name] = alpha
+    for name, value in alphas.items():
+        if value is not None:
+            yield "the penalty", name, replace(base, alpha=value)
 
 
-def _rater_choices(base: Analysis, columns: VoteColumns) -> Iterator[OtherChoice]:
-    if columns.rater is None:
-        return
-    rater, values = factorize(columns.rater)
+def _rater_choices(base: Analysis, column: NDArray[Any] | None) -> Named:
+    rater, values = factorize([] if column is None else column)
     if len(values) < 2:
         return
     total = np.bincount(rater, base.weight)
     if not np.allclose(total, total[0]):
         scaled = base.weight / total[rater] * (base.weight.sum() / len(values))
-        depends = "depends on how much each rater counts"
-        yield OtherChoice(
-            "each rater weighs the same", depends, replace(base, weight=scaled)
-        )
+        even = replace(base, weight=scaled)
+        yield "how much each rater counts", "each rater weighs the same", even
     low, high = np.minimum(base.left, base.right), np.maximum(base.left, base.right)
     key = np.stack([rater, low, high], axis=1)
     first = np.unique(key, axis=0, return_index=True)[1]
     if len(first) < len(rater):
-        depends = "depends on repeated votes"
         again = base.take(np.sort(first))
-        yield OtherChoice("a rater's first vote on a pair only", depends, again)
+        yield "repeated votes", "a rater's first vote on a pair only", again
 
 
-def _part_choices(base: Analysis, columns: VoteColumns) -> Iterator[OtherChoice]:
+def _part_choices(base: Analysis, columns: VoteColumns) -> Named:
     if columns.period is not None:
         order = np.argsort(columns.period, kind="stable")
         middle = columns.period[order[len(order) // 2]]
         early = np.asarray(columns.period < middle)
         for rows, name in ((early, "the earlier half"), (~early, "the later half")):
             if rows.any() and not rows.all():
-                depends = "depends on when votes were cast"
-                yield OtherChoice(
-                    f"only {name}", depends, base.take(rows), is_part=True
-                )
+                yield "when votes were cast", f"only {name}", base.take(rows)
     by_size = sorted(columns.category.items(), key=lambda category: -category[1].sum())
     for name, rows in by_size[:_MOST_CATEGORIES]:
         if rows.sum() >= _FEWEST_OF_CATEGORY and not rows.all():
-            depends = "depends on the category"
-            yield OtherChoice(f"only {name}", depends, base.take(rows), is_part=True)
+            yield "the category", f"only {name}", base.take(rows)

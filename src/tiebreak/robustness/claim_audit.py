@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Audit the claims of a leaderboard: which of them survive.
 
-How few votes (raters, items, days) overturn a claim, which other choices of analysis
-do, and could it be luck? Strengths are those of `BradleyTerry`, whose tie model and
-penalty stay as found on all votes.
+How few votes (raters, units, items, days) overturn a claim, which other choices of
+analysis do, and could it be luck? Strengths are those of `BradleyTerry`, whose tie
+model and penalty stay as found on all votes.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ class ClaimAudit:
     Attributes
     ----------
     claim : Claim
-    removal, reversal, raters, items, days : FewestChanges or None
+    removal, reversal, raters, units, items, days : FewestChanges or None
         The fewest that were found, or None.
     not_found : dict of str to int
         Of ``"removal"`` and ``"reversal"``: so many votes are not expected to overturn
@@ -144,6 +144,7 @@ class ClaimAudit:
     removal: FewestChanges | None = None
     reversal: FewestChanges | None = None
     raters: FewestChanges | None = None
+    units: FewestChanges | None = None
     items: FewestChanges | None = None
     days: FewestChanges | None = None
     not_found: dict[str, int] = field(default_factory=dict)
@@ -181,6 +182,7 @@ class ClaimAudit:
             "removal": votes("removal"),
             "reversal": votes("reversal"),
             "raters": _changes_dict(self.raters, "raters"),
+            "units": _changes_dict(self.units, "units"),
             "other_items": _changes_dict(self.items, "items"),
             "days": _changes_dict(self.days, "days"),
             "choices": {
@@ -229,12 +231,13 @@ class Audit:
                 "removed": claim.removal and claim.removal.number,
                 "reversed": claim.reversal and claim.reversal.number,
                 "raters": claim.raters and claim.raters.number,
+                "units": claim.units and claim.units.number,
                 "choices": f"{claim.holds} of {claim.of}",
                 "confidence": claim.confidence,
             }
             for claim in self.claims
         ]
-        whole = dict.fromkeys(("removed", "reversed", "raters"), pl.Int64)
+        whole = dict.fromkeys(("removed", "reversed", "raters", "units"), pl.Int64)
         types: dict[str, Any] = whole | {"confidence": pl.Float64}
         return pl.DataFrame(rows, schema_overrides=types)
 
@@ -272,8 +275,8 @@ class Audit:
     def __rich__(self) -> Group:
         """Show the table in the terminal."""
         table = self.table.rename({"removed": "remove", "reversed": "reverse"})
-        if table["raters"].is_null().all():
-            table = table.drop("raters")
+        asked = ("raters", "units")
+        table = table.drop(name for name in asked if table[name].is_null().all())
         rows = []
         for *cells, confidence in table.iter_rows():
             # Draws do not tell more, and what is certain to them is not certain.
@@ -333,6 +336,7 @@ def audit_pairs(
         by = {str(label): codes == code for code, label in enumerate(labels)}
     columns = VoteColumns(
         column(rater, "rater"),
+        column(unit, "unit"),
         column(period, "period"),
         {name: column(mask, name).astype(bool) for name, mask in by.items()},
         None if bad is None else bad.astype(bool),
@@ -340,15 +344,9 @@ def audit_pairs(
     progress("fitting the strengths")
 
     def fit(alpha: Any) -> BradleyTerry:
-        return BradleyTerry(ties=ties, alpha=alpha).fit(
-            X,
-            y,
-            advantage=advantage,
-            context=context,
-            rater=rater,
-            unit=unit,
-            sample_weight=sample_weight,
-        )
+        given = {"advantage": advantage, "context": context, "rater": rater}
+        given |= {"unit": unit, "sample_weight": sample_weight}
+        return BradleyTerry(ties=ties, alpha=alpha).fit(X, y, **given)
 
     model = fit(alpha)
     base = Analysis(
@@ -399,7 +397,8 @@ class _Job:
             "removal": vote_changes(self.votes),
             "reversal": vote_changes(self.votes, reverse=True),
         }
-        for unit, values in (("raters", columns.rater), ("days", columns.period)):
+        given = {"raters": columns.rater, "units": columns.unit}
+        for unit, values in (given | {"days": columns.period}).items():
             if values is None:
                 continue
             if values.dtype.kind == "M":
@@ -582,13 +581,15 @@ class _Job:
         sure: bool,
         few: float,
     ) -> str:
-        removal, raters = smallest["removal"], smallest.get("raters")
+        removal = smallest["removal"]
         if removal is not None and removal.number == 0:
             return "does not hold"
         if removal is not None and removal.number <= few:
             return f"fragile: {plural(removal.number, 'vote')}"
-        if sure and raters is not None and raters.number == 1:
-            return f"depends on one rater: {raters.members[0]}"
+        for kind in ("rater", "unit"):
+            group = smallest.get(f"{kind}s")
+            if sure and group is not None and group.number == 1:
+                return f"depends on one {kind}: {group.members[0]}"
         if not sure or (confidence is not None and confidence < self.level):
             return "cannot be told"
         if broken:

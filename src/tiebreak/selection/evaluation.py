@@ -43,7 +43,7 @@ class EvaluationData:
     pairs: Pairs
     outcome: NDArray[np.int8]
     weight: NDArray[np.float64]
-    sides: NDArray[np.int64]  # (n, 2), number of the item left and right
+    compared: Pairs  # the same, equal items being one
     columns: dict[str, Any]  # advantage may be a mapping of models by name
 
     @classmethod
@@ -57,10 +57,11 @@ class EvaluationData:
             columns["sample_weight"] = weight
         columns = {k: column for k, column in columns.items() if column is not None}
         _check_columns(columns, named, len(pairs))
-        sides = np.stack([pairs.left, pairs.right], axis=1)
+        compared = pairs
         if pairs is not X:  # in an array, equal features are one item
-            sides = pairs.table.unique()[1][sides]
-        return cls(named, pairs, outcome, weight, sides, columns)
+            table, code = pairs.table.unique()
+            compared = Pairs._of(table, code[pairs.left], code[pairs.right], None)
+        return cls(named, pairs, outcome, weight, compared, columns)
 
     def arguments(
         self, method: Any, model: str, rows: NDArray[np.int64], names: Iterable[str]
@@ -145,9 +146,9 @@ def _predict_block(
         columns = data.arguments(fitted[name].fit, name, train, data.columns)
         with _naming(name, number):
             fitted[name].fit(data.pairs[train], data.outcome[train], **columns)
-    seen = np.zeros(data.sides.max() + 1, dtype=bool)
-    seen[data.sides[train]] = True
-    known = seen[data.sides[test]].all(axis=1)
+    seen = np.zeros(data.compared.n_items, dtype=bool)
+    seen[data.compared[train].touched()] = True
+    known = data.compared[test].among(seen)
     kept = test
     if not known.all() and not _all_predict(fitted, data, test[~known]):
         kept = test[known]
@@ -317,6 +318,7 @@ def evaluate_forward(
     y: ArrayLike,
     *,
     period: ArrayLike,
+    groups: ArrayLike | None = None,
     n_splits: int = 5,
     min_train: int | float | None = None,
     advantage: Any = None,
@@ -338,6 +340,9 @@ def evaluate_forward(
         Comparisons, and outcomes: -1 left, 0 tie, +1 right.
     period : array-like of shape (n,)
         When: dates, numbers or text, in any order.
+    groups : array-like of shape (n,), optional
+        Rows that are one observation, such as a match of two legs: before a block that
+        has one of them, the others are not trained on.
     n_splits, min_train : int, and int or float, default=5 and None
         As in `PeriodSplit`.
     advantage : float, array-like of shape (n,), or dict of str to these, optional
@@ -375,7 +380,13 @@ def evaluate_forward(
     periods = order_periods(period, len(data.pairs))
     present = periods.place[data.weight > 0]
     splitter = PeriodSplit(n_splits, min_train=min_train)
-    blocks = predict_blocks(data, splitter.split(present, period=present))
+    splits = splitter.split(present, period=present)
+    if groups is not None:
+        code = factorize(as_column(groups, "groups"))[0][data.weight > 0]
+        splits = (
+            (train[~np.isin(code[train], code[test])], test) for train, test in splits
+        )
+    blocks = predict_blocks(data, splits)
     ends = [
         tuple(periods.values[periods.place[row]] for row in block.test[[0, -1]])
         for block in blocks

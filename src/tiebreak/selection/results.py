@@ -20,7 +20,7 @@ from sklearn.pipeline import Pipeline
 
 from tiebreak.data.columns import readable_period
 from tiebreak.data.markup import results_html, results_text
-from tiebreak.io.result import plural
+from tiebreak.data.messages import noun, plural
 from tiebreak.metrics import comparison_accuracy
 from tiebreak.metrics.comparison_metrics import probability_scores, row_losses
 from tiebreak.metrics.scorers import metric_words
@@ -202,8 +202,7 @@ class ForwardResult:
             ]
         if n_unseen:
             lines.append(
-                f"Left out: {plural(n_unseen, 'row')} with an item that "
-                "had not been seen before."
+                f"Left out: {plural(n_unseen, 'row')} of unseen {noun('items')}."
             )
         return lines
 

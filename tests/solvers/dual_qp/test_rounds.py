@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Working sets and sweeps, against the same steps by whole arrays."""
+"""Working sets and coordinate descent, against the same steps by whole arrays."""
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 
-from tests.oracles.sweep_pairs_plain import sweep_pairs_plain
+from tests.oracles.sweep_plain import sweep_plain
 from tests.solvers.dual_qp.test_blocks import OWN, SHARED, fresh, random_problem
 from tiebreak.kernels import (
     CachedRows,
@@ -17,13 +17,13 @@ from tiebreak.kernels import (
     LinearRows,
 )
 from tiebreak.solvers import solve_dual_qp
-from tiebreak.solvers.dual_qp.problem import DualState
+from tiebreak.solvers.dual_qp.problem import DualQP, DualState
 from tiebreak.solvers.dual_qp.rounds import (
-    Sweeps,
+    Descent,
     _flat_table,
     find_partner,
     find_violation,
-    sweep_pairs,
+    sweep,
 )
 
 
@@ -34,43 +34,29 @@ def test_a_sweep_is_exact_steps_one_after_the_other(rng, kind, convert):
     X *= rng.random(X.shape) < 0.6
     X[3] = 0.0
     X[7] = X[8]
-    bounds, loading = np.stack([q.lower, q.upper]), q.loading[q.block]
+    bounds, where = np.stack([q.lower, q.upper]), (q.row, q.block)
+    curve = np.maximum(q.diagonal((X**2).sum(axis=1)) + 0.3, 1e-12)
     for _ in range(3):
-        s = rng.uniform(q.lower, q.upper)
-        up = rng.integers(0, q.size, 60)
-        down = np.array([rng.choice(np.flatnonzero(q.block == q.block[i])) for i in up])
+        s, order = rng.uniform(q.lower, q.upper), rng.permutation(q.size)
         weights = (q.collect(s, 25) @ X).copy()
-        expected, plain = s.copy(), weights.copy()
-        given = (q.linear, q.row, loading, up, down)
-        sweep_pairs_plain(X, plain, expected, bounds, *given)
-        assert sweep_pairs(_flat_table(convert(X)), weights, s, bounds, *given) > 9
+        levels = rng.normal(size=q.n_blocks)
+        balance = np.stack([levels, np.bincount(q.block, s, q.n_blocks)])
+        expected, before = sweep_plain(X, q, s, levels, 0.3, order), s.copy()
+        sweep(
+            _flat_table(convert(X)), weights, s, bounds, q.linear, where, q.loads,
+            curve, balance, (order, 0.3),
+        )  # fmt: skip
+        assert np.abs(s - before).max() > 0.01
         assert_allclose(s, expected, atol=1e-12)
-        assert_allclose(weights, plain, atol=1e-10)
-        assert (s >= q.lower).all()
-        assert (s <= q.upper).all()
+        assert_allclose(weights, q.collect(s, 25) @ X, atol=1e-10)
+        assert_allclose(balance, [levels, np.bincount(q.block, s)], atol=1e-12)
 
 
-def test_pairs_are_of_one_block_and_the_worst_violation_comes_first(rng):
-    X, q = random_problem(rng, 40, p=3, C=1.0, n_blocks=4)
+@pytest.mark.parametrize("kind", [SHARED, OWN])
+def test_descent_reaches_what_the_whole_solver_reaches(rng, kind):
+    X, q = random_problem(rng, 100, p=100, C=0.2, kind=kind, share=0.9)
     state = fresh(LinearRows(X), q)
-    state.s[:] = np.where(rng.random(q.size) < 0.5, q.upper + q.lower, 0.0)
-    e = rng.normal(size=q.size)
-    up, down = Sweeps(LinearRows(X), state)._pairs(e)
-    assert len(np.unique(up)) == len(up)
-    assert len(np.unique(down)) == len(down)
-    assert_array_equal(q.block[up], q.block[down])
-    assert (state.s[up] < q.upper[up]).all()
-    assert (state.s[down] > q.lower[down]).all()
-    violation = e[up] - e[down]
-    assert (violation > 0).all()
-    assert (np.diff(violation) <= 0).all()
-    assert violation[0] == pytest.approx(state.violation(e), abs=1e-12)
-
-
-def test_sweeps_reach_what_the_whole_solver_reaches(rng):
-    X, q = random_problem(rng, 100, p=100, C=0.2, share=0.9)
-    state = fresh(LinearRows(X), q)
-    assert Sweeps(LinearRows(X), state).run(1e-8, 10**9, 10**5) <= 1e-8
+    assert Descent(LinearRows(X), state).run(1e-8, 10**9, 10**5) <= 1e-8
     reference = solve_dual_qp(CachedRows(DifferenceRows(X), 1e8), q, tol=1e-10)
     levels, _, dual, gap = state.certificate()
     assert gap <= 1e-7
@@ -100,19 +86,41 @@ def test_the_gap_covers_the_rounding_of_rows_that_are_kept(rng):
     assert found.gap == pytest.approx(state.certificate()[3], abs=1e-12)
 
 
-def test_sweeps_go_on_from_where_others_have_moved_the_point(rng):
+def test_descent_goes_on_from_where_others_have_moved_the_point(rng):
     X, q = random_problem(rng, 80, p=60, C=0.3)
     rows = LinearRows(X)
     state = fresh(rows, q)
-    sweeps = Sweeps(rows, state)
-    sweeps.run(1e-9, 10**9, 2)
-    assert sweeps.n_rounds == 2
+    descent = Descent(rows, state)
+    descent.run(1e-9, 10**9, 2)
+    assert descent.n_rounds == 2
     state.s *= 0.5
     state.f *= 0.5
-    assert sweeps.run(1e-6, 10**9, 10**4) <= 1e-6
+    assert descent.run(1e-6, 10**9, 10**4) <= 1e-6
     assert_allclose(state.f[0], X @ (X.T @ np.bincount(q.row, state.s)), atol=1e-9)
     assert_allclose(np.bincount(q.block, state.s), np.zeros(3), atol=1e-12)
     assert state.certificate()[3] <= 1e-5
+
+
+@pytest.mark.parametrize("C", [1e-20, 1e-10, 1e-4])
+def test_at_a_tiny_C_all_variables_stay_at_their_bounds(rng, C):
+    # Both sides weigh the same up to rounding, so the best s is bounds everywhere.
+    Z, weight = rng.normal(size=(1200, 8)), rng.uniform(0.5, 1.5, 1200)
+    weight[600:] *= weight[:600].sum() / weight[600:].sum()
+    sign = np.repeat([1.0, -1.0], 600)
+    edge = sign * C * weight
+    q = DualQP(
+        linear=sign,
+        lower=np.minimum(edge, 0.0),
+        upper=np.maximum(edge, 0.0),
+        row=np.arange(1200),
+        sign=np.ones(1200),
+        block=np.zeros(1200, dtype=np.int64),
+        loading=np.ones((1, 1)),
+        balanced=True,
+    )
+    found = solve_dual_qp(LinearRows(Z), q, max_iter=50)
+    assert found.converged
+    assert_allclose(found.s, edge, rtol=1e-12)
 
 
 @pytest.fixture

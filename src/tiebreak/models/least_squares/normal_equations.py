@@ -30,7 +30,7 @@ from tiebreak.data.messages import FitWarning, warn_user
 from tiebreak.kernels import factor_kernel, upper_triangle
 from tiebreak.kernels.cholesky import refuse_infinite
 from tiebreak.kernels.functions import squared_norms
-from tiebreak.losses import GroupLaplacian, Laplacian, PairLaplacian
+from tiebreak.losses import Laplacian, PairLaplacian
 from tiebreak.losses.laplacian import mirror
 from tiebreak.losses.linear_objective import (
     back_product,
@@ -42,8 +42,10 @@ from tiebreak.models.problem import (
     MAX_PIVOTS,
     KernelItems,
     dense_array,
+    edges_of,
     factor_gram,
     is_kernel,
+    laplacian_of,
     refuse_only_ties,
     rows_of_differences,
 )
@@ -402,7 +404,7 @@ class LeastSquaresProblem:
     def row_coef(self, b: Floats) -> Floats:
         """Give the coefficients of the rows or comparisons."""
         b = self.scale * b
-        if isinstance(self.laplacian, PairLaplacian):
+        if isinstance(self.data, Comparisons):
             return np.sqrt(self.laplacian.weight) * b
         return self.laplacian.root_transpose(b)
 
@@ -411,27 +413,31 @@ def graded_squares(
     model: Any, data: Grades, keep_all: bool = False
 ) -> LeastSquaresProblem:
     """Make the problem of graded rows; `keep_all` keeps points without a pair."""
-    active = rows_of_differences(data, np.flatnonzero(data.weight))
+    active = rows_of_differences(data, np.flatnonzero(data.weight), model.per_group)
     keep_all = keep_all or is_kernel(model, "linear")
     rows = np.arange(len(data)) if keep_all else active
     # A mean divides by the weight of the rows once, which must leave that of the list.
     weight = data.item_weight if model.per_group == "mean" else data.weight
     kept = np.zeros(len(data))
     kept[active] = weight[active]
-    laplacian = GroupLaplacian(data.group[rows], kept[rows], model.per_group)
+    laplacian = laplacian_of(data, rows, kept, model.per_group)
     # Differences of grades, however large or small, become numbers near 1.
     y = data.y[rows]
     span = np.abs(laplacian.center(y))[kept[rows] > 0].max(initial=0.0)
     target = laplacian.root(y / span)
     largest = float(np.abs(target).max())
-    size = np.bincount(data.group[active], minlength=data.n_groups)
+    if data.graph is None:
+        size = np.bincount(data.group[active], minlength=data.n_groups)
+        n_pairs = int((size * (size - 1) // 2).sum())
+    else:
+        n_pairs = len(edges_of(data, active)[0])
     return LeastSquaresProblem(
         _points_of_rows(model, data, rows, active),
         laplacian,
         target / largest,
         largest * span,
         rows,
-        int((size * (size - 1) // 2).sum()),
+        n_pairs,
         data,
     )
 

@@ -43,7 +43,10 @@ class RankRLS(KernelUtility, BaseEstimator):
     - graded items: all pairs of a group, those of equal grades too. How far grades are
       apart matters;
     - orders: grades are minus the positions in a list, which start at 0;
-    - comparisons: Σ w_t (y_t - (f_right - f_left))², with y_t = 0 for a tie.
+    - a graph W in place of groups: Σ_{i<j} W_ij w_i w_j (…)², that is
+      (y - f)ᵀL(y - f) with the Laplacian L = D - W. W = 1 inside groups is the first;
+    - comparisons: Σ w_t (y_t - (f_right - f_left))², with y_t = 0 for a tie, or a real
+      margin in place of y_t.
 
     Wrap it in :class:`ThresholdCompare` to predict ties.
 
@@ -100,7 +103,7 @@ class RankRLS(KernelUtility, BaseEstimator):
     """
 
     __module__ = "tiebreak"  # where users find it
-    __metadata_request__fit: ClassVar = {"qid": True}
+    __metadata_request__fit: ClassVar = {"qid": True, "margin": True}
     _fits_items: ClassVar[bool] = True
 
     alpha: float = 10.0
@@ -124,6 +127,8 @@ class RankRLS(KernelUtility, BaseEstimator):
         *,
         qid: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
+        graph: Any = None,
+        margin: ArrayLike | None = None,
     ) -> Self:
         """Learn from comparisons, graded items or orders.
 
@@ -131,12 +136,17 @@ class RankRLS(KernelUtility, BaseEstimator):
         ----------
         X, y, qid, sample_weight
             As in ``RankSVM.fit``.
+        graph : sparse matrix or array-like of shape (n, n), optional
+            Graded items: symmetric weights W of pairs of rows, in place of groups; a
+            pair counts W_ij w_i w_j. Splitters cannot cut it. Not with qid.
+        margin : array-like of shape (n,), optional
+            Comparisons: real differences, right minus left, in place of y.
 
         Returns
         -------
         Self
         """
-        problem = self._read(X, y, qid, sample_weight)
+        problem = self._read(X, y, qid, sample_weight, graph, margin)
         return self._keep(self._solve(problem, problem.form()))
 
     def path(
@@ -147,6 +157,8 @@ class RankRLS(KernelUtility, BaseEstimator):
         *,
         qid: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
+        graph: Any = None,
+        margin: ArrayLike | None = None,
     ) -> Iterator[Self]:
         """Fit for several values of alpha, from one eigendecomposition.
 
@@ -156,7 +168,7 @@ class RankRLS(KernelUtility, BaseEstimator):
             As in ``fit``.
         alphas : iterable of float
             Values of alpha.
-        qid, sample_weight
+        qid, sample_weight, graph, margin
             As in ``fit``.
 
         Returns
@@ -165,7 +177,7 @@ class RankRLS(KernelUtility, BaseEstimator):
             One for each alpha, in order; this model itself is not fitted.
         """
         models = clones_along(self, "alpha", alphas)
-        problem = self._read(X, y, qid, sample_weight)
+        problem = self._read(X, y, qid, sample_weight, graph, margin)
         form = problem.form()
         return (model._keep(model._solve(problem, form, True)) for model in models)
 
@@ -184,7 +196,8 @@ class RankRLS(KernelUtility, BaseEstimator):
         Parameters
         ----------
         X, y, qid, sample_weight
-            As in ``fit``, with at least two groups, and no comparisons.
+            As in ``fit``, with at least two groups, and no comparisons; a graph has no
+            groups that could be left out.
 
         Returns
         -------
@@ -203,10 +216,10 @@ class RankRLS(KernelUtility, BaseEstimator):
             return _leave_group_out(problem, self.alpha)
 
     def _read(
-        self, X: Any, y: Any, qid: Any, sample_weight: Any
+        self, X: Any, y: Any, qid: Any, sample_weight: Any, graph: Any, margin: Any
     ) -> LeastSquaresProblem:
         check_parameters(self)
-        data = read_data(X, y, qid, sample_weight)
+        data = read_data(X, y, qid, sample_weight, graph=graph, margin=margin)
         if isinstance(data, Grades):
             return graded_squares(self, data)
         return compared_squares(self, data)

@@ -6,7 +6,7 @@ difference of exactly ``threshold_`` is a tie, and so are equal utilities.
 """
 
 import warnings
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -47,7 +47,7 @@ from tiebreak.models.covariates import (
     effect_names,
 )
 from tiebreak.models.kernel_utility import expand_support
-from tiebreak.models.logistic.problem import LogisticProblem
+from tiebreak.models.logistic.problem import UNLEARNED, LogisticProblem
 from tiebreak.models.logistic.stream import (
     AVERAGE,
     add_coefficients,
@@ -73,10 +73,12 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
     * ``link="davidson"``: P(left) : P(tie) : P(right) = exp(-d/2) : ν : exp(d/2);
     * ``link="cumulative"``: P(right) = σ(d - τ), P(left) = σ(-d - τ) and a tie the
       rest, with σ(z) = 1 / (1 + exp(-z)): thresholds ±τ on a logistic variable,
-      which is the model of Rao and Kupper with θ = exp(τ).
+      which is the model of Rao and Kupper with θ = exp(τ);
+    * ``link="probit"``: the same with the normal distribution function Φ for σ,
+      Thurstone's model with the ties of Glenn and David.
 
-    Without ties both are P(right) = σ(d). The weights w, the effects γ and β and the
-    tie parameter minimize ::
+    Without ties the first two are P(right) = σ(d). The weights w, the effects γ and β
+    and the tie parameter minimize ::
 
         -Σᵢ sᵢ ln P(yᵢ) + α ‖w‖²,
 
@@ -85,14 +87,16 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    alpha : float, default=1.0
-        Penalty of ‖w‖², positive.
+    alpha : float or "auto", default="auto"
+        Penalty of ‖w‖², positive. ``"auto"`` learns it for the linear kernel by
+        marginal likelihood, as :class:`BradleyTerry` does; for other kernels, in
+        ``partial_fit`` and in partitions it is 1.
     kernel : {"linear", "poly", "rbf", "precomputed"} or callable, default="linear"
         As in :class:`SVMCompare`. Items without features need ``"linear"``.
     gamma, degree, coef0
         As in :class:`SVMCompare`.
-    link : {"davidson", "cumulative"}, default="davidson"
-        How differences become probabilities.
+    link : {"davidson", "cumulative", "probit"}, default="davidson"
+        How differences become probabilities. ``partial_fit`` has no probit.
     identity : float or None, default=None
         A positive number λ gives every item of Pairs with names *and* features a
         deviation b: r = w·Φ(x) + b, with the penalty λ Σ b². Unseen names have b = 0.
@@ -114,8 +118,11 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
         ``support_`` (2 i + 1 is the right item of row i of a 3-D array).
     advantage_, context_coef_, context_names_ : float, ndarray and tuple of shape (q,)
         γ, β and the names of the columns, if fitted with them.
+    alpha_ : float
+        α.
     tie_ : float
-        ν, or θ = exp(τ). Without ties in training 0, or 1: P(tie) = 0.
+        ν, θ = exp(τ), or τ of the probit. Without ties in training 0, 1 or 0: P(tie) =
+        0.
     threshold_ : float
         Largest \|d\| at which a tie is the most probable outcome; 0 if it never is.
     classes_ : ndarray
@@ -163,20 +170,21 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
 
     __metadata_request__fit: ClassVar = dict.fromkeys(("advantage", "context"), True)
 
-    alpha: float = 1.0
+    alpha: float | Literal["auto"] = "auto"
     _: KW_ONLY
     kernel: Kernel = "linear"
     gamma: Gamma = "scale"
     degree: int = 3
     coef0: float = 0.0
-    link: Literal["davidson", "cumulative"] = "davidson"
+    link: Literal["davidson", "cumulative", "probit"] = "davidson"
     identity: float | None = None
     tol: float = 1e-8
     max_iter: int = 100
     learning_rate: float = 1.0
 
     _parameters: ClassVar = {
-        **dict.fromkeys(("alpha", "tol", "learning_rate"), POSITIVE),
+        "alpha": POSITIVE | "auto",
+        **dict.fromkeys(("tol", "learning_rate"), POSITIVE),
         "max_iter": COUNT,
         "identity": POSITIVE | None,
         "link": one_of(*LINKS),
@@ -205,7 +213,8 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X, y
-            As in ``SVMCompare.fit``.
+            As in ``SVMCompare.fit``; with the linear kernel also teams with features,
+            ``Pairs.from_teams(left, right, items)``: a side has the sum of its rows.
         advantage, context : array-like of shape (n,) and (n, q), optional
             Covariates in favor of left: an advantage is 1 at home or first, 0 on
             neutral ground, -1 if right has it.
@@ -219,6 +228,7 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
         check_parameters(self)
         n_rows = len(X := as_pairs(X))
         data = read_comparisons(X, y, sample_weight, decode=True)
+        data = replace(data, pairs=self._sum_teams(data.pairs))
         self._check_identity(data.pairs)
         covariates, names = check_row_covariates(advantage, context, n_rows)
         effects = effect_names(advantage is not None, covariates.shape[1], names)
@@ -328,8 +338,8 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
         polars.DataFrame
             ``coefficient``, ``estimate``, ``standard_error``, ``z`` and ``p_value`` (of
             no effect): the weights of the features, or utilities of items without
-            features; the effects of advantage and context; and the tie parameter, ln ν
-            or ln θ. For the linear kernel.
+            features; the effects of advantage and context; and the tie parameter, ln ν,
+            or τ = ln θ. For the linear kernel.
         """
         errors = np.sqrt(np.diagonal(self._joint_covariance()))
         unnamed = [f"feature {j}" for j in range(len(self.coef_))]
@@ -413,6 +423,20 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
     def _link(self) -> OutcomeLink:
         return LINKS[self.link]
 
+    @property
+    def _adds_members(self) -> bool:  # type: ignore[override]
+        return is_kernel(self, "linear")
+
+    def _sum_teams(self, pairs: Pairs) -> Pairs:
+        """Give teams as items; only sums of linear utilities are utilities of sums."""
+        if pairs.members is None:
+            return pairs
+        if not self._adds_members or self.identity is not None:
+            raise ValueError(
+                "LogisticCompare takes teams only with kernel='linear' and no identity."
+            )
+        return pairs.summed()
+
     def _check_identity(self, pairs: Pairs) -> None:
         if self.identity is None or (pairs.has_features and pairs.names is not None):
             return
@@ -438,13 +462,14 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
             learned |= {"effect_names_": pairs.names, "item_effect_": coef[p:]}
         if items.is_linear:
             learned["_minimum"] = problem.objective, solution.x
-            if not len(effects):
+            if not len(effects) and self.link != "probit":
                 learned["_stream"] = problem.stream(coef, t)
         return {
             **problem.data.attributes,
             **learned,
             **self._effects_learned(effects, problem.effects[:1] == ["advantage"]),
             **tie_attributes(self._link, t),
+            "alpha_": problem.alpha,
             "classes_": problem.data.classes,
             **certificate(solution.value, solution),
         }
@@ -488,6 +513,8 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
         return self._covariance
 
     def _errors_of_pairs(self, covariance: Floats, pairs: Pairs, z: Floats) -> Floats:
+        if not self._by_name:
+            pairs = self._sum_teams(pairs)
         left, right = pairs.left, pairs.right
         more: Any = 0.0
         if self._by_name:
@@ -519,12 +546,17 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
         self, X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None
     ) -> tuple[Pairs, NDArray[np.int8], Floats]:
         check_parameters(self)
+        if self.link == "probit":
+            raise ValueError(
+                "partial_fit has no steps for link='probit'. Use link='cumulative', or "
+                "fit."
+            )
         if not is_kernel(self, "linear"):
             raise ValueError(
                 f"partial_fit needs kernel='linear', got kernel={self.kernel!r}. For "
                 "another kernel put OnItems(NystroemMap(...)) before the model."
             )
-        pairs = some_pairs(X)
+        pairs = self._sum_teams(some_pairs(X))
         outcome = check_outcomes(y, len(pairs), some=True)
         with warnings.catch_warnings():
             # A few rows without a left winner are nothing unusual.
@@ -556,12 +588,15 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
 
     def _grow(self, pairs: Pairs) -> tuple[Floats, list[Any], Codes | None]:
         """Return a state with all coefficients, and the names and numbers of items."""
+        alpha = (
+            getattr(self, "alpha_", UNLEARNED) if self.alpha == "auto" else self.alpha
+        )
         if hasattr(self, "tie_"):
             state = self._stream.copy()
         else:
             state = new_tie(self._link, np.zeros(3))[:, None]
             if pairs.items is not None:
-                penalty = np.full(pairs.items.n_features, float(self.alpha))
+                penalty = np.full(pairs.items.n_features, float(alpha))
                 state = add_coefficients(state, penalty)
         by_name = pairs.items is None or hasattr(self, "items_")
         if not by_name and self.identity is None:
@@ -571,7 +606,7 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
         number = {name: i for i, name in enumerate(plain_values(known))}
         n_known = len(number)
         units = [number.setdefault(v, len(number)) for v in plain_values(pairs.names)]
-        each = self.alpha if by_name else self.identity
+        each = alpha if by_name else self.identity
         new = np.repeat(np.array([each], dtype=np.float64), len(number) - n_known)
         state = add_coefficients(state, new)
         return state, list(number), np.array(units, dtype=np.int64)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,7 @@ from tiebreak.losses import (
     JointDesign,
     OutcomeLink,
 )
+from tiebreak.losses.comparison_covariance import HessianFactor
 from tiebreak.losses.laplacian import mirror
 from tiebreak.models.covariates import refuse_empty, refuse_endless
 from tiebreak.models.logistic.stream import (
@@ -46,6 +48,7 @@ from tiebreak.models.logistic.stream import (
 )
 from tiebreak.models.problem import KernelFactor, KernelItems
 from tiebreak.solvers import NewtonSolution, minimize_newton
+from tiebreak.solvers.evidence import find_mode, log_width_prior
 
 # Below this many distinct items their factor is cheap, and above this many items and
 # comparisons their kernel is not formed.
@@ -54,6 +57,10 @@ _FEW_ITEMS, _LARGEST_KERNEL = 256, 10_000
 _THIN = 8
 # Its error, relative to the largest entry, follows from tol between these bounds.
 _TIGHTEST, _LOOSEST = 1e-11, 1e-6
+# Penalty where none is given and none is learned.
+UNLEARNED = 1.0
+# Coefficients; with more, |H| is that of its diagonal.
+_LARGEST_DETERMINANT = 2000
 # A factorization takes as long as this share of the rows in products.
 _FACTOR_SHARE = 1 / 20
 
@@ -188,7 +195,9 @@ class LogisticProblem:
     def __init__(
         self, model: Any, data: Comparisons, covariates: Floats, effects: list[str]
     ) -> None:
-        alpha, identity, link = float(model.alpha), model.identity, model._link
+        self.learns = model.alpha == "auto"
+        alpha = UNLEARNED if self.learns else float(model.alpha)
+        identity, link = model.identity, model._link
         self.data, self.alpha, self.effects, self.link = data, alpha, effects, link
         self.pairs = pairs = data.pairs.compact()
         n, outcome, weight = pairs.n_items, data.y, data.weight
@@ -288,6 +297,8 @@ class LogisticProblem:
             if isinstance(objective, KernelObjective):
                 objective.prepare()
                 options = {"dense": False, "precondition": objective.precondition}
+            elif self.learns and self.items.is_linear:
+                start = self._learn(objective, start, tol, max_iter)
             solution = minimize_newton(
                 objective, start, tol=tol, max_iter=max_iter, min_iter=1, **options
             )
@@ -296,6 +307,41 @@ class LogisticProblem:
             elif self.factor is not None and self.factor.rest:
                 solution = self._outside(objective, solution, self.factor.rest)
         return (solution, *objective.split(solution.x))
+
+    def _learn(
+        self, objective: ComparisonObjective, start: Floats, tol: float, max_iter: int
+    ) -> Floats:
+        """Set α to the one of the largest evidence, and give the minimum with it.
+
+        τ² = 1/(2α) is measured in 2 over the mean square of the differences of two
+        items, so that the unit of features does not matter and items have τ itself.
+        """
+        p, amount = self.n_features, self.counts.sum(axis=1)
+        size = float(objective.design.diagonal(amount)[:p].sum() / amount.sum())
+        if size == 0.0:
+            return start
+        fits = {0.0: start}
+
+        def set_width(s: float) -> None:
+            objective.alpha[:p] = self.alpha = 0.25 * size * math.exp(-2.0 * s)
+
+        @cache
+        def evidence(s: float) -> float:
+            set_width(s)
+            near = fits[min(fits, key=lambda other: abs(other - s))]
+            found = minimize_newton(objective, near, tol=tol, max_iter=max_iter)
+            fits[s] = found.x
+            objective.expand(found.x)
+            if len(found.x) > _LARGEST_DETERMINANT:
+                log_determinant = np.log(objective.hessian_diagonal()).sum()
+            else:
+                log_determinant = HessianFactor(objective).log_determinant
+            terms = -found.value - p * s - 0.5 * float(log_determinant)
+            return terms + log_width_prior(s)
+
+        mode = find_mode(evidence, 0.0)[0]
+        set_width(mode)
+        return fits[mode]
 
     def _outside(
         self, objective: ComparisonObjective, solution: NewtonSolution, rest: float

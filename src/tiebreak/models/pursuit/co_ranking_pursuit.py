@@ -7,11 +7,13 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import nnls
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from tiebreak.data import Grades, ItemTable, as_items, read_grades
 from tiebreak.data.arrays import Codes, Floats
+from tiebreak.data.messages import FitWarning, warn_user
 from tiebreak.data.parameters import (
     COUNT,
     NOT_NEGATIVE,
@@ -22,14 +24,21 @@ from tiebreak.data.parameters import (
 from tiebreak.data.validation import check_features
 from tiebreak.kernels import KernelDictionary, KernelFunction, make_kernel
 from tiebreak.kernels.functions import Gamma
+from tiebreak.losses import GroupLaplacian
 from tiebreak.metrics import disagreement
 from tiebreak.models.base import UtilityMixin
 from tiebreak.models.kernel_utility import expand_kernel
-from tiebreak.models.problem import distinct_rows, rows_of_differences, touched
+from tiebreak.models.problem import (
+    distinct_rows,
+    edges_of,
+    rows_of_differences,
+    touched,
+)
 from tiebreak.models.pursuit.problem import (
     LaplacianForm,
     centered_targets,
-    group_laplacian,
+    pair_sums,
+    read_validation,
     validation_errors,
     warn_of_path,
 )
@@ -126,16 +135,16 @@ class CoPursuitProblem:
         views = read_views(model, table.n_features, table.feature_names)
         graded = np.flatnonzero(~np.isnan(data.y))
         scored = graded[data.weight[graded] > 0]
-        rows_of_differences(data, scored)
+        rows_of_differences(data, scored, model.per_group)
         others = np.flatnonzero(np.isnan(data.y) & (data.weight > 0))
-        laplacian = group_laplacian(data, scored, model.per_group)
+        laplacian = pair_sums(data, scored, model.per_group)
         unit, s = centered_targets(laplacian, data.y[scored])
         root, form = laplacian.root(s), LaplacianForm(laplacian)
         agreement, at_others = form, slice(0, len(scored))
         nu = 1.0 if isinstance(model.nu, str) else float(model.nu)
         if len(others):
             at_others = slice(len(scored), None)
-            unscored = group_laplacian(data, others, model.per_group)
+            unscored = pair_sums(data, others, model.per_group)
             agreement = LaplacianForm(unscored)
             if isinstance(model.nu, str):
                 # Traces are twice the summed weights of pairs.
@@ -164,9 +173,8 @@ class CoPursuitProblem:
             slice(0, len(scored)),
             at_others,
         )
-        weight = data.item_weight if model.per_group == "mean" else data.weight
         agreeing = [
-            (table.take(part), data.group[part], weight[part])
+            _compared(data, part, model.per_group)
             for part in (others, scored)
             if len(part)
         ]
@@ -174,18 +182,19 @@ class CoPursuitProblem:
             problem, views, functions, centers, rows, agreeing, unit, cache_bytes
         )
 
-    def along(self, table: ItemTable, path: JointPath) -> Floats:
-        """Mean utility of items after every step, shape (n, n_steps)."""
-        n_steps, M = path.increments.shape
+    def along(self, table: ItemTable, path: JointPath, weight: Floats) -> Floats:
+        """Utility of items after every step, shape (n, n_steps)."""
+        n_steps = len(path.increments)
         total = np.zeros((table.n_items, n_steps))
         for v, (view, function) in enumerate(
             zip(self.views, self.functions, strict=True)
         ):
             # Column t of the upper triangle has the increments up to step t.
-            coef = np.triu(np.tile(path.increments[:, [v]], n_steps))
+            own = weight[v] * path.increments[:, [v]]
+            coef = np.triu(np.tile(own, n_steps))
             centers = view.see(self.centers[path.columns[:, v]])
             total += expand_kernel(function, view.see(table.values), centers, coef)
-        return total / M
+        return total
 
     def agreement(self, model: Any) -> Floats:
         """Give the share of pairs in the same order in two views: (M, M)."""
@@ -204,19 +213,35 @@ class CoPursuitProblem:
         return 0.5
 
 
+def _compared(
+    data: Grades, part: Codes, per_group: str
+) -> tuple[ItemTable, Codes, Floats]:
+    """Give items, groups and weights of what is compared; a pair of a graph is one."""
+    group, weight = data.group, data.weight
+    if data.graph is not None:
+        i, j, own = edges_of(data, part)
+        part = part[np.append(i, j)]
+        root, group = np.sqrt(np.tile(own, 2)), np.tile(np.arange(len(i)), 2)
+        return data.items.take(part), group, root * weight[part]
+    weight = data.item_weight if per_group == "mean" else weight
+    return data.items.take(part), group[part], weight[part]
+
+
 @dataclass(eq=False, repr=False)
 class CoRankingPursuit(UtilityMixin, BaseEstimator):
     """Ranking functions of several views that agree where there are no grades.
 
     A view sees some or all of the features with its own kernel. For M views it learns M
-    utilities f_v(x) = Σ_p a_p^(v) k_v(c_p^(v), x), and their mean is the utility. The
+    utilities f_v(x) = Σ_p a_p^(v) k_v(c_p^(v), x); their mean is the utility, or
+    another sum of them, ``aggregate``. The
     views are to agree on items without a grade, y = NaN. With L the Laplacian of the
     pairs of graded items of a group and L̄ that of the others, equation (1) of the
     paper is ::
 
         Σ_v (s - f_v)ᵀL(s - f_v) + ν Σ_{v,u} (f_v - f_u)ᵀL̄(f_v - f_u),
 
-    sums over pairs and not means, where the last sum has every two views twice. If
+    sums over pairs and not means, where the last sum has every two views twice. With a
+    graph, L has its pairs of two graded rows and L̄ those of two rows without. If
     there are no pairs without a grade, views are to agree on the graded ones. A step
     adds one kernel function to every view, those with the largest decrease; there is no
     back-fitting.
@@ -242,6 +267,11 @@ class CoRankingPursuit(UtilityMixin, BaseEstimator):
         As in :class:`RankingPursuit`.
     cache_size : float, default=500
         Megabytes for columns of kernel values and for products between them.
+    aggregate : {"mean", "stack"} or array-like of shape (M,), default="mean"
+        The utility: the mean of the views, or their sum with given weights.
+        ``"stack"`` learns weights on the validation set: of all that are not negative,
+        those with the least Σ ((y_i - y_j) - (r_i - r_j))² over pairs inside groups,
+        or Σ (y - (r(right) - r(left)))² over comparisons.
     objective : {"increments", "functions"}, default="increments"
         What a step decreases. ``"increments"``: equation (1) with increments for f_v
         and the residual of the *mean* of all views for s (the paper's figure 1).
@@ -268,8 +298,8 @@ class CoRankingPursuit(UtilityMixin, BaseEstimator):
     objective_path_, validation_path_ : ndarray of shape (n_steps + 1,) and (n_steps,)
         Equation (1) before the first and after every step, and the fraction of swapped
         pairs in the validation set.
-    gamma_ : ndarray of shape (M,)
-        The gamma of each view.
+    gamma_, view_weight_ : ndarray of shape (M,)
+        The gamma of each view, and its weight in the utility.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -313,6 +343,7 @@ class CoRankingPursuit(UtilityMixin, BaseEstimator):
     coef0: float = 0.0
     per_group: Literal["sum", "mean"] = "sum"
     cache_size: float = 500
+    aggregate: Any = "mean"
 
     _parameters: ClassVar = {
         "n_basis": COUNT,
@@ -331,6 +362,7 @@ class CoRankingPursuit(UtilityMixin, BaseEstimator):
         "item_coef_": "s v",
         "support_items_": "s p",
         "gamma_": "v",
+        "view_weight_": "v",
         "agreement_": "v v",
     }
 
@@ -341,6 +373,7 @@ class CoRankingPursuit(UtilityMixin, BaseEstimator):
         *,
         qid: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
+        graph: Any = None,
         validation: tuple[Any, ...] | None = None,
     ) -> Self:
         """Learn from items, of which some have a grade, or from orders.
@@ -349,15 +382,19 @@ class CoRankingPursuit(UtilityMixin, BaseEstimator):
         ----------
         X, y, qid, sample_weight
             As in ``RankSVM.fit``, without comparisons; y is NaN where no grade is.
+        graph
+            As in ``RankRLS.fit``; a pair of a row with and one without a grade does
+            not count.
         validation : (X, y) or (X, y, qid), optional
-            As in ``RankingPursuit.fit``, for the mean of the views.
+            As in ``RankingPursuit.fit``, for the mean of the views, or their sum with
+            given weights.
 
         Returns
         -------
         Self
         """
         check_parameters(self)
-        data = read_grades(X, y, qid, sample_weight, allow_missing=True)
+        data = read_grades(X, y, qid, sample_weight, allow_missing=True, graph=graph)
         problem = CoPursuitProblem.make(self, data)
         path = pursue_jointly(
             problem.problem,
@@ -366,17 +403,35 @@ class CoRankingPursuit(UtilityMixin, BaseEstimator):
             shared=self.indices == "shared",
             cache_bytes=problem.cache_bytes,
         )
-        errors = None
+        errors, weight = None, self._view_weights(problem, validation)
         if validation is not None:
             errors = validation_errors(
                 clone(self)._keep(data.attributes),
                 validation,
-                lambda table: problem.along(table, path),
+                lambda table: problem.along(table, path, weight),
             )
         warn_of_path(self, len(path.increments), path.exhausted)
         learned = {**data.attributes, **_path_attributes(problem, path, errors)}
-        learned["agreement_"] = problem.agreement(clone(self)._keep(learned))
-        return self._keep(learned)
+        draft = clone(self)._keep(learned)
+        learned["agreement_"] = problem.agreement(draft)
+        if isinstance(self.aggregate, str) and self.aggregate == "stack":
+            weight = _stack(draft, validation, weight)
+        return self._keep(learned | {"view_weight_": weight})
+
+    def _view_weights(self, problem: CoPursuitProblem, validation: Any) -> Floats:
+        """Weights of the views, (M,), before any are learned."""
+        M, given = len(problem.views), self.aggregate
+        if isinstance(given, str) and given in ("mean", "stack"):
+            if given == "stack" and validation is None:
+                raise ValueError("aggregate='stack' needs fit(..., validation=...).")
+            return np.full(M, 1.0 / M)
+        weight = np.array([] if isinstance(given, str) else given, dtype=np.float64)
+        if weight.shape != (M,) or not (weight >= 0).all() or not weight.any():
+            raise ValueError(
+                f"aggregate={given!r}: expected 'mean', 'stack' or {M} weights, not "
+                "negative and not all 0."
+            )
+        return weight
 
     def view_utilities(self, X: Any) -> Floats:
         """Utilities of items in every view; higher is better.
@@ -389,7 +444,7 @@ class CoRankingPursuit(UtilityMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n, M)
-            Their mean is ``utility(X)``.
+            ``utility(X)`` is their sum with the weights ``view_weight_``.
         """
         check_is_fitted(self)
         table = as_items(X, name="X")
@@ -398,7 +453,7 @@ class CoRankingPursuit(UtilityMixin, BaseEstimator):
         return self._view_utilities(distinct)[code]
 
     def _utility(self, table: ItemTable) -> np.ndarray:
-        return self._view_utilities(table).mean(axis=1)
+        return self._view_utilities(table) @ self.view_weight_
 
     def _view_utilities(self, table: ItemTable) -> Floats:
         names = getattr(self, "feature_names_in_", None)
@@ -416,6 +471,28 @@ class CoRankingPursuit(UtilityMixin, BaseEstimator):
                     self.item_coef_[own, v],
                 )
         return total
+
+
+def _stack(model: CoRankingPursuit, validation: Any, mean: Floats) -> Floats:
+    """Learn weights of the views, not negative, on the differences of grades."""
+    held_out = read_validation(model, validation)
+    if isinstance(held_out, Grades):
+        laplacian = GroupLaplacian(held_out.group)
+        views = laplacian.root(model.view_utilities(held_out.items))
+        target = laplacian.root(held_out.y)
+    else:
+        pairs, target = held_out.pairs, held_out.y
+        views = model.view_utilities(pairs.table)
+        views = views[pairs.right] - views[pairs.left]
+    weight = np.asarray(nnls(views, target)[0])
+    if not weight.any():
+        warn_user(
+            "No view puts the validation set in order, so that none has a weight; "
+            "their mean is used.",
+            FitWarning,
+        )
+        return mean
+    return weight
 
 
 def _path_attributes(

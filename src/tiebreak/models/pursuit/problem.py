@@ -25,7 +25,12 @@ from tiebreak.losses import GroupLaplacian, Laplacian, PairLaplacian
 from tiebreak.losses.linear_objective import weigh_squares
 from tiebreak.metrics import comparison_error, swapped_pairs
 from tiebreak.models.base import warn_flat
-from tiebreak.models.problem import KernelItems, refuse_only_ties, rows_of_differences
+from tiebreak.models.problem import (
+    KernelItems,
+    laplacian_of,
+    refuse_only_ties,
+    rows_of_differences,
+)
 
 
 class WeightForm:
@@ -100,8 +105,8 @@ class PursuitProblem:
 def problem_of_differences(model: Any, data: Grades) -> PursuitProblem:
     """Build the squared error of differences inside groups."""
     rows = np.flatnonzero(data.weight)
-    rows_of_differences(data, rows)  # other rows may still be centers
-    laplacian = group_laplacian(data, rows, model.per_group)
+    rows_of_differences(data, rows, model.per_group)  # others may still be centers
+    laplacian = pair_sums(data, rows, model.per_group)
     items, code = KernelItems.merge(model, data.table, data.places[rows])
     plain = items.n_items == len(code) and bool((np.diff(code) > 0).all())
     form = LaplacianForm(laplacian, None if plain else code)
@@ -111,7 +116,7 @@ def problem_of_differences(model: Any, data: Grades) -> PursuitProblem:
     return PursuitProblem(data, items, form, b, c, unit)
 
 
-def centered_targets(laplacian: GroupLaplacian, y: Floats) -> tuple[float, Floats]:
+def centered_targets(laplacian: Laplacian, y: Floats) -> tuple[float, Floats]:
     """Give a power of two near the size of grades, and scaled centered grades."""
     first = _power_of_two(np.abs(y).max())
     centered = laplacian.center(y / first)
@@ -140,9 +145,11 @@ def problem_of_comparisons(model: Any, data: Comparisons) -> PursuitProblem:
     items, code = KernelItems.merge(model, data.pairs.table, ends)
     left, right = np.split(code, 2)
     laplacian = PairLaplacian(left, right, data.weight, items.n_items)
-    b = laplacian.root_transpose(np.sqrt(data.weight) * data.y)
-    c = float(data.weight @ (data.y != 0))
-    return PursuitProblem(data, items, LaplacianForm(laplacian), b, c, 1.0)
+    unit = _power_of_two(np.abs(data.y).max())
+    y = data.y / unit
+    b = laplacian.root_transpose(np.sqrt(data.weight) * y)
+    c = float(data.weight @ y**2)
+    return PursuitProblem(data, items, LaplacianForm(laplacian), b, c, unit)
 
 
 def _power_of_two(size: float) -> float:
@@ -150,12 +157,11 @@ def _power_of_two(size: float) -> float:
     return float(np.ldexp(1.0, int(np.frexp(size)[1]) - 1))
 
 
-def group_laplacian(data: Grades, rows: Codes, per_group: str) -> GroupLaplacian:
+def pair_sums(data: Grades, rows: Codes, per_group: str) -> Laplacian:
     """Give the Laplacian of the pairs of some rows."""
-    group = np.unique(data.group[rows], return_inverse=True)[1]
     # A mean divides by the weight of the rows once, which must leave that of the list.
     weight = data.item_weight if per_group == "mean" else data.weight
-    return GroupLaplacian(group, weight[rows], per_group)
+    return laplacian_of(data, rows, weight, per_group)
 
 
 def read_validation(model: Any, validation: Any) -> Comparisons | Grades:

@@ -148,8 +148,8 @@ class RankingPursuit(KernelPursuit, BaseEstimator):
 
     - graded items and orders: Σ w_i w_j ((s_i - s_j) - (r(x_i) - r(x_j)))² over all
       pairs of rows of a group, those of equal grades too: (s - f)ᵀL(s - f) with the
-      Laplacian L of the groups;
-    - comparisons: Σ w (y - (r(right) - r(left)))² with y = -1, 0, +1.
+      Laplacian L of the groups, or of a graph;
+    - comparisons: Σ w (y - (r(right) - r(left)))² with y = -1, 0, +1, or real margins.
 
     Both are sums and not means. For the residual ρ = s - f a column k of kernel values
     makes the sum smaller by (kᵀLρ)² / kᵀLk; the largest is taken. With back-fitting all
@@ -226,7 +226,7 @@ class RankingPursuit(KernelPursuit, BaseEstimator):
     """
 
     __module__ = "tiebreak"  # where users find it
-    __metadata_request__fit: ClassVar = {"qid": True}
+    __metadata_request__fit: ClassVar = {"qid": True, "margin": True}
     _fits_pairs: ClassVar[bool] = True
 
     _: KW_ONLY
@@ -245,6 +245,8 @@ class RankingPursuit(KernelPursuit, BaseEstimator):
         *,
         qid: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
+        graph: Any = None,
+        margin: ArrayLike | None = None,
         validation: tuple[Any, ...] | None = None,
     ) -> Self:
         """Learn from graded items, orders or comparisons.
@@ -253,6 +255,8 @@ class RankingPursuit(KernelPursuit, BaseEstimator):
         ----------
         X, y, qid, sample_weight
             As in ``RankSVM.fit``.
+        graph, margin
+            As in ``RankRLS.fit``.
         validation : (X, y) or (X, y, qid), optional
             Data on which the number of steps, 1 to ``n_basis``, is chosen: the smallest
             with the least error.
@@ -262,7 +266,7 @@ class RankingPursuit(KernelPursuit, BaseEstimator):
         Self
         """
         check_parameters(self)
-        data = read_data(X, y, qid, sample_weight)
+        data = read_data(X, y, qid, sample_weight, graph=graph, margin=margin)
         if isinstance(data, Grades):
             return self._pursue(problem_of_differences(self, data), validation)
         return self._pursue(problem_of_comparisons(self, data), validation)

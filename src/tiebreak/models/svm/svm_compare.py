@@ -52,7 +52,8 @@ class SVMCompare(KernelUtility, ClassifierMixin, BaseEstimator):
         as in :class:`ThresholdCompare`, because β belongs to the weighted rows.
     tol : float, default=1e-3
         Bound on the relative duality gap, and on violations of the optimality
-        conditions in units of the margin.
+        conditions in units of the margin; 20 times as large for more than 1,000
+        comparisons of many features with the linear kernel.
     max_iter : int, default=10000
         Iterations at most; then a warning carries the gap.
     cache_size : float, default=200

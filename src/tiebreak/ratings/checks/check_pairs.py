@@ -46,6 +46,7 @@ from tiebreak.ratings.checks.pairs_report import (
     CycleFacts,
     Level,
     Named,
+    NewcomerFacts,
     PairsReport,
     PeriodFacts,
     PositionFacts,
@@ -54,7 +55,11 @@ from tiebreak.ratings.checks.pairs_report import (
     find_all,
 )
 from tiebreak.ratings.strengths.bradley_terry import BradleyTerry
-from tiebreak.ratings.strengths.existence import has_decided_cycle
+from tiebreak.ratings.strengths.existence import (
+    endless_members,
+    has_decided_cycle,
+    open_members,
+)
 
 Floats = NDArray[np.float64]
 
@@ -64,9 +69,10 @@ _STARTS = 20  # how many items a short cycle is looked for from
 _ROUNDING = 1e-12  # sums of weights that differ by less are equal
 CONSTANT_VOTES = 10
 SIGNIFICANCE = 0.05
-_PENALTY = 0.1  # keeps strengths finite when an item won or lost everything
 _DRIFT_GAMES, _DRIFT_PENALTY = 12, 0.5  # in each half; on strengths
-_LARGE_SHARE = 0.05  # of all votes; at most 20 raters have more
+# Newcomers have fewer games than this, and than half the median; so many at least,
+# of so many items at most.
+_NEWCOMER_GAMES, _NEWCOMERS, _NEWCOMER_ITEMS = 30, 3, 500
 
 
 def check_pairs(
@@ -81,7 +87,9 @@ def check_pairs(
 ) -> PairsReport:
     """Say what comparisons hold, and what stands in the way of learning from them.
 
-    Triads are counted for up to 400 items, strengths tested for up to 1,500.
+    Triads are counted for up to 400 items, strengths tested for up to 1,500. Of teams,
+    members who opposed each other have met; strengths, position, cycles, raters and
+    drift are not tested.
 
     Parameters
     ----------
@@ -130,7 +138,7 @@ def check_pairs(
     favor = None if advantage is None else check_row_numbers(advantage, "advantage", n)
 
     present = weight > 0
-    same = pairs.left == pairs.right
+    same = pairs.sides[0] == pairs.sides[1]
     counted = present & ~same
     compared = pairs[counted]
     kept = compared.compact()
@@ -141,24 +149,33 @@ def check_pairs(
     if favor is not None:
         columns["advantage"] = favor[counted]
     votes = Comparisons(kept, outcome[counted], weight[counted], columns)
-    graph = ComparisonGraph.of(kept, votes.y, votes.weight)
+    teams = kept.members is not None
+    single, row = kept.opponents()
+    graph = ComparisonGraph.of(single, votes.y[row], votes.weight[row])
     items = Named(kept.names, compared.touched())
     games = graph.wins + graph.ties + graph.losses
+    together, runs_away = (), False
+    if kept.members is not None:
+        left, right = (kept.members[side] for side in kept.sides)
+        games = votes.weight @ (left + right)
+        if kept.n_items <= MOST_ITEMS_FOR_TRIADS:
+            together, runs_away = _check_members(votes, items)
     told_apart = raters is not None or periods is not None or sample_weight is not None
     repeated, facts, drift = _count_copied(votes), None, None
     if told_apart:
         repeated = _count_repeated(votes, periods, counted)
-    if raters is not None and len(kept):
+    if raters is not None and len(kept) and not teams:
         facts = check_raters(votes, raters.values)
-    if periods is not None and len(kept):
+    if periods is not None and len(kept) and not teams:
         drift = check_drift(votes, periods.place[counted])
-    cells = None if favor is None else _count_cells(votes)
+    newcomers = None if teams else check_newcomers(votes, games)
+    cells = None if favor is None or teams else _count_cells(votes)
     left, tie, right = np.bincount(votes.y + 1, votes.weight, 3).tolist()
     met = triu(graph.beats + graph.beats.T + graph.tied).data
     report = PairsReport(
         n_rows=int(present.sum()),
         n_items=kept.n_items,
-        n_connected=int((graph.strong_component == 0).sum()),
+        n_connected=kept.n_items if teams else int((graph.strong_component == 0).sum()),
         n_comparisons=left + tie + right,
         left=left,
         tie=tie,
@@ -170,26 +187,40 @@ def check_pairs(
         components=tuple(map(items.of, _members(graph.component)[1:])),
         undefeated=items.with_counts(graph.undefeated, games, most_first=True),
         winless=items.with_counts(graph.winless, games, most_first=True),
-        winning_groups=tuple(map(items.of, graph.winning_groups)),
-        losing_groups=tuple(map(items.of, graph.losing_groups)),
+        winning_groups=() if teams else tuple(map(items.of, graph.winning_groups)),
+        losing_groups=() if teams else tuple(map(items.of, graph.losing_groups)),
         few_games=items.with_counts(np.flatnonzero(games < FEW_GAMES), games),
-        strengths=_strengths(graph, cells),
-        cycles=find_cycles(graph, items),
-        position=_position(votes, cells) if sided else None,
+        strengths=None if teams else _strengths(graph, cells),
+        cycles=None if teams else find_cycles(graph, items),
+        position=_position(votes, cells) if sided and not teams else None,
         raters=facts,
         periods=None if periods is None else _when(periods, np.flatnonzero(present)),
         drift=drift,
+        newcomers=newcomers,
         findings=(),
     )
     # Strengths and the tie parameter can also run away together; see bradley_terry.py.
-    runs_away = (
-        graph.is_strongly_connected
+    runs_away = runs_away or (
+        not teams
+        and graph.is_strongly_connected
         and 0 < report.tie < report.n_comparisons
         and not has_decided_cycle(graph)
     )
     separated = None if cells is None else _separated(cells, kept.n_items)
-    findings = find_all(report, items, n - report.n_rows, runs_away, separated)
+    absent = n - report.n_rows
+    findings = find_all(report, items, absent, runs_away, separated, together)
     return replace(report, findings=findings)
+
+
+def _check_members(votes: Comparisons, items: Named) -> tuple[tuple[Any, ...], bool]:
+    """Name members of teams who cannot be told apart; whether others run away."""
+    members, (left, right) = votes.pairs.members, votes.pairs.sides
+    assert members is not None
+    cells = count_comparisons(left, right, votes.y, votes.weight, members.shape[0])
+    favor = (members[cells.left] - members[cells.right]).toarray()
+    if len(some := open_members(favor)):
+        return items.of(some), False
+    return (), len(endless_members(cells, favor)) > 0
 
 
 def _merge_items(X: Any) -> Pairs:
@@ -207,7 +238,8 @@ def _count_repeated(
     votes: Comparisons, periods: Periods | None, counted: NDArray[np.bool_]
 ) -> int:
     """Count the rows that equal an earlier one, weights aside."""
-    columns = {"left": votes.pairs.left, "right": votes.pairs.right, "outcome": votes.y}
+    left, right = votes.pairs.sides
+    columns = {"left": left, "right": right, "outcome": votes.y}
     if "rater" in votes.columns:
         columns["rater"] = votes.columns["rater"]
     if periods is not None:
@@ -220,7 +252,8 @@ def _count_copied(votes: Comparisons) -> int | None:
 
     Of n rows in random order, n_k of kind k, about Σ n_k (n_k - 1) / n do.
     """
-    pair = votes.pairs.left.astype(np.int64) * votes.pairs.n_items + votes.pairs.right
+    left, right = votes.pairs.sides
+    pair = left.astype(np.int64) * (int(right.max(initial=0)) + 1) + right
     kind, n = 3 * pair + votes.y, max(len(pair), 1)
     equal, stretches = (kind[1:] == kind[:-1]).sum(), (pair[1:] != pair[:-1]).sum()
     of_kind = np.unique(kind, return_counts=True)[1]
@@ -347,6 +380,25 @@ def check_drift(votes: Comparisons, when: NDArray[np.int64]) -> float | None:
     return float(chdtrc(k, k * (s @ s) / total.sum()))
 
 
+def check_newcomers(votes: Comparisons, games: Floats) -> NewcomerFacts | None:
+    """Test whether items of few games are as strong as the others, as the prior says.
+
+    It is the difference of the means of both classes in `BradleyTerry(prior_by=...)`.
+    None: nothing is decided, a class has fewer than 3 items, or there are over 500.
+    """
+    if not 2 * _NEWCOMERS <= len(games) <= _NEWCOMER_ITEMS or not votes.y.any():
+        return None
+    few = games < min(_NEWCOMER_GAMES, 0.5 * float(np.median(games)))
+    sizes = int(few.sum()), int((~few).sum())
+    if min(sizes) < _NEWCOMERS:
+        return None
+    model, _ = _fit_votes(votes, "auto", dict(enumerate(few.tolist())))
+    effect = model.coefficients().row(0, named=True)
+    sign = 1.0 if model.prior_names_[1] else -1.0
+    points = sign * effect["estimate"] * 400.0 / math.log(10.0)
+    return NewcomerFacts(sizes[0], float(games[few].max()), points, effect["p_value"])
+
+
 def find_cycles(graph: ComparisonGraph, names: Named) -> CycleFacts:
     """Find the cycles of the majority relation, and the widest triad."""
     margin = _margins(graph)
@@ -427,7 +479,6 @@ def check_raters(votes: Comparisons, names: list[Any]) -> RaterFacts:
         **_range(total[present]),
         one_vote=tuple(names[code] for code in np.flatnonzero(total == 1)),
         constant=_find_constant(votes, total, names),
-        contrary=_find_contrary(votes, total, names),
     )
 
 
@@ -444,63 +495,20 @@ def _find_constant(
     )
 
 
-def _find_contrary(
-    votes: Comparisons, total: Floats, names: list[Any]
-) -> tuple[tuple[Any, float, float], ...]:
-    """Rater, share of agreement and decided votes of those against all others."""
-    # Strengths of all votes stand for those of the others, but for a rater with many.
-    if (total > 0).sum() < 2 or not votes.y.any():
-        return ()
-    agreed, decided = _count_agreement(votes, _fit_strengths(votes), len(names))
-    for code in np.flatnonzero(total > _LARGE_SHARE * total.sum()):
-        own = votes.columns["rater"] == code
-        others = votes.take(~own)
-        if not others.y.any():
-            agreed[code] = decided[code] = 0.0
-            continue
-        counts = _count_agreement(votes.take(own), _fit_strengths(others), len(names))
-        agreed[code], decided[code] = counts[0][code], counts[1][code]
-    tested = np.flatnonzero(decided > 0)
-    p_value = binomial_at_most(agreed[tested], decided[tested])
-    contrary = tested[p_value * len(tested) < SIGNIFICANCE]
-    share = agreed[contrary] / decided[contrary]
-    return tuple(
-        (names[contrary[i]], float(share[i]), float(decided[contrary[i]]))
-        for i in np.argsort(share, kind="stable")
-    )
-
-
-def _count_agreement(
-    votes: Comparisons, strength: Floats, n_raters: int
-) -> tuple[Floats, Floats]:
-    """By rater, the decided votes with the stronger item, and all decided ones."""
-    side = np.sign(strength[votes.pairs.right] - strength[votes.pairs.left])
-    # NaN where an item is unknown to the others; then, as when strengths are equal,
-    # there is nothing to agree with.
-    counted = (votes.y != 0) & (np.abs(side) == 1)
-    rater, weight = votes.columns["rater"][counted], votes.weight[counted]
-    same = side[counted] == votes.y[counted]
-    return (_sum_by(rater, weight * same, n_raters), _sum_by(rater, weight, n_raters))
-
-
 def _sum_by(codes: NDArray[np.int64], weight: Floats, n: int) -> Floats:
     # The stubs of NumPy do not know that weights make the counts floats.
     return np.bincount(codes, weight, n).astype(np.float64, copy=False)
 
 
-def _fit_strengths(votes: Comparisons) -> Floats:
-    model, _ = _fit_votes(votes, _PENALTY)
-    strength = np.full(votes.pairs.n_items, np.nan)
-    strength[model.items_] = model.strength_
-    return strength
-
-
-def _fit_votes(votes: Comparisons, alpha: float) -> tuple[BradleyTerry, Pairs]:
+def _fit_votes(
+    votes: Comparisons, alpha: Any, prior_by: Any = None
+) -> tuple[BradleyTerry, Pairs]:
     """Fit strengths of items that are named by their numbers."""
     names = np.arange(votes.pairs.n_items)
     pairs = Pairs._of(None, votes.pairs.left, votes.pairs.right, names)
     tied = (votes.y == 0).any()
-    model = BradleyTerry(ties="davidson" if tied else None, alpha=alpha)
+    ties: Any = "davidson" if tied else None
+    model = BradleyTerry(ties, alpha=alpha, prior_by=prior_by)
     with warnings.catch_warnings():
         # True of a part of the votes, these would say nothing; and items that never
         # meet are not compared here either.

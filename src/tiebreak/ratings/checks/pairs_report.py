@@ -22,8 +22,7 @@ from rich.text import Text
 
 from tiebreak.data.columns import plain_values
 from tiebreak.data.markup import results_html, results_text
-from tiebreak.data.messages import list_rows
-from tiebreak.io.result import first_of, plural
+from tiebreak.data.messages import first_of, in_nouns, list_rows, noun, plural
 from tiebreak.options import flag
 
 Level = Literal["problem", "warning", "note"]
@@ -89,7 +88,16 @@ class RaterFacts:
     most: float
     one_vote: tuple[Any, ...]  # raters
     constant: tuple[tuple[Any, int, float], ...]  # rater, outcome, votes: ten or more
-    contrary: tuple[tuple[Any, float, float], ...]  # rater, agreement, decided votes
+
+
+@dataclass(frozen=True)
+class NewcomerFacts:
+    """Whether items of few games are as strong as the others, as the prior says."""
+
+    n_items: int
+    most: float  # games of them
+    points: float  # by which their mean is above that of the others
+    p_value: float
 
 
 @dataclass(frozen=True)
@@ -111,7 +119,8 @@ def count_text(count: float) -> str:
 def say_comparisons(weight: float) -> str:
     """Name a sum: that many comparisons or, not whole, their weight."""
     whole, count = float(weight).is_integer(), count_text(weight)
-    return f"{count} comparisons" if whole else f"comparisons of weight {count}"
+    many = noun("comparisons")
+    return f"{count} {many}" if whole else f"{many} of weight {count}"
 
 
 def _percent(share: float) -> str:
@@ -160,7 +169,7 @@ class PairsReport:
         Groups of items that won, or lost, all games against the others.
     strengths : StrengthFacts or None
         Whether any item is better; None when nothing is decided or items are too many.
-    cycles : CycleFacts
+    cycles : CycleFacts or None
         Contradictions to any ranking.
     position : PositionFacts or None
         Who wins, by side; None when nothing is decided or sides mean nothing.
@@ -168,6 +177,8 @@ class PairsReport:
         How raters vote, and when; None when they were not given.
     drift : float or None
         P-value of the same strengths in both halves of the time; None: not tested.
+    newcomers : NewcomerFacts or None
+        Whether items of few games are as strong as others; None: not tested.
     findings : tuple of Finding
         Problems first, then warnings, then notes.
     """
@@ -192,11 +203,12 @@ class PairsReport:
     losing_groups: tuple[tuple[Any, ...], ...]
     few_games: tuple[tuple[Any, float], ...]
     strengths: StrengthFacts | None
-    cycles: CycleFacts
+    cycles: CycleFacts | None
     position: PositionFacts | None
     raters: RaterFacts | None
     periods: PeriodFacts | None
     drift: float | None
+    newcomers: NewcomerFacts | None
     findings: tuple[Finding, ...]
 
     @property
@@ -207,7 +219,7 @@ class PairsReport:
     @property
     def has_maximum_likelihood(self) -> bool:
         """Whether finite strengths exist without a prior, that is, with alpha=0."""
-        endless = ("consistent", "separated")
+        endless = ("consistent", "separated", "together")
         finite = not any(finding.code in endless for finding in self.findings)
         return finite and self.n_connected == self.n_items > 0
 
@@ -256,13 +268,15 @@ class PairsReport:
         n_problems = sum(finding.level == "problem" for finding in self.findings)
         text = f"{plural(n_problems, 'problem')}: not everything can be learned."
         if not n_problems:
-            text = "No problem found: the strength of every item can be learned"
+            text = (
+                f"No problem found: the strength of every {noun('item')} can be learned"
+            )
             prior = " with the default prior."
             text += "." if self.has_maximum_likelihood else prior
         if 1 < self.n_connected < self.n_items:
             text += (
                 f" Without a prior, at most {self.n_connected:,} of "
-                f"{self.n_items:,} items can be rated together."
+                f"{self.n_items:,} {noun('items')} can be rated together."
             )
         return text
 
@@ -271,12 +285,13 @@ class PairsReport:
         total = self.n_comparisons
         rows = f", in {self.n_rows:,} rows" if total != self.n_rows else ""
         rows += ", summed by weight" * (not float(total).is_integer())
-        compared = f"{count_text(total)} of {plural(self.n_items, 'item')}{rows}"
-        facts = [("Comparisons", compared)]
+        teams = "teams of " * (self.cycles is None)
+        compared = f"{count_text(total)} of {teams}{plural(self.n_items, 'item')}{rows}"
+        facts = [(noun("Comparisons"), compared)]
         if total:
             shares = ((self.left, "left"), (self.tie, "tie"), (self.right, "right"))
             outcomes = ", ".join(
-                f"{side} {count_text(count)} ({_percent(count / total)})"
+                f"{noun(side)} {count_text(count)} ({_percent(count / total)})"
                 for count, side in shares
             )
             possible = self.n_items * (self.n_items - 1) // 2
@@ -285,9 +300,9 @@ class PairsReport:
             facts += [("Outcomes", outcomes), ("Pairs", met)]
         if self.position is not None:
             facts.append(("Position", _position_text(self.position, self.n_items)))
-        if self.left or self.right:
+        if (self.left or self.right) and self.cycles is not None:
             facts.append(("Strengths", _strengths_text(self.strengths, self.n_items)))
-        if self.n_items > 2:
+        if self.n_items > 2 and self.cycles is not None:
             facts.append(("Cycles", _cycles_text(self.cycles)))
         if self.raters is not None:
             each = _range_text(self.raters, "vote")
@@ -305,22 +320,23 @@ class PairsReport:
 
 def _range_text(facts: PairsReport | RaterFacts, unit: str) -> str:
     if facts.fewest == facts.most:
-        return f"{count_text(facts.most)} {unit}{'s' * (facts.most != 1)}"
+        many = noun(unit if facts.most == 1 else f"{unit}s")
+        return f"{count_text(facts.most)} {many}"
     median = count_text(facts.median)
     ends = count_text(facts.fewest), count_text(facts.most)
-    return f"{ends[0]} to {ends[1]} {unit}s, median {median}"
+    return f"{ends[0]} to {ends[1]} {noun(f'{unit}s')}, median {median}"
 
 
 def _position_text(position: PositionFacts, n_items: int) -> str:
-    side = "left" if position.side == "left" else "the side with the advantage"
+    side = noun("left") if position.side == "left" else "the side with the advantage"
     text = (
         f"{side} won {_percent(position.share)} of {count_text(position.decided)} "
-        f"decided comparisons, 95% interval {_percent(position.low)} to "
+        f"decided {noun('comparisons')}, 95% interval {_percent(position.low)} to "
         f"{_percent(position.high)}; "
     )
     if position.p_value is None:
         if n_items > MOST_ITEMS_FOR_POSITION:
-            return text + "not tested beside the strengths of so many items"
+            return text + f"not tested beside the strengths of so many {noun('items')}"
         return text + "not tested, because strengths can explain all of it"
     return (
         f"{text}effect beside strengths {position.estimate:+.2f} (standard error "
@@ -334,7 +350,7 @@ def _p_text(p_value: float) -> str:
 
 def _strengths_text(test: StrengthFacts | None, n_items: int) -> str:
     if test is None and n_items > MOST_ITEMS:
-        return "not tested against equal ones, because items are too many"
+        return f"not tested against equal ones, because {noun('items')} are too many"
     if test is None:
         return "not tested, because the advantage can explain all differences"
     text = (
@@ -342,7 +358,9 @@ def _strengths_text(test: StrengthFacts | None, n_items: int) -> str:
         f"{plural(test.degrees, 'degree')} of freedom"
     )
     if test.p_value is None:
-        return f"{text}; too few games per item for a p-value of so many items"
+        return text + in_nouns(
+            "; too few games per item for a p-value of so many items"
+        )
     drawn = f", from {test.resamples} random draws" if test.resamples else ""
     return f"{text}, {_p_text(test.p_value)}{drawn}"
 
@@ -350,7 +368,7 @@ def _strengths_text(test: StrengthFacts | None, n_items: int) -> str:
 def _cycles_text(cycles: CycleFacts) -> str:
     text = f"{plural(cycles.n_items, 'item')} on a cycle"
     if cycles.circular_triads is None or cycles.decided_triads is None:
-        return f"{text} (too many items to count circular triads)"
+        return f"{text} (too many {noun('items')} to count circular triads)"
     if not cycles.decided_triads:
         return text
     share = _percent(cycles.circular_triads / cycles.decided_triads)
@@ -362,7 +380,8 @@ _SHOWN = 5
 _POSITION_LEVEL = 0.01  # of the test for an effect of position
 _SMALL_EFFECT = 0.08  # of position, log odds: 52% of games; no reason for a warning
 _ONE_SIDED = 10  # decided comparisons, all won by one side
-_LEVEL = 0.05  # of the tests whether any item is better, and whether items change
+# Of the tests whether any item is better, whether items change, and of newcomers.
+_LEVEL = 0.05
 _WORDS = {-1: "left", 0: "a tie", 1: "right"}
 _PRIOR = (
     'The default prior (alpha="auto") keeps strengths finite, with wide intervals; '
@@ -383,6 +402,11 @@ FINDINGS: dict[str, tuple[Level, str]] = {
     "separated": (
         "problem",
         "The effect of the advantage has no finite estimate{why}.",
+    ),
+    "together": (
+        "warning",
+        "Nothing tells how strengths of {names} differ: they were always on the same "
+        "side, or never met the others. The default prior divides what they share.",
     ),
     "undefeated": ("warning", "{count} won every game: {names}. " + _PRIOR),
     "winless": ("warning", "{count} lost every game: {names}. " + _PRIOR),
@@ -427,6 +451,12 @@ FINDINGS: dict[str, tuple[Level, str]] = {
         "{count} with fewer than 3 games: {names}. A strength learned from so few is "
         "little more than a guess: look at the interval.",
     ),
+    "newcomers": (
+        "note",
+        "{count} with at most {most} games are {better} than the others, on average by "
+        "{points:.0f} points ({p}), but the prior pulls them to the mean of all; "
+        "{prior_by} gives each class its own mean.",
+    ),
     "one_sided": (
         "warning",
         "{side} {verb} all {decided}. If rows name the winner first, position says "
@@ -442,11 +472,6 @@ FINDINGS: dict[str, tuple[Level, str]] = {
         "warning",
         "Equal items would give such results too ({p}): these comparisons do not show "
         "that any item is better than another.",
-    ),
-    "contrary_rater": (
-        "warning",
-        "{count} against everyone, more often than chance: {names}. Check whether "
-        "sides or outcomes were exchanged, or leave them out.",
     ),
     "constant_rater": (
         "warning",
@@ -507,17 +532,21 @@ def find_all(
     absent: int,
     runs_away: bool,
     advantage: Level | None = None,
+    together: Sequence[Any] = (),
 ) -> tuple[Finding, ...]:
     """Find everything that is worth a word.
 
     `absent` rows weigh 0; `runs_away`: strengths and ties grow together; `advantage`:
-    how bad it is that its effect has no finite estimate.
+    how bad it is that its effect has no finite estimate; `together`: names of members
+    of teams that cannot be told apart.
     """
     findings = [
+        *([_finding("together", together, items.texts(together))] if together else []),
         *_of_items(report, items, runs_away),
         *_of_advantage(report.position, advantage),
         *_of_rows(report, absent),
         *_with_games("few_games", report.few_games, items),
+        *_of_newcomers(report.newcomers),
         *_of_position(report.position),
         *_of_contradictions(report, items),
         *_of_raters(report.raters),
@@ -534,7 +563,7 @@ def _finding(
 ) -> Finding:
     """Fill in a sentence of the table."""
     usual, sentence = FINDINGS[code]
-    message = sentence.format(names=first_of(names, _SHOWN), **values)
+    message = in_nouns(sentence).format(names=first_of(names, _SHOWN), **values)
     return Finding(level or usual, code, message, tuple(about))
 
 
@@ -607,6 +636,19 @@ def _of_rows(report: PairsReport, absent: int) -> Iterator[Finding]:
         yield _finding("weightless", count=plural(absent, "row"))
 
 
+def _of_newcomers(new: NewcomerFacts | None) -> Iterator[Finding]:
+    if new is not None and new.p_value < _LEVEL:
+        yield _finding(
+            "newcomers",
+            count=plural(new.n_items, "item"),
+            most=count_text(new.most),
+            better="better" if new.points > 0 else "worse",
+            points=abs(new.points),
+            p=_p_text(new.p_value),
+            prior_by=flag("prior_by", "COLUMN"),
+        )
+
+
 def _of_position(position: PositionFacts | None) -> Iterator[Finding]:
     if position is None:
         return
@@ -638,6 +680,8 @@ def _of_contradictions(report: PairsReport, items: Named) -> Iterator[Finding]:
     test = report.strengths
     if test is not None and test.p_value is not None and test.p_value >= _LEVEL:
         yield _finding("contradictory", p=_p_text(test.p_value))
+    if report.cycles is None:
+        return
     cycle = items.texts(report.cycles.example)
     if cycle:
         following = [*cycle[1:], cycle[0]]
@@ -654,10 +698,6 @@ def _of_raters(raters: RaterFacts | None) -> Iterator[Finding]:
     if raters is None:
         return
     voters = {
-        "contrary_rater": {
-            name: f"{name!r} (agrees in {_percent(share)} of {count_text(votes)} votes)"
-            for name, share, votes in raters.contrary
-        },
         "constant_rater": {
             name: f"{name!r} ({_WORDS[outcome]}, {count_text(votes)} times)"
             for name, outcome, votes in raters.constant

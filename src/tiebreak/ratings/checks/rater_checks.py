@@ -3,6 +3,21 @@
 
 Boundary conventions: a vote is compared with the others if it is no tie and their
 strengths of its two items differ. A majority of a judge's own votes is strict.
+
+**Careless or of another opinion?** Of a judge's n compared votes, o_i is the log odds
+of right by the others' strengths. An *honest* judge has a taste z_j ~ N(0, σ²) for each
+item and a habit b ~ N(0, 1) for sides: logit P(right) = o_i + z_right - z_left + b. A
+*coin* chooses right with one probability q whatever the items are: ½, or, as probably
+before the votes, uniform. With m_σ and c the marginal probabilities of all n votes
+(m_σ by Laplace's approximation) E_σ = c / m_σ says how much better a coin explains
+them, and T, the least of ln E_σ over σ = 0, ¼, ½ and 1, is large only if an honest
+judge of none of these tastes does. As m_σ = c / E_σ, ::
+
+    P(T ≥ t | honest, σ) = E[1(T ≥ t) / E_σ | coin] ≤ exp(-t),
+
+so that a few coins, drawn on the judge's own questions, give small p-values exactly:
+the largest over σ, times the number of judges. The same draws give the power. The mean
+of 1 / E_σ over σ is, by Markov's inequality, evidence against a coin.
 """
 
 from __future__ import annotations
@@ -17,10 +32,12 @@ import polars as pl
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from rich.text import Text
+from scipy.special import expit, gammaln, log_expit, logsumexp
 
 from tiebreak.data import Pairs
 from tiebreak.data.columns import factorize, plain_values
 from tiebreak.data.markup import results_html
+from tiebreak.data.messages import closest
 from tiebreak.io.result import first_of, plural
 from tiebreak.metrics import Alpha, kendall_tau_b, krippendorff_alpha
 from tiebreak.models.covariates import check_level, check_row_column
@@ -39,6 +56,22 @@ VERSION = 1
 _GROUPS = 100
 _ENOUGH = 10  # votes from which copies and judges who only tie are named
 _SHOWN = 20  # judges in the terminal
+_TASTES = (0.0, 0.25, 0.5, 1.0)  # standard deviations of an honest judge's opinions
+# Votes of a judge, and items in them, at most, in the test for carelessness.
+_VOTES, _ITEMS = 1000, 100
+_COINS, _SIZES = 200, 8  # coins drawn, and numbers of votes at which for the power
+# So far below what Markov's inequality asks for, coins need not be drawn.
+_HOPELESS = 5.0
+_STEPS, _LONGEST = 30, 2.0  # of Newton, and the longest, in logits
+_SENTENCES = {
+    "careless": "Drop {}: their votes depend on the items less than those of an honest "
+    "judge of any taste would.",
+    "opposite": "{} vote against the others: are their answers reversed?",
+    "other opinions": "{} agree less with the others than expected, but prefer some "
+    "items to others consistently: other opinions, no reason to drop.",
+    "unclear": "{} agree less with the others than expected; their votes are too few "
+    "to tell other opinions from carelessness.",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,12 +84,14 @@ class JudgesReport:
         One row per judge, most votes first: ``judge``, ``votes``, shares of ``ties``
         and, among decided votes, of ``left``; ``compared`` votes and the share
         ``agreement`` of them that sides with the others, its interval ``lower`` to
-        ``upper``, and what is ``expected`` of a judge like the others; ``care``, from 0
-        to 1; ``same``, the share of others' votes on the same question that agree;
+        ``upper``, and what is ``expected`` of a judge like the others; ``p_careless``,
+        at most the probability of such votes from an honest judge, times the number of
+        judges, and the ``power`` with which a coin would be found at this number of
+        votes; ``same``, the share of others' votes on the same question that agree;
         ``repeats`` and ``reversals``, own answers to the same question with equal and
         with exchanged sides, and the shares ``repeats_equal`` and ``reversals_equal``;
-        ``triads`` of items and how many are ``cycles``; ``advice``: "drop",
-        "down-weight" or "". What is not known is null.
+        ``triads`` of items and how many are ``cycles``; ``verdict``: "careless",
+        "opposite", "other opinions", "unclear" or "". What is not known is null.
     alpha : Alpha or None
         Krippendorff's, of all judges; None if no question has two or all answers agree.
     confusion : polars.DataFrame or None
@@ -64,7 +99,7 @@ class JudgesReport:
         questions; the shares ``same``, ``both_tie``, ``judge_ties``, ``people_tie`` and
         ``opposite`` add up to 1.
     change : dict or None
-        What following the advice changes: Kendall's ``tau`` of both rankings, items
+        What dropping the careless changes: Kendall's ``tau`` of both rankings, items
         ``moved`` to another rank, ``first`` and ``first_before``.
     level : float
     notes : list of str
@@ -101,18 +136,26 @@ class JudgesReport:
         return results_html(*self.__rich_console__())
 
     def __rich_console__(self, *_: Any) -> Iterator[Any]:
-        """Show tables and sentences, the judges with advice first."""
-        order = (pl.col("advice") == "").cast(pl.Int8)
+        """Show tables and sentences, the judges with a verdict first."""
+        order = (pl.col("verdict") == "").cast(pl.Int8)
         rows = self.table.sort(order, pl.col("votes"), descending=[False, True])
-        heads = ["judge", "votes", "agreement", f"{self.level:.0%}", "expected"]
+        heads = [
+            "judge",
+            "votes",
+            "agreement",
+            f"{self.level:.0%}",
+            "expected",
+            "power",
+        ]
         cells = []
         for row in rows.head(_SHOWN).iter_rows(named=True):
             interval = "–"
             if row["agreement"] is not None:
                 interval = f"{100 * row['lower']:.0f}–{row['upper']:.0%}"
-            shares = _percent(row["agreement"]), interval, _percent(row["expected"])
-            cells.append((row["judge"], f"{row['votes']:,}", *shares, row["advice"]))
-        yield text_table([*heads, "advice"], cells, names=(0, len(heads)))
+            shares = map(_percent, (row["expected"], row["power"]))
+            start = row["judge"], f"{row['votes']:,}", _percent(row["agreement"])
+            cells.append((*start, interval, *shares, row["verdict"]))
+        yield text_table([*heads, "verdict"], cells, names=(0, len(heads)))
         if self.confusion is not None:
             yield Text("Against people, on the same questions:")
             most = self.confusion.sort("votes", descending=True).head(_SHOWN)
@@ -133,10 +176,10 @@ class JudgesReport:
                 f"Krippendorff's alpha is {a.alpha:.2f} ({a.low:.2f} to {a.high:.2f}) "
                 f"on {plural(a.n_units, 'question')} with two judges or more."
             )
-        for advice, verb in (("drop", "Drop"), ("down-weight", "Down-weight")):
-            rows = self.table.filter(pl.col("advice") == advice)
+        for verdict, sentence in _SENTENCES.items():
+            rows = self.table.filter(pl.col("verdict") == verdict)
             if len(rows):
-                sentences.append(f"{verb} {_list(rows['judge'].to_list())}.")
+                sentences.append(sentence.format(_list(rows["judge"].to_list())))
         if self.change is not None:
             after = self.change
             first = f"{after['first']} is first"
@@ -147,7 +190,14 @@ class JudgesReport:
                 f"another rank (Kendall's tau {after['tau']:.3f}), and {first}."
             )
         elif self.table["agreement"].is_not_null().any():
-            sentences.append("No judge agrees less with the others than expected.")
+            if (self.table["verdict"] == "").all():
+                sentences.append("No judge agrees less with the others than expected.")
+            rows = self.table.drop_nulls("power")
+            votes, power = (np.median(rows[name]) for name in ("votes", "power"))
+            sentences.append(
+                f"A judge who tosses coins is found with probability {power:.0%} at "
+                f"the median of {votes:,.0f} votes."
+            )
         return sentences + self.notes
 
 
@@ -165,12 +215,15 @@ def check_judges(
     *Agreement* is the share of a judge's decided votes for the item that is stronger by
     a `BradleyTerry` model of the other judges' votes (of more than 100 judges, 100
     groups are left out in turn), with Wilson's interval. A judge like the others is
-    *expected* to reach the mean of P(stronger item | no tie). *Care* = (agreement - ½)
-    / (expected - ½) is the share of votes in which a judge is like the others, if it
-    tosses a coin in the rest. If agreement is improbably low (binomial p, a bound by
-    Hoeffding 1956, below ``1 - level`` divided by the number of judges), the advice is
-    to drop a judge whose interval reaches down to ½, and to weight others by their
-    care. Rows count once.
+    *expected* to reach the mean of P(stronger item | no tie).
+
+    A judge is *careless* if an honest one, who may have other opinions of the items
+    (standard deviation 0 to 1 around the others' strengths), would hardly give votes
+    that a coin explains so much better (``p_careless < 1 - level``); only these are to
+    be dropped. Of judges whose agreement is improbably low (binomial p, a bound by
+    Hoeffding 1956, below ``1 - level`` divided by the number of judges) those whose
+    interval ends below ½ are *opposite*, those whose votes no coin explains have *other
+    opinions*, and the rest is *unclear*. Rows count once.
 
     Parameters
     ----------
@@ -198,8 +251,8 @@ def check_judges(
     >>> y = [-1, -1, 1] * 20 + [-1, -1, 1] * 10 + [1, 1, -1] * 10
     >>> rater = ["ann", "bo"] * 30 + ["cy"] * 30 + ["eve"] * 30
     >>> report = check_judges(pairs, y, rater)
-    >>> report.table.select("judge", "votes", "agreement", "advice").rows()[3]
-    ('eve', 30, 0.0, 'drop')
+    >>> report.table.select("judge", "votes", "agreement", "verdict").rows()[3]
+    ('eve', 30, 0.0, 'opposite')
     """
     check_level(level)
     results = check_results(X, y, None, "check_judges")
@@ -209,6 +262,7 @@ def check_judges(
     if unknown:
         raise ValueError(
             f"people has {unknown[0]!r}, who is not among the judges {_list(names)}."
+            f"{closest(unknown[0], names)}"
         )
     decided = results.outcome != 0
     table: dict[str, Any] = {"votes": np.bincount(votes.rater)}
@@ -222,7 +276,8 @@ def check_judges(
             warnings.filterwarnings("ignore", ".*comparable only by the penalty")
             pairs = Pairs._of(None, results.left, results.right, results.names)
             model = BradleyTerry().fit(pairs, results.outcome, rater=votes.rater)
-    table |= _agreement(model, n, level) | votes.consistency() | votes.triads()
+    table |= _compare(model, results, votes.rater, n, level)
+    table |= votes.consistency() | votes.triads()
     apart = np.flatnonzero((table["compared"] == 0) & (table["ties"] < 1))
     if model is not None and len(apart):
         notes.append(
@@ -230,15 +285,11 @@ def check_judges(
             f"{_list([names[k] for k in apart])}, not even through other items, so "
             "there is nothing to agree on."
         )
-    advice = _advise(table, level)
     frame = pl.DataFrame({"judge": names} | {name: table[name] for name in _COLUMNS})
-    frame = frame.with_columns(
-        pl.col(pl.Float64).fill_nan(None), advice=pl.Series(advice)
-    )
+    frame = frame.with_columns(pl.col(pl.Float64).fill_nan(None))
     change = None
-    if model is not None and (advice != "").any():
-        weight = np.where(advice == "down-weight", table["care"], advice == "")
-        change = _change(model, weight)
+    if model is not None and (table["verdict"] == "careless").any():
+        change = _change(model, (table["verdict"] != "careless").astype(float))
     human = np.array([name in set(people) for name in names])
     return JudgesReport(
         frame.sort("votes", descending=True, maintain_order=True),
@@ -252,8 +303,8 @@ def check_judges(
 
 _COLUMNS = (
     *("votes", "ties", "left", "compared", "agreement", "lower", "upper", "expected"),
-    *("care", "same", "repeats", "repeats_equal", "reversals", "reversals_equal"),
-    *("triads", "cycles"),
+    *("p_careless", "power", "same", "repeats", "repeats_equal", "reversals"),
+    *("reversals_equal", "triads", "cycles", "verdict"),
 )
 
 
@@ -383,58 +434,200 @@ def _mean_by(code: Ints, values: NDArray[Any], n: int) -> Floats:
     return mean.astype(np.float64)
 
 
-def _agreement(model: Any, n: int, level: float) -> dict[str, NDArray[Any]]:
+def _compare(
+    model: BradleyTerry | None, results: Results, rater: Ints, n: int, level: float
+) -> dict[str, NDArray[Any]]:
     """Compare decided votes with a model of the others' votes; NaN without one."""
-    compared, agreed, hoped = np.zeros((3, n))
+    odds = np.zeros(results.n_rows)  # ln of right to left, by the others
     groups = np.array_split(np.random.default_rng(0).permutation(n), min(n, _GROUPS))
-    for group in groups if model is not None else ():
-        own = model.rater_counts_[group]
-        rest = model.pair_counts_ - own.sum(axis=0).reshape(-1, 3)
-        rest = np.where(rest > 0.5, rest, 0.0)
-        if not rest[:, ::2].any():
-            continue  # the others only tie
-        met = rest.sum(axis=1) > 0
-        left, right = model.pair_left_, model.pair_right_
-        part = label_components(len(model.items_), left[met], right[met])
-        share = _predict(model, rest)
-        known = (part[left] == part[right]) & (share != 0.5)
-        decided = np.array([1, 0, 1]) * known[:, None]
-        favored = np.stack([share < 0.5, 0 * share, share > 0.5], axis=1) * decided
-        hope = np.maximum(share, 1 - share)[:, None] * decided
-        compared[group] = own @ decided.ravel()
-        agreed[group], hoped[group] = own @ favored.ravel(), own @ hope.ravel()
-    with np.errstate(invalid="ignore", divide="ignore"):  # 0/0 is not known
+    group_of = np.empty(n, dtype=np.int64)
+    for number, group in enumerate(groups):
+        group_of[group] = number
+    rows = np.argsort(group_of[rater], kind="stable")
+    sizes = np.bincount(group_of[rater], minlength=len(groups))
+    decided = results.outcome != 0
+    for group, own in zip(groups, np.split(rows, sizes.cumsum()[:-1]), strict=True):
+        if model is not None:
+            counts = model.rater_counts_[group].sum(axis=0).reshape(-1, 3)
+            own = own[decided[own]]
+            odds[own] = _predict(model, model.pair_counts_ - counts, results, own)
+    kept = odds != 0.0
+    of, right = rater[kept], results.outcome[kept] > 0
+    compared = np.bincount(of, minlength=n).astype(np.float64)
+    agreed = np.bincount(of, (odds[kept] > 0) == right, n)
+    hoped = np.bincount(of, expit(np.abs(odds[kept])), n)
+    with np.errstate(invalid="ignore"):  # 0/0 is not known
         agreement, expected = agreed / compared, hoped / compared
         lower, upper = wilson_interval(agreed, compared, level)
-        care = np.clip((agreement - 0.5) / (expected - 0.5), 0.0, 1.0)
+    known, at_most = np.flatnonzero(compared), 1 - level
+    p_low, p_careless, power = np.full((3, n), np.nan)
+    p_low[known] = binomial_at_most(agreed[known], compared[known], expected[known])
+    p_low, low = np.minimum(p_low * len(known), 1.0), np.zeros(n, dtype=bool)
+    low[known] = p_low[known] < at_most
+    verdict = np.where(low & (upper < 0.5), "opposite", "").astype("<U14")
+    needed = np.log(max(len(known), 1) / at_most)
+    by_judge = _Compared.of(results, odds, rater, n)
+    p_careless[known] = 1.0
+    hopeful = by_judge.without_taste() > needed - _HOPELESS
+    for k in known[hopeful[known] | low[known]]:
+        seen = by_judge.coin_odds(k)
+        drawn = np.append(by_judge.coin_odds(k, _COINS), seen, axis=1)
+        p_careless[k] = min(1.0, len(known) * _tail(drawn, seen)[0])
+        if p_careless[k] < at_most and not verdict[k]:
+            verdict[k] = "careless"
+        elif low[k] and not verdict[k]:
+            against = logsumexp(-seen) - np.log(len(seen))
+            verdict[k] = "other opinions" if against > needed else "unclear"
+    power[known] = by_judge.power(compared[known], at_most / max(len(known), 1))
     return {
         "compared": np.rint(compared).astype(np.int64),
         "agreement": agreement,
         "lower": lower,
         "upper": upper,
         "expected": expected,
-        "care": care,
+        "p_careless": p_careless,
+        "power": power,
+        "verdict": verdict,
     }
 
 
-def _predict(model: BradleyTerry, counts: Floats) -> Floats:
-    """Return P(right | no tie) of each pair by a model of other counts."""
+def _predict(
+    model: BradleyTerry, counts: Floats, results: Results, rows: Ints
+) -> Floats:
+    """Return ln P(right) - ln P(left) by a model of other counts; 0: not known."""
+    counts = np.where(counts > 0.5, counts, 0.0)
+    if not counts[:, ::2].any():
+        return np.zeros(len(rows))  # the others only tie
     objective = model._problem.objective(model.alpha_, counts)
     x = minimize_newton(objective, model._solution(), tol=1e-6).x
     beta, t = objective.split(x)
-    share = objective.link.probabilities(objective.design.apply(beta), t)
-    return np.asarray(share[:, 2] / (share[:, 0] + share[:, 2]))
+    left, right = results.left[rows], results.right[rows]
+    share = objective.link.probabilities(beta[right] - beta[left], t)
+    met = counts.sum(axis=1) > 0
+    pairs = model.pair_left_[met], model.pair_right_[met]
+    part = label_components(len(model.items_), *pairs)
+    return np.where(part[left] == part[right], np.log(share[:, 2] / share[:, 0]), 0.0)
 
 
-def _advise(table: dict[str, NDArray[Any]], level: float) -> NDArray[np.str_]:
-    advice = np.full(len(table["care"]), "", dtype="<U11")
-    known = np.flatnonzero(table["compared"])
-    total = table["compared"][known]
-    agreed = np.rint(table["agreement"][known] * total)
-    p_value = binomial_at_most(agreed, total, table["expected"][known])
-    low = known[p_value * len(known) < 1 - level]
-    advice[low] = np.where(table["lower"][low] > 0.5, "down-weight", "drop")
-    return advice
+@dataclass(frozen=True, eq=False)
+class _Compared:
+    """Compared votes by judge, and how much better a coin explains them."""
+
+    odds: Floats  # (n,) by the others
+    left: Ints  # (n,)
+    right: Ints
+    sign: Ints  # (n,) 1 for right, -1 for left
+    rater: Ints  # (n,) increasing
+    first: Ints  # (J + 1,) where the votes of each begin
+
+    @classmethod
+    def of(cls, results: Results, odds: Floats, rater: Ints, n: int) -> _Compared:
+        # In random order, so that the first votes of a judge are any of them.
+        rows = np.random.default_rng(0).permutation(np.flatnonzero(odds))
+        rows = rows[np.argsort(rater[rows], kind="stable")]
+        first = np.append(0, np.bincount(rater[rows], minlength=n).cumsum())
+        sign = results.outcome[rows].astype(np.int64)
+        sides = results.left[rows], results.right[rows]
+        return cls(odds[rows], *sides, sign, rater[rows], first)
+
+    def without_taste(self) -> Floats:
+        """Give ln E of σ = 0 for all judges at once, (J,)."""
+        n, of, bias = len(self.first) - 1, self.rater, np.zeros(len(self.first) - 1)
+        for _ in range(_STEPS):
+            p = expit(self.odds + bias[of])
+            slope = np.bincount(of, (self.sign > 0) - p, n) - bias
+            bend = np.bincount(of, p * (1 - p), n) + 1.0
+            bias += np.clip(slope / bend, -_LONGEST, _LONGEST)
+        fit = np.bincount(of, log_expit(self.sign * (self.odds + bias[of])), n)
+        right = np.bincount(of, self.sign > 0, n)
+        coin = _log_coin(right, np.diff(self.first))
+        return coin - (fit - 0.5 * bias**2 - 0.5 * np.log(bend))
+
+    def coin_odds(self, judge: int, draws: int = 0) -> Floats:
+        """Give ln E of a judge's votes, or of a coin's instead: tastes × draws."""
+        start, stop = self.first[judge : judge + 2]
+        own = slice(start, min(start + _VOTES, stop))
+        seen = np.unique(np.stack([self.left[own], self.right[own]], axis=1), True)[1]
+        if len(seen) > _ITEMS:
+            own = slice(start, start + np.sort(seen)[_ITEMS] // 2)
+        odds, sign = self.odds[own], self.sign[None, own]
+        n = len(odds)
+        if draws:  # the first half of them fair
+            rng = np.random.default_rng(0)
+            q = np.append(np.full(draws // 2, 0.5), rng.random(draws - draws // 2))
+            sign = np.where(rng.random((draws, n)) < q[:, None], 1, -1)
+        items, ends = np.unique([self.left[own], self.right[own]], return_inverse=True)
+        left, right = ends.reshape(2, n)
+        design = _honest_design(left, right, len(items))
+        return _log_coin((sign > 0).sum(axis=1), n) - np.array(
+            [_log_honest(odds, *design, sign, taste) for taste in _TASTES]
+        )
+
+    def power(self, compared: Floats, at_most: float) -> Floats:
+        """Give P(a fair coin is found) at numbers of votes, drawn at some of them."""
+        size = np.diff(self.first)
+        order = np.argsort(size, kind="stable")[(size == 0).sum() :]
+        if not len(order):
+            return np.zeros(0)
+        some = order[np.linspace(0, len(order) - 1, _SIZES).astype(int)]
+        found = []
+        for judge in some:
+            drawn = self.coin_odds(judge, _COINS)
+            found.append((_tail(drawn, drawn[:, : _COINS // 2]) < at_most).mean())
+        sizes, place = np.unique(size[some], return_inverse=True)
+        return np.interp(
+            compared, sizes, np.bincount(place, found) / np.bincount(place)
+        )
+
+
+def _tail(drawn: Floats, seen: Floats) -> Floats:
+    """P(T of an honest judge is as large), the largest over tastes, from coins."""
+    reached = drawn.min(axis=0) >= seen.min(axis=0)[:, None]
+    share = np.exp(-np.maximum(drawn, -50.0)).T / drawn.shape[1]
+    return np.asarray((reached @ share).max(axis=1))
+
+
+def _log_coin(right: Any, n: Any) -> Any:
+    """Log probability of so many right of n votes: q = ½, or else uniform."""
+    uniform = gammaln(right + 1.0) + gammaln(n - right + 1.0) - gammaln(n + 2.0)
+    return np.logaddexp(uniform, -n * np.log(2.0)) - np.log(2.0)
+
+
+def _honest_design(left: Ints, right: Ints, n_items: int) -> tuple[Any, Any]:
+    """Rows of tastes and side, (n, k), and products of two columns, (k k, n)."""
+    n, k, sign = len(left), n_items + 1, np.array([-1.0, 1.0, 1.0])
+    column = np.stack([left, right, np.full(n, n_items)])
+
+    def rows(value: Floats, place: Ints, width: int) -> sp.csr_array:
+        at = np.tile(np.arange(n), len(value)), place.ravel()
+        return sp.csr_array((value.repeat(n), at), (n, width))
+
+    twice = column[:, None] * k + column
+    products = rows(np.outer(sign, sign).ravel(), twice, k * k)
+    return rows(sign, column, k), products.T.tocsr()
+
+
+def _log_honest(
+    odds: Floats, design: Any, products: Any, sign: Ints, taste: float
+) -> Floats:
+    """Log probability of rows of votes (R, n), by Laplace's approximation."""
+    k, draws = design.shape[1], len(sign)
+    unit = np.append(np.full(k - 1, taste), 1.0)
+    z, move = np.zeros((draws, k)), np.inf
+    for _ in range(_STEPS):
+        d = odds + (design @ (z * unit).T).T
+        p = expit(d)
+        hessian = (products @ (p * (1 - p)).T).T.reshape(draws, k, k)
+        hessian = hessian * np.outer(unit, unit) + np.eye(k)
+        if move < 1e-3:
+            break
+        slope = (design.T @ ((sign > 0) - p).T).T * unit - z
+        step = np.linalg.solve(hessian, slope[:, :, None])[:, :, 0]
+        longest = np.abs(design @ (step * unit).T).max(axis=0)
+        z += step * np.minimum(1.0, _LONGEST / np.maximum(longest, 1e-300))[:, None]
+        move = float(longest.max())
+    fit = log_expit(sign * d).sum(axis=1) - 0.5 * (z * z).sum(axis=1)
+    return np.asarray(fit - 0.5 * np.linalg.slogdet(hessian)[1])
 
 
 def _change(model: BradleyTerry, weight: Floats) -> dict[str, Any] | None:

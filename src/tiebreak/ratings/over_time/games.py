@@ -105,7 +105,7 @@ def read_games(
     present = np.empty(0) if weight is None else weight
     n_present, n_all, n_same = number_items(left, right, present, number, order, sides)
     if n_same:
-        refuse_self_comparisons(left, right, names)
+        refuse_self_comparisons(pairs)
     games = Games(sides, outcome, weight, points, starts, values)
     return games, names[order[:n_all]], n_present
 

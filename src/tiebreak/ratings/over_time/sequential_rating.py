@@ -29,7 +29,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tiebreak.data import check_outcomes, is_pairs
 from tiebreak.data.columns import as_column, as_names, plain_values
-from tiebreak.data.messages import DataWarning, warn_user
+from tiebreak.data.messages import DataWarning, closest, warn_user
 from tiebreak.data.parameters import check_parameters
 from tiebreak.io.result import first_of
 from tiebreak.models.base import UtilityMixin, accuracy, fits_outcomes, outcome_scores
@@ -58,6 +58,7 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
     _fitted_arrays: ClassVar = {
         "items_": "n: any",
         "_before": "b 2 *",
+        "_settings.init": ": any",
         "_log.sides": "r 2: index n+2*r",
         "_log.outcome": "r",
         "_log.weight": "r",
@@ -445,6 +446,7 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
             raise ValueError(
                 f"{len(unseen)} item(s) have no rating: {first_of(list(unseen))}. "
                 "Known names are in items_; unseen='prior' rates others as new items."
+                f"{closest(values[int(np.argmax(rows < 0))], row_of)}"
             )
         state = self._state[rows, : self._n_traced]
         state[rows < 0] = self._new_item(self._settings)[: self._n_traced]

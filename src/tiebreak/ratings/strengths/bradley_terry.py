@@ -20,7 +20,8 @@ from scipy.stats import qmc
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from tiebreak.data import as_pairs
+from tiebreak.data import Pairs, as_pairs
+from tiebreak.data.columns import factorize
 from tiebreak.data.comparison_graph import (
     ComparisonCounts,
     count_comparisons,
@@ -30,10 +31,12 @@ from tiebreak.data.comparison_graph import (
 from tiebreak.data.messages import DataWarning, warn_user
 from tiebreak.data.parameters import check_parameters, one_of
 from tiebreak.losses import (
+    GLENN_DAVID,
     RATING_LINKS,
     ComparisonObjective,
     CovariateDesign,
     Design,
+    FeatureDesign,
     HalfWins,
     ItemDesign,
     JointDesign,
@@ -72,6 +75,7 @@ from tiebreak.ratings.strengths.testing import (
 from tiebreak.solvers import minimize_newton
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 # For a start: Newton takes a step less, three with ties and two without, on results
 # of 50 to 200 items, each against many others.
@@ -84,6 +88,7 @@ _INTERVAL_POINTS, _INTERVAL_ROWS = 9, 2000
 LINK_OF: dict[str | None, OutcomeLink] = {
     "davidson": RATING_LINKS["davidson"],
     "rao-kupper": RATING_LINKS["rao-kupper"],
+    "glenn-david": GLENN_DAVID,
     "half": HalfWins(),
     None: RATING_LINKS["davidson"],
 }
@@ -101,11 +106,14 @@ class BradleyTerry(CovariateMixin, StrengthModel):
       1 / (1 + κ exp(d′)), a tie the rest, with d′ = d / (1 + p₀) and κ ≥ 1;
     * ``ties=None``: P(right) = 1 / (1 + exp(-d)); a tie is refused;
     * ``ties="half"``: the same, and -ln P of a tie is the mean of -ln P(left) and -ln
-      P(right): half a win for each. A tie has no probability then.
+      P(right): half a win for each. A tie has no probability then;
+    * ``link="probit"``: P(right) = Φ(d/s - c) and P(left) = Φ(-d/s - c), a tie the
+      rest, with Φ(c) = (1 + p₀)/2 and s = 2φ(c)/Φ(-c): Thurstone's model with the
+      ties of Glenn and David.
 
-    In the first two p₀ is the probability of a tie between equal items, ν =
-    2p₀ / (1 - p₀) and κ = (1 + p₀) / (1 - p₀), and a small difference d means odds of
-    exp(d) to one for right, ties left aside.
+    p₀ is the probability of a tie between equal items, ν = 2p₀ / (1 - p₀) and κ =
+    (1 + p₀) / (1 - p₀), and a small difference d means odds of exp(d) to one for right,
+    ties left aside.
 
     The strengths θ, the tie parameter and the coefficients γ and β minimize ::
 
@@ -113,7 +121,12 @@ class BradleyTerry(CovariateMixin, StrengthModel):
 
     a sum over comparisons. With a half-life h the weight of a row is multiplied by
     2^(-(T - t) / h), t its period and T the latest one. The penalty is a normal prior
-    with standard deviation τ = 1/√(2α) on every strength. Without it, `fit` refuses
+    with standard deviation τ = 1/√(2α) on every strength. With `prior_by` the penalty
+    is α Σⱼ (θⱼ - μ_c(j))², c(j) the class of an item, whose mean μ is learned: where
+    the sum is least, μ_c is the mean of the strengths of the class. Items of few
+    results, such as newcomers, are then pulled to their equals instead of the mean of
+    all. (The variables are θ - μ and μ, with a weak prior on differences of means, so
+    that classes that never meet have finite ones.) Without a penalty, `fit` refuses
     data in which a group of items won all its comparisons with the rest: strengths are
     then infinite.
 
@@ -123,6 +136,9 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         ``"auto"``: Davidson and Rao and Kupper, each with its probability given the
         results (p₀ uniform); strengths and predictions are means over both. Without a
         penalty the one that makes the results more probable.
+    link : {"logistic", "probit"}, default="logistic"
+        Distribution function. The probit has one model of ties: leave ``"auto"``, or
+        None to refuse ties. Large differences are surer in it.
     alpha : float or "auto", default="auto"
         Penalty α. ``"auto"`` learns τ by marginal likelihood; strengths are then means
         over plausible τ. 0: maximum likelihood.
@@ -131,6 +147,8 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         dates), or a time such as "5y", "18m", "26w", "90d". "auto": of 2⁻⁷, …, 2 times
         the whole time, and none, the one that predicts five later parts of the data
         best, each from what was before. None: all count alike.
+    prior_by : mapping, optional
+        Item → class, of which at least one has another; None: one class.
     tol, max_iter : float and int, default=1e-8 and 100
         Stop when the Newton decrement is this small, relative to √(2 objective), or
         after so many Newton steps.
@@ -142,12 +160,13 @@ class BradleyTerry(CovariateMixin, StrengthModel):
     alpha_ : float
         α, or the most probable one.
     tie_model_, tie_model_probability_ : str or None, float
-        Model of ties, of two the more probable one, and its probability.
+        Model of ties (of the probit "glenn-david"), of two the more probable one, and
+        its probability.
     tie_probability_ : float
         p₀.
     tie_, threshold_ : float
-        ν, or κ (without ties in training 0, or 1), and the largest \|d\| at which a tie
-        is the most probable outcome, or 0.
+        ν, κ or c (without ties in training 0, 1 or 0), and the largest \|d\| at which a
+        tie is the most probable outcome, or 0.
     advantage_, context_coef_, context_names_ : float, ndarray and tuple of shape (q,)
         γ, β and names of columns, if fitted with them.
     half_life_ : float
@@ -161,6 +180,9 @@ class BradleyTerry(CovariateMixin, StrengthModel):
     pair_left_, pair_right_, pair_counts_, pair_covariates_ : ndarray
         Item numbers (m,) of the m pairs that met (apart by covariates); counts of left,
         tie and right (m, 3), by weight; covariates.
+    members_ : csr_array of shape (T, N)
+        If fitted with teams: 1 at the members of each. Numbers of pairs from N on are
+        those of teams.
     pair_votes_ : ndarray of shape (m, 3)
         The same counts before fading by a half-life.
     rater_counts_, unit_counts_, both_counts_ : csr_array of shape (n_raters, 3 m), …
@@ -170,6 +192,8 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         coefficients, the last logit p₀.
     prior_ties_ : ndarray of shape (K,)
         Models of ties of the nodes.
+    prior_class_, prior_means_, prior_names_ : ndarray of shape (N,), (C,) and (C,)
+        With `prior_by`: classes of the items, their means μ and names.
 
     Examples
     --------
@@ -184,6 +208,7 @@ class BradleyTerry(CovariateMixin, StrengthModel):
     """
 
     __module__ = "tiebreak"  # where users find it
+    _adds_members = True
 
     __metadata_request__fit: ClassVar = dict.fromkeys(
         ("advantage", "context", "period", "rater", "unit"), True
@@ -191,11 +216,12 @@ class BradleyTerry(CovariateMixin, StrengthModel):
 
     _parameters: ClassVar = {
         **StrengthModel._parameters,
-        "ties": one_of("auto", *LINK_OF),
+        "ties": one_of("auto", "davidson", "rao-kupper", "half", None),
+        "link": one_of("logistic", "probit"),
     }
     _fitted_arrays: ClassVar = {
-        "pair_left_": "m: index n",
-        "pair_right_": "m: index n",
+        "pair_left_": "m: index n+s",
+        "pair_right_": "m: index n+s",
         "pair_counts_": "m 3",
         "pair_covariates_": "m *",
         "rater_counts_": "* 3*m",
@@ -203,18 +229,25 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         "both_counts_": "* 3*m",
         "pair_votes_": "m 3",
         "prior_ties_": "a: any",
+        "members_": "s n",
+        "prior_class_": "n: index c",
+        "prior_means_": "c",
+        "prior_names_": "c: any",
     }
 
     def __init__(
         self,
         ties: Literal["auto", "davidson", "rao-kupper", "half"] | None = "auto",
         *,
+        link: Literal["logistic", "probit"] = "logistic",
         alpha: float | Literal["auto"] = "auto",
         half_life: float | str | None = None,
+        prior_by: Mapping[Any, Any] | None = None,
         tol: float = 1e-8,
         max_iter: int = 100,
     ) -> None:
-        self.ties, self.alpha, self.half_life = ties, alpha, half_life
+        self.ties, self.link, self.alpha, self.half_life = ties, link, alpha, half_life
+        self.prior_by = prior_by
         self.tol, self.max_iter = tol, max_iter
 
     @fits_outcomes
@@ -235,7 +268,9 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         Parameters
         ----------
         X : Pairs
-            Comparisons of items by name, ``Pairs(None, left, right)``.
+            Comparisons of items by name, ``Pairs(None, left, right)``; or of teams,
+            ``Pairs.from_teams(left, right)``, where θ of a side is the sum over its
+            members.
         y : array-like of shape (n,)
             Outcomes -1 (left), 0 (tie), +1 (right).
         period : array-like of shape (n,), optional
@@ -255,28 +290,49 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         BradleyTerry
         """
         check_parameters(self)
-        results = check_results(X, y, sample_weight, "BradleyTerry")
-        n_items = len(results.names)
+        if self.link == "probit" and self.ties not in ("auto", None):
+            raise ValueError(
+                "link='probit' has a model of ties of its own; expected ties='auto', "
+                f"or None to refuse ties, got ties={self.ties!r}."
+            )
+        results = check_results(X, y, sample_weight, "BradleyTerry", teams=True)
+        n_items, members = len(results.names), results.members
+        n_sides = n_items if members is None else members.shape[0]
         covariates, names = check_row_covariates(advantage, context, results.n_rows)
+        n_coef = n_items + covariates.shape[1]
         clusters = {
             f"{name}_counts_": results.take(check_clusters(of, name, results.n_rows))
             for name, of in (("rater", rater), ("unit", unit))
             if of is not None
         }
         present = results.take(covariates)
+        classes = self._read_classes(results.names)
+        if classes and members is not None:
+            raise ValueError("prior_by is for single items; leave it out for teams.")
+        if classes:
+            # Which class has which side is a covariate like any other.
+            of = np.eye(len(classes["prior_names_"]))[classes["prior_class_"], 1:]
+            present = np.hstack([present, of[results.left] - of[results.right]])
         weight, half_life = recency_weights(self, results, present, period)
         both, first = number_pairs(*clusters.values()) if clusters else (None, None)
         sides, outcome = (results.left, results.right), results.outcome
-        cells = count_comparisons(*sides, outcome, weight, n_items, present, both)
-        check_existence(cells, results.names, self.ties, self.alpha)
-        if covariates.shape[1] and self.alpha != "auto":
+        cells = count_comparisons(*sides, outcome, weight, n_sides, present, both)
+        ties = "glenn-david" if self.link == "probit" else self.ties
+        problem = StrengthProblem(cells, n_items, ties, self.alpha == "auto", members)
+        check_existence(cells, results.names, self.ties, self.alpha, members)
+        if present.shape[1] and self.alpha != "auto" and members is None:
             effects = effect_names(advantage is not None, covariates.shape[1], names)
+            effects += _class_effects(classes.get("prior_names_", ()))
             penalized = self.alpha != 0
             refuse_endless(cells, n_items, penalized, effects, _EFFECT_REMEDY)
-        problem = StrengthProblem(cells, n_items, self.ties, self.alpha == "auto")
         x, t, fitted = self._solve(problem)
         link = self._link_of(fitted)
-        fitted |= self._effects_learned(x[n_items:], advantage is not None)
+        strength = x[:n_items]
+        if classes:
+            means = np.append(0.0, x[n_coef:])
+            strength = strength + means[classes["prior_class_"]]
+            fitted |= classes | {"prior_means_": means - strength.mean()}
+        fitted |= self._effects_learned(x[n_items:n_coef], advantage is not None)
         if names is not None:
             fitted["context_names_"] = names
         for name, codes in clusters.items():
@@ -286,13 +342,13 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         votes = cells.counts
         if half_life < np.inf:
             given = results.weight
-            votes = count_comparisons(*sides, outcome, given, n_items, present).counts
+            votes = count_comparisons(*sides, outcome, given, n_sides, present).counts
         return self._keep(
             fitted
             | {
                 "items_": results.names,
                 # Rounding apart the mean is zero already; the contract says exactly.
-                "strength_": x[:n_items] - x[:n_items].mean(),
+                "strength_": strength - problem.moves * strength.mean(),
                 "tie_": float(LINK_OF[fitted["tie_model_"]].to_parameter(t)),
                 "tie_probability_": float(expit(t)),
                 "threshold_": float(link.threshold(t)),
@@ -303,7 +359,24 @@ class BradleyTerry(CovariateMixin, StrengthModel):
                 "pair_votes_": votes,
                 "pair_covariates_": cells.covariates,
             }
+            | ({} if members is None else {"members_": members[n_items:]})
         )
+
+    def _read_classes(self, items: NDArray[Any]) -> dict[str, NDArray[Any]]:
+        """Attributes of the classes of `prior_by`; none where all are in one."""
+        if self.prior_by is None:
+            return {}
+        missing = [name for name in items.tolist() if name not in self.prior_by]
+        if missing:
+            raise ValueError(
+                f"prior_by has no class for {missing[0]!r}; every item needs one."
+            )
+        if self.alpha == 0:
+            raise ValueError("prior_by needs a prior; alpha=0 has none.")
+        codes, names = factorize([self.prior_by[name] for name in items.tolist()])
+        if len(names) < 2:
+            return {}
+        return {"prior_class_": codes, "prior_names_": np.asarray(names)}
 
     def _solve(self, problem: StrengthProblem) -> tuple[Floats, float, dict[str, Any]]:
         """Return the coefficients, the tie parameter and how they were found."""
@@ -350,8 +423,9 @@ class BradleyTerry(CovariateMixin, StrengthModel):
     losses_ = property(lambda self: self._tally()[2], doc="Lost, by item.")
 
     def _tally(self) -> tuple[Floats, Floats, Floats]:
-        cells = replace(self._problem.cells, counts=self.pair_votes_)
-        return cells.tally(len(self.items_))
+        problem = self._problem
+        cells = replace(problem.cells, counts=self.pair_votes_)
+        return cells.tally(problem.n_items, problem.members)
 
     @property
     def _problem(self) -> StrengthProblem:
@@ -359,11 +433,31 @@ class BradleyTerry(CovariateMixin, StrengthModel):
             self.pair_left_, self.pair_right_, self.pair_counts_, self.pair_covariates_
         )
         n_items, weak = len(self.items_), self.alpha == "auto"
-        return StrengthProblem(cells, n_items, self.tie_model_, weak)
+        members = getattr(self, "members_", None)
+        if members is not None:
+            members = sp.vstack([sp.eye_array(n_items), members], format="csr")
+        return StrengthProblem(cells, n_items, self.tie_model_, weak, members)
+
+    @property
+    def _compared(self) -> Pairs:
+        """The pairs that met."""
+        problem = self._problem
+        sides = problem.cells.left, problem.cells.right
+        return Pairs._of(None, *sides, self.items_, problem.members)
 
     def _solution(self) -> Floats:
         tie = [self._tie] if self._problem.has_tie else []
-        return np.concatenate([self.strength_, self._effect_values(), tie])
+        own, means = self.strength_ - self._prior_mean, []
+        if hasattr(self, "prior_means_"):
+            means = self.prior_means_[1:] - self.prior_means_[0]
+        return np.concatenate([own, self._effect_values(), means, tie])
+
+    @property
+    def _prior_mean(self) -> Any:
+        """Where the prior pulls the strengths."""
+        if not hasattr(self, "prior_means_"):
+            return 0.0
+        return self.prior_means_[self.prior_class_]
 
     @property
     def _link(self) -> OutcomeLink:
@@ -413,14 +507,15 @@ class BradleyTerry(CovariateMixin, StrengthModel):
             Lower and upper ends for each outcome.
         """
         check_level(level)
-        pairs, tail = as_pairs(X), 0.5 - 0.5 * level
+        pairs, tail = as_pairs(X).compact(), 0.5 - 0.5 * level
         d = self.difference(pairs, advantage=advantage, context=context)
-        place = {name: k for k, name in enumerate(self.items_.tolist())}
-        assert pairs.names is not None
-        names = pairs.names[np.stack([pairs.left, pairs.right])]
-        left, right = np.vectorize(place.get, otypes=[np.int64])(names)
-        full = self._coefficient_distribution(None)
-        known = full.take(slice(len(self.items_))).differences(left, right)
+        full, n = self._coefficient_distribution(None), len(self.items_)
+        place, (left, right) = self._places_of_names(pairs.names), pairs.sides
+        if pairs.members is None:
+            left, right = place[left], place[right]
+        else:
+            full, n = full.sums(pairs.members, place, n), pairs.members.shape[0]
+        known = full.take(slice(n)).differences(left, right)
         if not self._problem.has_tie:
             ends = [known.quantile(share) for share in (tail, 1.0 - tail)]
             return self._outcome_intervals(*(d + end - known.mean for end in ends))
@@ -462,11 +557,14 @@ class BradleyTerry(CovariateMixin, StrengthModel):
             With ``log_likelihood``, ``n_parameters``, ``aic`` and ``bic``.
         """
         self._refuse_half("a likelihood")
-        n, q = len(self.items_), self.pair_covariates_.shape[1]
+        n, q = len(self.items_), len(self._effect_values())
         total = float(self.pair_counts_.sum())
         if np.isposinf(self.tie_):
             return Likelihood(0.0, 1, total)
         n_parameters = n - 1 - int(self._components().max())
+        if self._problem.members is not None:
+            rows = self._problem.strengths.matrix().toarray()
+            n_parameters = int(np.linalg.matrix_rank(rows))
         n_parameters += q + int(self._problem.has_tie)
         objective = self._problem.objective(TINY_PENALTY)
         x = minimize_newton(objective, self._solution(), tol=1e-8, max_iter=200).x
@@ -492,7 +590,9 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         check_level(level)
         known, tail = self._coefficient_distribution(None), 0.5 - 0.5 * level
         n = len(self.items_)
-        names = self._effect_names() + ["tie"] * self._problem.has_tie
+        names = self._effect_names()
+        names += _class_effects(getattr(self, "prior_names_", ()))
+        names += ["tie"] * self._problem.has_tie
         table = coefficient_table(names, known.mean[n:], known.errors()[n:])
         return table.with_columns(
             lower=pl.Series(known.quantile(tail)[n:]),
@@ -511,7 +611,7 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         beta, t = objective.split(self._solution())
         share = self._link.probabilities(objective.design.apply(beta), t)
         cells, n_parameters = self._problem.cells, self.likelihood().n_parameters
-        return goodness_of_fit(self.items_, cells, share, n_parameters)
+        return goodness_of_fit(self._compared, cells, share, n_parameters)
 
     def _refuse_half(self, what: str) -> None:
         check_is_fitted(self)
@@ -561,9 +661,30 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         if len(clusters) == 2:
             clusters.append(self.both_counts_)
         if self.alpha_ > 0 and len(self.items_) > MANY_ITEMS and not whole:
-            return self._spread_of_many(kind, clusters)
+            return self._with_class_means(self._spread_of_many(kind, clusters))
         self._refuse_matrix()
-        return self._spread_of(kind, clusters)
+        return self._with_class_means(self._spread_of(kind, clusters))
+
+    def _with_class_means(self, known: StrengthDistribution) -> StrengthDistribution:
+        """From θ - μ and μ to θ and μ."""
+        if not hasattr(self, "prior_means_"):
+            return known
+        n, change = len(self.items_), np.eye(known.center.shape[1])
+        start = n + len(self._effect_values())
+        of = np.eye(len(self.prior_names_))[self.prior_class_, 1:]
+        change[:n, start : start + of.shape[1]] = of
+
+        def moved(matrix: Floats | None) -> Any:
+            if matrix is None or known.covariance.ndim == 3:
+                return None if matrix is None else change @ matrix @ change.T
+            return matrix @ change.T  # variances: an upper bound
+
+        return replace(
+            known,
+            center=known.center @ change.T,
+            covariance=moved(known.covariance),
+            excess=moved(known.excess),
+        )
 
     def _spread_of_many(
         self, kind: str | None, clusters: list[sp.csr_array]
@@ -605,22 +726,45 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         return self._posterior(objectives, self._solution(), own)
 
     def _components(self) -> NDArray[np.int64]:
-        return label_components(len(self.items_), self.pair_left_, self.pair_right_)
+        pairs, _ = self._compared.opponents()
+        return label_components(len(self.items_), *pairs.sides)
 
     def _contrasts_of(self, known: StrengthDistribution) -> PairContrasts:
-        log_ratio = self._log_ratio if self.alpha_ > 0 else None
-        return replace(super()._contrasts_of(known), log_ratio=log_ratio)
+        contrasts = super()._contrasts_of(known)
+        if not hasattr(self, "prior_means_"):
+            log_ratio = self._log_ratio if self.alpha_ > 0 else None
+            return replace(contrasts, log_ratio=log_ratio)
+        n, mode = len(self.items_), contrasts.mode
+        mean = self._prior_mean + mode.mean.mean()
+        if mode.covariance.ndim == 3:
+            # Without their priors two strengths do not depend on means of classes.
+            start = n + len(self._effect_values())
+            means = np.arange(start, start + len(self.prior_names_) - 1)
+            whole = known.covariance[self._mode]
+            slope = np.linalg.solve(whole[np.ix_(means, means)], whole[means, :n])
+            given = mode.covariance - whole[:n, means] @ slope
+            mode = replace(mode, covariance=given)
+        return replace(contrasts, mode=mode, prior_mean=mean)
 
     def _log_ratio(self, one: int, two: int) -> float:
         """How much less ln of results and prior is if two items are equal."""
         problem, x = self._problem, self._solution()
         if problem.ties == "rao-kupper":  # not convex on this scale, and about the same
             problem = replace(problem, ties="davidson")
-        cells, place = problem.cells, np.arange(problem.n_items)
+        cells, members = problem.cells, problem.members
+        place = np.arange(problem.n_items)
         place[two] = one
-        both = replace(cells, left=place[cells.left], right=place[cells.right])
-        free = problem.objective(self.alpha_)
-        equal = replace(problem, cells=both).objective(self.alpha_)
+        if members is None:
+            cells = replace(cells, left=place[cells.left], right=place[cells.right])
+        else:
+            members = members.copy()
+            members.indices = place[members.indices]
+        tie = None
+        if problem.ties == "glenn-david" and problem.has_tie:  # not convex with it
+            x, tie = x[:-1], self._tie
+        free = problem.objective(self.alpha_, tie=tie)
+        merged = replace(problem, cells=cells, members=members)
+        equal = merged.objective(self.alpha_, tie=tie)
         solution = minimize_newton(equal, x, tol=self.tol, max_iter=self.max_iter)
         return solution.value - free.value(x)
 
@@ -633,6 +777,19 @@ class StrengthProblem:
     n_items: int
     ties: str | None
     weak: bool  # whether effects of covariates have a weak penalty
+    members: sp.csr_array | None = None  # (N + T, N), of the sides of cells
+
+    @property
+    def strengths(self) -> ItemDesign | FeatureDesign:
+        """The design of strengths: differences of two, or of sums over members."""
+        if self.members is None:
+            return ItemDesign(self.cells.left, self.cells.right, self.n_items)
+        return FeatureDesign(self.members, self.cells.left, self.cells.right)
+
+    @cached_property
+    def moves(self) -> bool:
+        """Whether strengths can move together: both sides have as many members."""
+        return not self.strengths.apply(np.ones(self.n_items)).any()
 
     @property
     def link(self) -> OutcomeLink:
@@ -641,8 +798,8 @@ class StrengthProblem:
 
     @cached_property
     def tally(self) -> tuple[Floats, Floats, Floats]:
-        """Wins, ties and losses of every item."""
-        return self.cells.tally(self.n_items)
+        """Wins, ties and losses of every item, on its side."""
+        return self.cells.tally(self.n_items, self.members)
 
     @property
     def has_tie(self) -> bool:
@@ -662,11 +819,11 @@ class StrengthProblem:
         return options if self.has_tie and not self.is_only_ties else options[:1]
 
     def objective(
-        self, alpha: float, counts: Floats | None = None
+        self, alpha: float, counts: Floats | None = None, tie: float | None = None
     ) -> ComparisonObjective:
-        """Objective for a penalty, or other counts."""
+        """Objective for a penalty, or other counts, or a tie parameter held fixed."""
         cells, n, q = self.cells, self.n_items, self.cells.covariates.shape[1]
-        design: Design = ItemDesign(cells.left, cells.right, n)
+        design: Design = self.strengths
         weak = np.zeros(q)
         if q:
             design = JointDesign(design, CovariateDesign(cells.covariates))
@@ -678,8 +835,8 @@ class StrengthProblem:
             self.link,
             cells.counts if counts is None else counts,
             np.append(np.full(n, alpha), weak),
-            tie=None if self.has_tie else self.link.start(0.0),
-            free=slice(0, n) if alpha == 0 else None,
+            tie=tie if self.has_tie else self.link.start(0.0),
+            free=slice(0, n) if alpha == 0 and self.moves else None,
         )
 
     def start(self, average: bool = False) -> Floats:
@@ -701,6 +858,10 @@ class StrengthProblem:
             guess /= np.sqrt(1.0 - spread)
         tie = [self.link.start(share) + spread] if self.has_tie else []
         return np.concatenate([guess, rest, tie])
+
+
+def _class_effects(names: Any) -> list[str]:
+    return [f"{name} - {names[0]}" for name in names[1:]]
 
 
 _EFFECT_REMEDY = (

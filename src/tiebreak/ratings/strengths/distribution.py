@@ -4,10 +4,12 @@
 Items i and j differ significantly when |θ_i - θ_j| exceeds q se(θ_i - θ_j), with q the
 quantile of the largest such ratio over *all* ordered pairs, by draws, and then over
 those that did not differ before, until nothing changes (Romano and Wolf, 2005); or
-Bonferroni's bound where items are many. Draws are normal: a ratio with few degrees of
-freedom is compared as the normal score that is as probable. Items that never meet, not
-even through others, never differ significantly. An interval of one rank by itself takes
-the maximum over the pairs of its item only (Mogstad, Romano, Shaikh and Wilhelm, 2024).
+Bonferroni's bound where items are many, and Holm's where clusters are few: the largest
+ratio of a covariance of low rank would be drawn too small. Draws are normal: a ratio
+with few degrees of freedom is compared as the normal score that is as probable. Items
+that never meet, not even through others, never differ significantly. An interval of one
+rank by itself takes the maximum over the pairs of its item only (Mogstad, Romano,
+Shaikh and Wilhelm, 2024).
 """
 
 from __future__ import annotations
@@ -86,13 +88,12 @@ class StrengthDistribution:
         zero = self.center.mean(axis=1) if place is None else self.center[:, place]
         center = self.center - zero[:, None]
         if self.covariance.ndim == 3:
-            return StrengthDistribution(
-                center,
-                centered(self.covariance, place),
-                self.weight,
-                None if self.excess is None else centered(self.excess, place),
-                self.df,
-                self.sides if place is None else None,
+            return replace(
+                self,
+                center=center,
+                covariance=centered(self.covariance, place),
+                excess=None if self.excess is None else centered(self.excess, place),
+                sides=self.sides if place is None else None,
             )
         if place is None:  # of independent strengths the mean is taken as known
             return replace(self, center=center)
@@ -103,34 +104,49 @@ class StrengthDistribution:
             out.excess[place] = 0.0
         return out
 
+    def sums(self, members: Any, place: NDArray[np.int64], n: int) -> Any:
+        """Give sums of strengths by row of `members`, and what follows the first n.
+
+        Column k of `members` is strength place[k]. Sides are as of a normal one.
+        """
+        rest = self.center.shape[1] - n
+        rows = np.zeros((members.shape[0] + rest, n + rest))
+        rows[: len(rows) - rest, place] = members.toarray()
+        rows[len(rows) - rest :, n:] = np.eye(rest)
+        return StrengthDistribution(
+            self.center @ rows.T,
+            rows @ self.covariance @ rows.T,
+            self.weight,
+            None if self.excess is None else rows @ self.excess @ rows.T,
+            float(np.min(self.df)),
+        )
+
     def differences(
         self, left: NDArray[np.int64], right: NDArray[np.int64]
     ) -> StrengthDistribution:
         """Give the distribution of θ_right - θ_left, each difference by itself."""
 
-        def spread(matrix: Array, one: Any = 1.0, two: Any = 1.0) -> Array:
-            own = np.diagonal(matrix, axis1=-2, axis2=-1)
-            both = one * two * matrix[..., left, right]
+        def spread(
+            matrix: Array, n_leading: int, one: Any = 1.0, two: Any = 1.0
+        ) -> Array:
+            own, both = matrix, 0.0
+            if matrix.ndim == n_leading + 2:  # and not variances
+                own = np.diagonal(matrix, axis1=-2, axis2=-1)
+                both = one * two * matrix[..., left, right]
             return one**2 * own[..., left] + two**2 * own[..., right] - 2.0 * both
 
-        center, df = self.center[:, right] - self.center[:, left], self.df
+        center, df, excess = self.center[:, right] - self.center[:, left], self.df, None
         if self.excess is not None:
             own = _diagonal(self.excess)
             df = pair_freedom(df, left, right, own[left], own[right])
-        if self.covariance.ndim == 2:
-            variance = self.covariance[:, left] + self.covariance[:, right]
-            both = None
-            if self.excess is not None:
-                both = self.excess[left] + self.excess[right]
-            return StrengthDistribution(center, variance, self.weight, both, df)
-        variance = spread(self.covariance)
-        excess = None if self.excess is None else spread(self.excess)
+            excess = spread(self.excess, 0)
+        variance = spread(self.covariance, 1)
         sides = None
         if self.sides is not None:
             # The difference is small where left is high and right is low.
             down, up = self.sides[:, 0], self.sides[:, 1]
-            low = spread(self.covariance, up[:, left], down[:, right])
-            high = spread(self.covariance, down[:, left], up[:, right])
+            low = spread(self.covariance, 1, up[:, left], down[:, right])
+            high = spread(self.covariance, 1, down[:, left], up[:, right])
             both = np.maximum(np.stack([low, high], axis=1), 0.0)
             whole = np.broadcast_to(variance[:, None], both.shape)
             part = np.divide(both, whole, out=np.ones_like(both), where=whole > 0.0)
@@ -141,7 +157,7 @@ class StrengthDistribution:
         """Give standard errors of the strengths, shape (N,)."""
         return np.sqrt(np.maximum(_diagonal(self.total), 0.0))
 
-    def below(self, value: Array) -> Array:
+    def below(self, value: Array | float = 0.0) -> Array:
         """P(strength ≤ value), shape (N,)."""
         (down, up), df = self._spread
         apart = value - self.center
@@ -208,15 +224,16 @@ class StrengthDistribution:
         parts = []
         for k, count in enumerate(rng.multinomial(n_draws, self.weight)):
             z = rng.standard_normal((count, n))
-            noise = _correlate(z, self.covariance[k])
+            noise = correlate(z, self.covariance[k])
             parts.append(self.center[k] - self.mean + noise)
         out = np.concatenate(parts)
         if self.excess is not None:
-            out += _correlate(rng.standard_normal((n_draws, n)), self.excess)
+            out += correlate(rng.standard_normal((n_draws, n)), self.excess)
         return out
 
 
 _BISECTIONS = 50
+_FEW_CLUSTERS = 100  # or twice the items, if that is more
 
 
 def student_quantile(share: float | Array, df: Array) -> Array:
@@ -236,7 +253,8 @@ def satterthwaite(df: float | Array, total: Array, excess: Array) -> Array:
     more than an estimate of its size: (v/e)² would be too many.
     """
     ratio = np.full(np.shape(excess), np.inf)
-    np.divide(total, excess, out=ratio, where=excess > 0)
+    with np.errstate(over="ignore"):  # of nearly no excess it is infinite too
+        np.divide(total, excess, out=ratio, where=excess > 0)
     return np.maximum(df * (1.0 + (ratio - 1.0) ** 2), 1.0)
 
 
@@ -255,6 +273,12 @@ def pair_freedom(
     return np.divide(both, parts, out=np.full(len(both), np.inf), where=parts > 0.0)
 
 
+def few_clusters(df: float | Array, n_items: int) -> bool:
+    """Whether so few clusters were seen that their covariance has a low rank."""
+    finite = np.atleast_1d(df)[np.isfinite(np.atleast_1d(df))]
+    return bool(finite.size and finite.max() + 1.0 < max(_FEW_CLUSTERS, 2 * n_items))
+
+
 def _diagonal(matrix: Array) -> Array:
     return matrix if matrix.ndim == 1 else np.diag(matrix)
 
@@ -269,7 +293,8 @@ def centered(covariance: Array, place: int | None) -> Array:
     return out
 
 
-def _correlate(z: Array, covariance: Array) -> Array:
+def correlate(z: Array, covariance: Array) -> Array:
+    """Turn standard normals (m, N) into draws with a covariance, (N, N) or (N,)."""
     if covariance.ndim == 1:
         return z * np.sqrt(covariance)
     # By the symmetric root, which does not depend on the signs of eigenvectors: these
@@ -308,10 +333,12 @@ class Separation:
         if component is None:
             component = np.zeros(len(each), dtype=np.int64)
         out = cls(strengths, together if simultaneous else each, component)
-        return out if draws is None or not simultaneous else out._step_down(*draws)
+        if not simultaneous or len(each) > _SIMULATED:
+            return out
+        return out._step_down(draws, level)
 
-    def _step_down(self, draws: Array, precision: Array, level: float) -> Separation:
-        """Leave out ordered pairs that differ, and draw the maximum over the rest."""
+    def _step_down(self, drawn: tuple[Array, Array] | None, level: float) -> Separation:
+        """Leave out ordered pairs that differ, and take the maximum over the rest."""
         everyone, one = np.arange(len(self.critical)), self
         n_open = len(everyone) ** 2
         while True:
@@ -319,10 +346,15 @@ class Separation:
             if np.count_nonzero(~worse) == n_open:
                 return one
             n_open = int(np.count_nonzero(~worse))
-            # Of a pair (row, column), column is better: what is left are the others.
-            largest = np.zeros(len(draws))
-            _update_largest_lead(draws, np.where(worse, 0.0, precision), largest)
-            critical = min(float(np.quantile(largest, level)), one.critical[0])
+            if drawn is None:  # Holm
+                n_left = n_open - len(everyone)
+                critical = float(-ndtri((1.0 - level) / max(n_left, 1)))
+            else:
+                # Of a pair (row, column), column is better: the others are left.
+                draws, precision = drawn
+                leads = largest_leads(draws, np.where(worse, np.nan, precision))
+                critical = float(np.quantile(leads.max(axis=1).clip(0.0), level))
+            critical = min(critical, one.critical[0])
             one = replace(one, critical=np.full(len(everyone), critical))
 
     def ranks(self) -> NDArray[np.int64]:
@@ -356,32 +388,14 @@ class Separation:
         self, rows: NDArray[np.int64]
     ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Which items (columns) are significantly better, and worse, than rows."""
-        if self.strengths.sides is not None:
-            return self._apart_by_tails(rows)
-        mean, n = self.strengths.mean, len(self.critical)
-        difference = mean[rows, None] - mean[None, :]
-        # The rank of an item is judged by its own critical value, that of its row.
-        limit = np.broadcast_to(self.critical[rows, None], difference.shape)
-        if np.isfinite(self.strengths.df).any():
-            one, two = np.meshgrid(rows, np.arange(n), indexing="ij")
-            gap = self.strengths.differences(one.ravel(), two.ravel())
-            limit = score_quantile(limit, gap._spread[1].reshape(limit.shape))
-        limit = limit * _errors(self.strengths.total, rows, np.arange(n))
-        limit[np.arange(len(rows)), rows] = np.inf
-        limit[self.component[rows, None] != self.component[None, :]] = np.inf
-        return difference < -limit, difference > limit
-
-    def _apart_by_tails(
-        self, rows: NDArray[np.int64]
-    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         n = len(self.critical)
         one, two = (
             index.ravel() for index in np.meshgrid(rows, np.arange(n), indexing="ij")
         )
         gap = self.strengths.differences(two, one)
-        behind = gap.below(np.zeros(len(one)))
+        behind = gap.below()
         limit = ndtr(-self.critical[one])
-        limit[one == two] = -1.0  # never, whatever rounding does
+        limit[gap.mean == 0.0] = -1.0  # never, whatever rounding does
         limit[self.component[one] != self.component[two]] = -1.0
         shape = (len(rows), n)
         return (1.0 - behind < limit).reshape(shape), (behind < limit).reshape(shape)
@@ -442,22 +456,18 @@ def _bits(number: int) -> list[int]:
     return out
 
 
-def _errors(
-    covariance: Array, rows: NDArray[np.int64], columns: NDArray[np.int64]
-) -> Array:
-    """Standard errors of θ_i - θ_j, i in rows and j in columns."""
-    if covariance.ndim == 1:
-        spread = covariance[rows, None] + covariance[None, columns]
-    else:
-        variance = np.diag(covariance)
-        spread = variance[rows, None] + variance[None, columns]
-        spread = spread - 2.0 * covariance[np.ix_(rows, columns)]
-    return np.sqrt(np.maximum(spread, 0.0))
+def pair_precision(covariance: Array) -> Array:
+    """One over the standard errors of θ_i - θ_j, (N, N); NaN where they are 0."""
+    own = _diagonal(covariance)
+    spread = own[:, None] + own - 2.0 * (covariance if covariance.ndim == 2 else 0.0)
+    np.fill_diagonal(spread, 0.0)
+    error = np.sqrt(np.maximum(spread, 0.0))
+    return np.divide(1.0, error, out=np.full_like(error, np.nan), where=error > 0.0)
 
 
 def _critical_values(
     strengths: StrengthDistribution, level: float
-) -> tuple[Array, Array, tuple[Array, Array, float] | None]:
+) -> tuple[Array, Array, tuple[Array, Array] | None]:
     """Critical values for each item by itself, for all at once, and their draws."""
     n = strengths.center.shape[1]
     if n < 2:
@@ -465,18 +475,15 @@ def _critical_values(
     total = strengths.total
     tests = np.array([n - 1, n * (n - 1) / 2])
     bounds = ndtri(1.0 - (1.0 - level) / (2.0 * tests))
-    if n > _SIMULATED:
+    if n > _SIMULATED or few_clusters(strengths.df, n):
         return np.full(n, bounds[0]), np.full(n, bounds[1]), None
     # A fixed seed: the same data always give the same intervals.
     draws = strengths.draw(_N_DRAWS, np.random.default_rng(0))
-    largest = np.zeros((_N_DRAWS, n))
-    everyone = np.arange(n)
-    error = _errors(total, everyone, everyone)
-    precision = np.divide(1.0, error, out=np.zeros((n, n)), where=error > 0.0)
-    _update_largest(draws, precision, largest)
+    precision = pair_precision(total)
+    largest = largest_leads(draws, precision, both=True).clip(0.0)
     each = np.quantile(largest, level, axis=0)
     together = np.full(n, np.quantile(largest.max(axis=1), level))
-    drawn = draws, precision, level
+    drawn = draws, precision
     if len(strengths.weight) > 1 or strengths.excess is not None:
         return each, together, drawn
     return np.minimum(each, bounds[0]), np.minimum(together, bounds[1]), drawn
@@ -499,25 +506,24 @@ def _count_apart(first, mean, variance, limit, component, ranks):  # type: ignor
         ranks[row, 1] = -worse
 
 
-@njit(cache=True, nogil=True)
-def _update_largest(draws, precision, largest):  # type: ignore[no-untyped-def]
-    """Update largest[b, j] to max_i |draws[b, i] - draws[b, j]| precision[i, j]."""
-    n = draws.shape[1]
-    for b in range(len(draws)):
-        for i in range(n):
-            # Over all j, though z is symmetric: without jumps the compiler takes
-            # several at a time.
-            for j in range(n):
-                z = abs(draws[b, i] - draws[b, j]) * precision[i, j]
-                largest[b, j] = z if z > largest[b, j] else largest[b, j]
+def largest_leads(draws: Array, precision: Array, both: bool = False) -> Array:
+    """The largest z of others over each item in draws (B, N), or of all differences.
+
+    z is (draw of j - draw of i) precision[i, j]; NaN: these two do not count.
+    """
+    out = np.full(draws.shape, -np.inf)
+    _update_largest(draws, np.ascontiguousarray(precision.T), both, out)
+    return out
 
 
 @njit(cache=True, nogil=True)
-def _update_largest_lead(draws, precision, largest):  # type: ignore[no-untyped-def]
-    """Update largest[b] to max_ij (draws[b, j] - draws[b, i]) precision[i, j]."""
+def _update_largest(draws, precision, both, largest):  # type: ignore[no-untyped-def]
+    """Update largest[b, i] to max_j (draws[b, j] - draws[b, i]) precision[j, i]."""
     n = draws.shape[1]
     for b in range(len(draws)):
-        for i in range(n):
-            for j in range(n):
-                z = (draws[b, j] - draws[b, i]) * precision[i, j]
-                largest[b] = z if z > largest[b] else largest[b]
+        for j in range(n):
+            # Without jumps the compiler takes several i at a time.
+            for i in range(n):
+                z = (draws[b, j] - draws[b, i]) * precision[j, i]
+                z = abs(z) if both else z
+                largest[b, i] = z if z > largest[b, i] else largest[b, i]

@@ -11,6 +11,7 @@ more decided comparisons than ties. Both are checked exactly, on the counts.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,13 +19,19 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import NegativeCycleError, bellman_ford, connected_components
 
-from tiebreak.data.comparison_graph import ComparisonCounts, ComparisonGraph
+from tiebreak.data.comparison_graph import (
+    ComparisonCounts,
+    ComparisonGraph,
+    list_items,
+)
 from tiebreak.data.jit import njit
 from tiebreak.data.messages import DataWarning, warn_user
-from tiebreak.models.covariates import refuse_empty
+from tiebreak.models.covariates import covariate_separation, refuse_empty
+from tiebreak.ratings.strengths.many_items import MANY_ITEMS
 
 Ints = NDArray[np.int64]
 
+_SINGULAR = 1e-9  # of squares, relative to the largest
 _REMEDY = (
     "Strengths of maximum likelihood are then infinite or arbitrary. Leave these items "
     "out, add comparisons, or set alpha='auto', a prior whose width is learned. "
@@ -33,7 +40,11 @@ _REMEDY = (
 
 
 def check_existence(
-    counts: ComparisonCounts, names: NDArray[Any], ties: str | None, alpha: float | str
+    counts: ComparisonCounts,
+    names: NDArray[Any],
+    ties: str | None,
+    alpha: float | str,
+    members: Any = None,
 ) -> None:
     """Refuse data without finite strengths; warn where only the penalty decides."""
     n_ties, total = counts.counts[:, 1].sum(), counts.counts.sum()
@@ -45,6 +56,8 @@ def check_existence(
     refuse_empty(counts)
     if n_ties == total and ties != "half":
         return
+    if members is not None:
+        return _check_teams(counts, names, alpha, members)
     if wins_connect(counts.left, counts.right, counts.counts, len(names)):
         return  # without a graph
     graph = ComparisonGraph.of_counts(counts, len(names))
@@ -54,6 +67,51 @@ def check_existence(
             "The decided comparisons contradict each other nowhere: strengths and the "
             f"tie parameter could grow together without end. {_REMEDY}"
         )
+
+
+def _check_teams(
+    counts: ComparisonCounts, names: NDArray[Any], alpha: float | str, members: Any
+) -> None:
+    """Check the design of members: with a penalty, warn of what results leave open."""
+    if len(names) > MANY_ITEMS:
+        raise ValueError(
+            f"Teams have {len(names)} members; BradleyTerry takes up to {MANY_ITEMS}."
+        )
+    favor = (members[counts.left] - members[counts.right]).toarray()
+    if len(some := open_members(favor)):
+        reason = (
+            f"Nothing tells how strengths of {list_items(some, names)} differ: they "
+            "were always on the same side, or never met the others."
+        )
+        if alpha == 0:
+            raise ValueError(f"{reason} {_REMEDY}")
+        warn_user(f"{reason} The penalty alpha alone decides.", DataWarning)
+    if alpha == 0 and len(some := endless_members(counts, favor)):
+        raise ValueError(
+            "No result contradicts ever larger differences of strengths, as of "
+            f"{list_items(some, names)}. {_REMEDY}"
+        )
+
+
+def endless_members(counts: ComparisonCounts, favor: NDArray[np.float64]) -> Ints:
+    """Find members, in rows (m, N) for left, whose strengths have no finite maximum."""
+    # Measured from a member with many results, if all can move together.
+    kept = np.arange(favor.shape[1])
+    if not favor.sum(axis=1).any():
+        kept = np.delete(kept, np.abs(favor).sum(axis=0).argmax())
+    columns = np.hstack([favor[:, kept], counts.covariates])
+    cells = replace(counts, covariates=columns)
+    endless = covariate_separation(cells, 0, penalized=True)
+    return kept[[k for k, _ in endless if k < len(kept)]]
+
+
+def open_members(favor: NDArray[np.float64]) -> Ints:
+    """Find members whose strengths have contrasts that no row (m, N) depends on."""
+    values, vectors = np.linalg.eigh(favor.T @ favor)
+    null = vectors[:, values <= _SINGULAR * max(values[-1], 1.0)]
+    if not favor.sum(axis=1).any():  # all strengths can move together anyway
+        null = null - null.mean(axis=0)
+    return np.flatnonzero((null**2).sum(axis=1) > _SINGULAR)
 
 
 def label_components(n_items: int, one: Ints, two: Ints) -> Ints:

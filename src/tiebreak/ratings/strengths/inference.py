@@ -134,6 +134,12 @@ class StrengthModel(UtilityMixin, ClassifierMixin, BaseEstimator):
                 "posterior and what the data add to it, or fit with alpha=0."
             )
 
+    @property
+    def _mode(self) -> int:
+        """The node of the most probable penalty."""
+        alphas = getattr(self, "prior_alphas_", np.array([self.alpha_]))
+        return int(np.argmin(np.abs(alphas - self.alpha_)))
+
     def _refuse_matrix(self) -> None:
         if len(self.items_) > LARGEST_COVARIANCE:
             raise ValueError(
@@ -161,7 +167,7 @@ class StrengthModel(UtilityMixin, ClassifierMixin, BaseEstimator):
             if n <= _EACH_NODE or (n <= SKEWED and alpha == self.alpha_):
                 sides[:, :n] = side_scales(objective, x, covariance[-1], n)
             reached.append(sides)
-        mode = int(np.argmin(np.abs(alphas - self.alpha_)))
+        mode = self._mode
         if n > _EACH_NODE:
             reached = len(reached) * [reached[mode]]
         excess, df = None, math.inf
@@ -276,9 +282,7 @@ class StrengthModel(UtilityMixin, ClassifierMixin, BaseEstimator):
         return self._contrasts_of(self._coefficient_distribution(kind))
 
     def _contrasts_of(self, known: StrengthDistribution) -> PairContrasts:
-        alphas = getattr(self, "prior_alphas_", np.array([self.alpha_]))
-        mode = int(np.argmin(np.abs(alphas - self.alpha_)))
-        return PairContrasts.of(known, mode, self.alpha_, self._components())
+        return PairContrasts.of(known, self._mode, self.alpha_, self._components())
 
     def _separation(
         self, level: float, kind: str | None, simultaneous: bool = True
@@ -303,22 +307,3 @@ class StrengthModel(UtilityMixin, ClassifierMixin, BaseEstimator):
             Best and worst rank of each item that the data allow.
         """
         return self._separation(level, kind, simultaneous).ranks()
-
-    def indistinct_groups(
-        self, level: float = 0.95, kind: str | None = None
-    ) -> list[NDArray[Any]]:
-        """Groups of items that the data cannot tell apart.
-
-        Parameters
-        ----------
-        level, kind : optional
-            As in `rank_intervals`.
-
-        Returns
-        -------
-        list of ndarray of names
-            Maximal sets without a significant difference, best first; they may
-            overlap. Empty where they would be hundreds.
-        """
-        groups = self._separation(level, kind).groups() or []
-        return [self.items_[group] for group in groups]

@@ -110,7 +110,7 @@ class JudgeBradleyTerry(StrengthModel):
     discrimination_, tie_width_, side_bias_ : ndarray of shape (R,)
         a_j, with mean 1 over these judges, ν_j and b_j, in favor of left; see `judges`.
     judge_covariance_ : ndarray of shape (R, 3, 3)
-        Of a_j, ln ν_j and b_j.
+        Of a_j, ln ν_j and b_j, given that judges differ.
     tie_, tie_probability_, side_ : float
         exp of the mean of ln ν (for Rao and Kupper's ties exp of that again); p₀, with
         which an average judge ties equal items; and the mean of b.
@@ -306,9 +306,11 @@ class JudgeBradleyTerry(StrengthModel):
         polars.DataFrame
             One row per judge, the most discriminating first: ``judge``,
             ``discrimination``, ``tie_width`` and ``side_bias``, each followed by its
-            interval, such as ``side_bias_lower`` and ``side_bias_upper``. Those of
-            discriminations are relative to the mean of these judges, not of all that
-            there could be, and too narrow where `equal_` is not small.
+            interval, such as ``side_bias_lower`` and ``side_bias_upper``, given that
+            judges differ, however probable `equal_` is. Those of discriminations are
+            relative to the mean of these judges. The spread between judges is taken as
+            known, so that 95 % of few votes covers less: .70 for 5 judges of 40 votes,
+            .85 for 20 of 20, .92 for 20 of 60, .94 for 40 of 100.
         """
         check_is_fitted(self)
         check_level(level)
@@ -580,10 +582,9 @@ def _average_parts(parts: list[_Part], plain: BradleyTerry) -> dict[str, Any]:
         shift = np.array([1.0, 0.0, sides[-1]])
         means.append((objective.mean + shift) * unit)
     mean = np.einsum("p,prk->rk", share, means)
-    spread = np.einsum("p,prkl->rkl", share, within)
-    for w, own in zip(share, means, strict=True):
-        away = own - mean
-        spread += w * away[:, :, None] * away[:, None]
+    # About these means, if judges differ: were they equal, there were nothing to know.
+    away = means[0] - mean
+    spread = within[0] + away[:, :, None] * away[:, None]
     return fitted | {
         "discrimination_": mean[:, 0],
         "tie_width_": width * np.exp(mean[:, 1]),

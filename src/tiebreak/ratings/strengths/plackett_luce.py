@@ -32,6 +32,7 @@ _DAVIDSON = LINKS["davidson"]
 _KINDS = ("model", "sandwich")
 # Strengths that far apart are on their way to infinity: odds of 10^17.
 _RUNAWAY = 40.0
+_MOST_UNORDERED = 10  # 2^10 subsets
 _REMEDY = (
     "(An item wins where it is above another in a list.) Strengths of maximum "
     "likelihood are then infinite or arbitrary. Leave these items out, add lists, or "
@@ -47,7 +48,9 @@ class PlackettLuce(StrengthModel):
         f(C) / Σ_S f(S),    f(S) = δ_|S| (Π_{i∈S} πᵢ)^(1/|S|),    π = exp θ,
 
     where S runs over all sets of the items that are left, of one item (δ₁ = 1) or of a
-    size that tied blocks have in the data. The strengths θ and ln δ minimize ::
+    size that tied blocks have in the data. A list whose items are in partly unknown
+    order, such as a choice of the best and the worst of a set, has the sum of the
+    probabilities of all its orders. The strengths θ and ln δ minimize ::
 
         -Σ_l w_l ln P(list l) + α Σᵢ θᵢ²,
 
@@ -75,16 +78,18 @@ class PlackettLuce(StrengthModel):
         As in :class:`BradleyTerry`.
     list_items_, list_ends_, list_starts_, list_weight_ : ndarray
         The lists: numbers of the items best first (then those that are lower), where
-        the block ends that begins at an entry (or 0), the first entry of every list,
-        and its weight.
+        the block ends that begins at an entry (or 0; minus it, if its order is
+        unknown), the first entry of every list, and its weight.
     prior_alphas_, prior_weights_, prior_coefs_ : ndarray
         As in :class:`BradleyTerry`.
 
     Notes
     -----
     A list of m items, lower ones included, costs O(m Σ k), its Hessian O(m² Σ k), where
-    k are the sizes of blocks, 1 included. Without a penalty `fit` refuses lists in
-    which a group of items is above the rest wherever they meet.
+    k are the sizes of blocks, 1 included; items in unknown order above others, 10 at
+    most, cost 2^k each, and cannot be learned from together with ties. Without a
+    penalty `fit` refuses lists in which a group of items is above the rest wherever
+    they meet.
 
     References
     ----------
@@ -114,7 +119,7 @@ class PlackettLuce(StrengthModel):
     _fitted_arrays: ClassVar = {
         "list_starts_": "l+1: index, rising, from 0, to e",
         "list_items_": "e: index n",
-        "list_ends_": "e: index, ends list_starts_",
+        "list_ends_": "e: ends list_starts_",
         "list_weight_": "l",
         "tie_sizes_": "t: index e+1, rising",
         "tie_": "t",
@@ -291,11 +296,13 @@ def _read(
     lengths = X.lengths
     if lower := unlisted == "lower":
         lengths = lengths + np.bincount(X.unlisted()[0], minlength=len(X))
-    alone = (lengths < 2) & (weight > 0)
+    # Items in unknown order say nothing about each other.
+    one_set = X.unordered & (np.maximum.reduceat(X.position, X.indptr[:-1]) == 0)
+    alone = ((lengths < 2) | (one_set & (lengths == X.lengths))) & (weight > 0)
     if alone.any():
         warn_user(
-            f"{int(alone.sum())} of {len(X)} lists have one item only. They say "
-            "nothing about its strength and are left out.",
+            f"{int(alone.sum())} of {len(X)} lists have one item only, or order none. "
+            "They say nothing about strengths and are left out.",
             DataWarning,
         )
     kept = (weight > 0) & ~alone
@@ -307,10 +314,27 @@ def _read(
     row, below = orders.unlisted() if lower else np.zeros((2, 0), dtype=np.int64)
     present = np.bincount(np.append(orders.flat, below), minlength=len(X.names)) > 0
     number, n_items = np.cumsum(present) - 1, int(present.sum())
-    choices = Choices.of_positions(
-        number[orders.flat], orders.position, orders.indptr, weight, n_items
-    )
-    return X.names[present], choices.with_lower(row, number[below])
+    entries = number[orders.flat], orders.position, orders.indptr
+    choices = Choices.of_positions(*entries, weight, n_items, orders.unordered)
+    choices = choices.with_lower(row, number[below])
+    _check_unordered(choices)
+    return X.names[present], choices
+
+
+def _check_unordered(choices: Choices) -> None:
+    starts = np.flatnonzero(choices.ends < 0)
+    largest = int((-choices.ends[starts] - starts).max(initial=0))
+    what = ""
+    if largest > _MOST_UNORDERED:
+        what = (
+            f"{largest} items in unknown order above others ({_MOST_UNORDERED} at most)"
+        )
+    elif largest and choices.block_sizes.max() > 1:
+        what = (
+            "items in unknown order (best-worst choices) beside lists with tied items"
+        )
+    if what:
+        raise ValueError(f"PlackettLuce cannot learn from {what}.")
 
 
 def _read_comparisons(
@@ -330,21 +354,27 @@ def _read_comparisons(
 
 def _check_existence(choices: Choices, names: NDArray[Any], alpha: float | str) -> None:
     """Refuse lists without finite strengths; warn where only the penalty decides."""
-    entry = np.arange(len(choices.flat))
+    ends, entry = choices.ends, np.arange(len(choices.flat))
     first = np.repeat(choices.indptr[:-1], np.diff(choices.indptr))
-    listed_end = np.maximum.accumulate(choices.ends)
-    is_below = (choices.ends > 0) | (entry >= listed_end)
-    later = entry > first
-    if not (is_below & later).any():
+    listed_end = np.maximum.accumulate(np.abs(ends))
+    starts = (ends != 0) | (entry == listed_end)  # of blocks, also of the unlisted
+    begin = np.maximum.accumulate(np.where(starts, entry, 0))
+    is_tied = (ends[begin] > 0) & ~starts
+    below = entry[(begin > first) & ~is_tied]
+    if len(below) == 0:
         raise ValueError(
             "Every list is one block of tied items, so no item is above another and "
             "there is nothing to learn strengths from."
         )
-    # Who follows whom: an item is below the one before it (an unlisted one below the
-    # last that is listed), or tied with it. Tied items are linked both ways, so that
-    # these links reach as far as those of all pairs.
-    before = np.minimum(entry, listed_end)[1:] - 1
-    pairs = Pairs._of(None, choices.flat[before], choices.flat[1:], names)
-    outcome = np.where(is_below[1:], -1, 0).astype(np.int8)
-    graph = ComparisonGraph.of(pairs, outcome, later[1:].astype(np.float64))
+    # Who follows whom: an item is below the last one before its block (below all of
+    # them, if their order is unknown), or tied with the one before it. Tied items are
+    # linked both ways, so that these links reach as far as those of all pairs.
+    last = begin[below] - 1
+    size = np.where(ends[begin[last]] < 0, begin[below] - begin[last], 1)
+    step = np.arange(size.sum()) - np.repeat(np.cumsum(size) - size, size)
+    higher = np.append(np.repeat(last, size) - step, entry[is_tied] - 1)
+    lower = np.append(np.repeat(below, size), entry[is_tied])
+    pairs = Pairs._of(None, choices.flat[higher], choices.flat[lower], names)
+    outcome = np.where(np.arange(len(lower)) < len(step), -1, 0).astype(np.int8)
+    graph = ComparisonGraph.of(pairs, outcome)
     check_separation(graph, names, alpha, _REMEDY)

@@ -33,17 +33,28 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 
 from tiebreak.data.threads import one_blas_thread
-from tiebreak.losses import ComparisonObjective, Design, ItemDesign, JointDesign
+from tiebreak.losses import (
+    ComparisonObjective,
+    Design,
+    FeatureDesign,
+    ItemDesign,
+    JointDesign,
+)
 from tiebreak.losses.comparison_covariance import HessianFactor
 from tiebreak.losses.order_likelihood import OrderLikelihood
 from tiebreak.ratings.strengths.many_items import MANY_ITEMS, SparseHessian
 from tiebreak.solvers import NewtonSolution, minimize_newton
+from tiebreak.solvers.evidence import (
+    NARROWEST,
+    STEP,
+    WIDEST,
+    find_mode,
+    log_width_prior,
+)
 
 Array = NDArray[np.float64]
 
 
-_NARROWEST, _WIDEST = math.log(0.03), math.log(30.0)
-_STEP = 0.6  # in ln τ, while looking for the most probable width
 _LEVEL = 0.005  # in ln τ, where the evidence of many items is level
 _NARROW = 0.25  # standard deviation of ln τ for which three nodes are enough
 _NEGLIGIBLE = 0.005  # weight of a node, relative to the largest; or of a model
@@ -185,7 +196,7 @@ class _Search:
         """The most probable ln τ, and its standard deviation, or 0."""
         if self.n_items > MANY_ITEMS and self.is_counted:
             return self.find_level(), 0.0
-        return self.find_mode()
+        return find_mode(self.evidence, self._guess())
 
     @cached_property
     def is_counted(self) -> bool:
@@ -213,8 +224,7 @@ class _Search:
             return -self.fit(s).value
         if s not in self.known:
             fit = self.fit(s)
-            half_cauchy = -math.log1p(math.exp(2.0 * s))
-            evidence = -fit.value - (self.n_items - 1) * s + half_cauchy + s
+            evidence = -fit.value - (self.n_items - 1) * s + log_width_prior(s)
             evidence += _determinant_terms(self._objective(s), fit.x, self.n_items, s)
             self.known[s] = evidence
         return self.known[s]
@@ -234,48 +244,15 @@ class _Search:
 
         low = high = self._guess()
         at_low = at_high = slope(low)
-        while at_low < 0.0 and low > _NARROWEST:
-            low, high, at_high = low - _STEP, low, at_low
+        while at_low < 0.0 and low > NARROWEST:
+            low, high, at_high = low - STEP, low, at_low
             at_low = slope(low)
-        while at_high > 0.0 and high < _WIDEST:
-            low, at_low, high = high, at_high, high + _STEP
+        while at_high > 0.0 and high < WIDEST:
+            low, at_low, high = high, at_high, high + STEP
             at_high = slope(high)
         if at_low <= 0.0 or at_high >= 0.0:
             return low if at_low <= 0.0 else high
         return float(brentq(slope, low, high, xtol=_LEVEL))
-
-    def find_mode(self) -> tuple[float, float]:
-        """Give the most probable ln τ, and its standard deviation about there."""
-        middle = self._guess()
-        low, high = middle - _STEP, middle + _STEP
-        while self.evidence(low) > self.evidence(middle) and low > _NARROWEST:
-            low, middle, high = low - _STEP, low, middle
-        while self.evidence(high) > self.evidence(middle) and high < _WIDEST:
-            low, middle, high = middle, high, high + _STEP
-        spread = _STEP
-        for _ in range(4):
-            left, center, right = map(self.evidence, (low, middle, high))
-            # The vertex of the parabola through the three points.
-            a, b = middle - low, high - middle
-            bend = (b * (left - center) + a * (right - center)) / (a * b * (a + b))
-            if not bend < 0.0:
-                break
-            spread = min(math.sqrt(-0.5 / bend), _STEP)
-            slope = (a * a * (right - center) - b * b * (left - center)) / (
-                a * b * (a + b)
-            )
-            step = float(np.clip(-0.5 * slope / bend, -0.9 * a, 0.9 * b))
-            if abs(step) < 0.03 * spread:
-                break
-            vertex = middle + step
-            near = min(abs(step), 0.5 * a, 0.5 * b)
-            if self.evidence(vertex) < center:
-                low, high = max(low, middle - near), min(high, middle + near)
-            else:
-                low, middle, high = (
-                    (middle, vertex, high) if step > 0 else (low, vertex, middle)
-                )
-        return middle, spread
 
     def _guess(self) -> float:
         spread = float(self.start[: self.n_items].std())
@@ -291,7 +268,7 @@ class _Search:
             s, step = mode, 0.75 * spread
             while True:
                 s += side * step
-                if not _NARROWEST <= s <= _WIDEST:
+                if not NARROWEST <= s <= WIDEST:
                     break
                 nodes.append(s)
                 if self.evidence(s) - self.top < math.log(_NEGLIGIBLE * spread / step):
@@ -382,6 +359,9 @@ def _row_variances(design: Design, inverse: Array) -> Array:
         own = np.diag(inverse)
         left, right = design.left, design.right
         return own[left] + own[right] - 2.0 * inverse[left, right]
+    if isinstance(design, FeatureDesign):
+        matrix = design.matrix()
+        return np.asarray(matrix.multiply(matrix @ inverse).sum(axis=1)).ravel()
     assert isinstance(design, JointDesign)
     items, others = design.parts
     n = items.n_coef

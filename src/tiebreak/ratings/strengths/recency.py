@@ -116,8 +116,8 @@ def _learn(model: Any, results: Results, covariates: Floats, times: Floats) -> f
     for begin, end in pairwise([*np.unique(begins[begins > 0]), n]):
         train, test = order[:begin], order[begin:end]
         seen = np.zeros(len(results.names), dtype=bool)
-        seen[results.left[train]] = seen[results.right[train]] = True
-        test = test[seen[results.left[test]] & seen[results.right[test]]]
+        seen[results.pairs[train].touched()] = True
+        test = test[results.pairs[test].among(seen)]
         n_rows += len(test)
         for k, half_life in enumerate(tried if len(test) else []):
             weight = results.weight[train] * _fade(times[train], half_life)
@@ -144,6 +144,5 @@ def _of_rows(
     results: Results, covariates: Floats, rows: NDArray[np.int64]
 ) -> tuple[Pairs, dict[str, Floats]]:
     """Give some comparisons, and their covariates as context."""
-    left, right = results.left[rows], results.right[rows]
     columns = {"context": covariates[rows]} if covariates.shape[1] else {}
-    return Pairs._of(None, left, right, results.names), columns
+    return results.pairs[rows], columns

@@ -17,6 +17,7 @@ import polars as pl
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import chdtrc, ndtri
 
+from tiebreak.data import Pairs
 from tiebreak.data.comparison_graph import ComparisonCounts
 from tiebreak.losses import RATING_LINKS
 from tiebreak.ratings.strengths import refits
@@ -115,7 +116,9 @@ def _draw_ratio(small: Any, large: Any, chi_square: float) -> float:
     """P-value by draws from the smaller model, where games are few."""
     cells, n = large._problem.cells, len(large.items_)
     names, own = large._effect_names(), small._effect_names()
-    if not refits.has_few_games(cells, n) or not set(own) <= set(names):
+    if large._problem.members is not None or not refits.has_few_games(cells, n):
+        return chi_square
+    if not set(own) <= set(names):
         return chi_square
     columns = cells.covariates[:, [names.index(name) for name in own]]
     design = refits.sparse_design(replace(cells, covariates=columns), n)
@@ -135,8 +138,8 @@ class GoodnessOfFit:
     statistic, df, p_value : float, int, float
         Pearson's Σ (observed - expected)² / expected over pairs and outcomes, its
         degrees of freedom, and the probability of a larger one: χ² or, where
-        `small_cells` is above 0.2, drawn from the model (up to 170 items, and weights
-        that are whole).
+        `small_cells` is above 0.2, drawn from the model (up to 170 items, no teams,
+        and weights that are whole).
     small_cells : float
         Share of cells with an expected count below 5.
     table : polars.DataFrame
@@ -153,7 +156,7 @@ class GoodnessOfFit:
 
 
 def goodness_of_fit(
-    items: NDArray[Any],
+    pairs: Pairs,
     cells: ComparisonCounts,
     share: Floats,
     n_parameters: int,
@@ -171,7 +174,8 @@ def goodness_of_fit(
     p_value = float(chdtrc(df, statistic)) if df else float("nan")
     points = (observed - expected) @ np.array([1.0, 0.5, 0.0])
     residual = np.copysign(np.sqrt(by_pair), points)
-    columns: dict[str, Any] = {"left": items[cells.left], "right": items[cells.right]}
+    names, (left, right) = pairs.side_names, pairs.sides
+    columns: dict[str, Any] = {"left": names[left], "right": names[right]}
     words = ("left_won", "tied", "right_won")
     for j, word in enumerate(words):
         columns[word] = observed[:, j]
@@ -179,10 +183,10 @@ def goodness_of_fit(
     table = pl.DataFrame(columns | {"residual": residual})
     table = table[np.argsort(-by_pair, kind="stable")]
     small = float((expected[possible] < 5.0).mean())
-    drawn = df > 0 and small > _SMALL_CELLS and len(items) <= refits.MOST_DRAWN
-    if drawn and refits.is_whole(observed):
+    drawn = df > 0 and small > _SMALL_CELLS and pairs.n_items <= refits.MOST_DRAWN
+    if drawn and refits.is_whole(observed) and pairs.members is None:
         p_value = refits.pearson_p_value(
-            refits.sparse_design(cells, len(items)), observed, share
+            refits.sparse_design(cells, pairs.n_items), observed, share
         )
     return GoodnessOfFit(statistic, df, p_value, small, table)
 

@@ -82,7 +82,7 @@
     const parts = [`rating ${item.text.rating}`];
     if (!Number.isNaN(item.lower)) parts[0] += ` (${item.text.interval}, with ${percent} confidence)`;
     parts.push(`rank ${item.text.rank}${item.text.ranks ? `, could be ${item.text.ranks}` : ""}`);
-    if (item.text.votes) parts.push(`${item.text.votes} votes: ${item.text.wins} won, ${item.text.ties} tied, ${item.text.losses} lost`);
+    if (item.text.votes) parts.push(`${item.text.votes} ${data.nouns.votes}: ${item.text.wins} won, ${item.text.ties} tied, ${item.text.losses} lost`);
     if (item.provisional) parts.push("provisional: few results");
     return parts;
   };
@@ -197,7 +197,7 @@
     drawPlot(list);
     drawTable();
     const total = boards.get(state.board).length;
-    find("found").textContent = state.query.trim() ? `${list.length.toLocaleString("en")} of ${total.toLocaleString("en")} items` : "";
+    find("found").textContent = state.query.trim() ? `${list.length.toLocaleString("en")} of ${total.toLocaleString("en")} ${data.nouns.items}` : "";
     showPinned();
   };
 
@@ -250,7 +250,7 @@
       state.first = 0;
       draw();
     };
-    const kinds = [["rank", "Rating"], ["item", "Name"], ...(main.some((item) => item.text.votes) ? [["votes", "Votes"]] : [])];
+    const kinds = [["rank", "Rating"], ["item", "Name"], ...(main.some((item) => item.text.votes) ? [["votes", data.nouns.votes]] : [])];
     const sorts = choose(find("sorts"), kinds, (key) => { state.sort = null; sorted(key); });
     for (const head of board.tHead.rows[0].cells) {
       const button = make("button", { type: "button" }, head.textContent);
@@ -372,7 +372,7 @@
       find("chances").replaceChildren();
       if (!good) {
         verdict.textContent = i !== undefined && i === j ? "Choose two different items."
-          : `Choose an item from the list: there is no ${named(i === undefined ? left : right)}.`;
+          : `Choose from the list: there is no ${named(i === undefined ? left : right)}.`;
         return;
       }
       const chances = predict(i, j, advantage && advantage.checked ? model.advantage : 0);

@@ -211,7 +211,8 @@ class DualState:
                 room = np.where(inside, s - lower if rest > 0 else upper - s, 0.0)
                 if room.sum() < abs(rest):
                     room = s - lower if rest > 0 else upper - s
-                if rest == 0 or room.sum() == 0:
+                # Rounding of the sum must not move a variable off its bound.
+                if abs(rest) <= 1e-14 * np.abs(s).sum() or room.sum() == 0:
                     break
                 s = np.clip(s - rest * room / room.sum(), lower, upper)
             out[mine] = s

@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rounds of cheap steps: working sets for any matrix, sweeps for a linear kernel.
+"""Rounds of cheap steps: working sets for any matrix, descent for a linear kernel.
 
 *Working sets* are sequential minimal optimization, many at a time. Each round takes the
 worst violators of optimality, half from either side and the worst of every violating
 block, with those of the round before, solves that subproblem by pair steps on a matrix
 that fits the cache, and updates all rows once.
 
-*Sweeps* need no row of the matrix: the directions are kept as weights of the features,
-and a pair step costs the features of two items. A sweep pairs the variables of a block
-that want to grow most with those that want to shrink most, the largest violation first.
+*Coordinate descent* needs no row of the matrix: the directions are kept as weights of
+the features, and a step costs the features of one row.
 
 Boundary conventions: a variable exactly at a bound cannot move past it; of two
 candidates of equal gain the lower index is taken; a curvature at or below 1e-12
@@ -36,6 +35,10 @@ _SIZE, _WHOLE = 512, 1024
 _STEPS_PER_VARIABLE = 20
 # The least curvature.
 _FLAT = 1e-12
+# Sweeps of coordinate descent between two looks at all variables, and its penalty on
+# an imbalance, in units of the mean diagonal.
+_SWEEPS = 5
+_PENALTY = 0.1
 
 
 class Rounds(ABC):
@@ -44,6 +47,8 @@ class Rounds(ABC):
     name = ""
     # Steps per variable after which other methods are worth a try.
     patience = 2
+    # Violation that is allowed, in units of the tolerance of the gap.
+    slack = 1.0
 
     def __init__(self, state: DualState) -> None:
         self.state = state
@@ -142,55 +147,69 @@ class WorkingSets(Rounds):
         return np.sort(self._last)
 
 
-class Sweeps(Rounds):
-    """Sweeps of pair steps on blocks over a linear kernel."""
+class Descent(Rounds):
+    """Coordinate descent on the weights of the features, for a linear kernel.
 
-    name = "sweeps"
-    patience = 20
+    A balance Σ s = 0 is reached by the method of multipliers: with the level β of a
+    block fixed the dual has the penalty ½ ρ (Σ s)², and a sweep adds ρ Σ s to β.
+    """
+
+    name = "coordinate descent"
+    patience = 20 * _SWEEPS
 
     def __init__(self, rows: LinearRows, state: DualState) -> None:
         super().__init__(state)
-        self.rows = rows
+        self.rows, q = rows, state.problem
         self._table = _flat_table(rows.X)
-        self._bounds = np.stack([state.problem.lower, state.problem.upper])
+        self._bounds = np.stack([q.lower, q.upper])
+        if q.is_box:
+            # The last variables take most of the time; the gap bounds them together.
+            self.slack = 20.0
+        self._penalty = _PENALTY * float(state.diagonal.mean()) * q.balanced
+        # Level and sum of every block.
+        self._balance = np.zeros((2, q.n_blocks))
+        self._random = np.random.default_rng(0)
 
     def run(self, eps: float, max_steps: int, max_rounds: int) -> float:
-        """Work as :meth:`Rounds.run` does, from the current point."""
-        coef = self.state.problem.collect(self.state.s, self.rows.n_rows)
-        self._weights = np.stack([self.rows.X.T @ c for c in coef])
-        return super().run(eps, max_steps, max_rounds)
+        """Work as :meth:`Rounds.run` does, from the current point to a balanced one."""
+        state = self.state
+        self._balance[0] = state.levels(state.gradient)
+        self._collect()
+        violation = super().run(eps, max_steps, max_rounds)
+        if not state.problem.balanced:
+            return violation
+        state.s[:] = state.rebalanced(state.s)
+        self._collect()
+        self._evaluate()
+        return state.violation(state.gradient)
 
     def _round(self, e: np.ndarray, eps: float, violation: float) -> int:
         q, state = self.state.problem, self.state
-        n_steps = sweep_pairs(
-            self._table,
-            self._weights,
-            state.s,
-            self._bounds,
-            q.linear,
-            q.row,
-            q.loads,
-            *self._pairs(e),
-        )
-        for k, w in enumerate(self._weights):
-            state.f[k] = self.rows.X @ w
-        return n_steps
+        growing, shrinking = state.sides(e - self._balance[0, q.block])
+        # Variables at a bound that are pushed against it stay there.
+        active = np.flatnonzero((growing > -violation) | (shrinking < violation))
+        curve = np.maximum(state.diagonal + self._penalty, _FLAT)
+        for _ in range(_SWEEPS):
+            sweep(
+                self._table, self._weights, state.s, self._bounds, q.linear,
+                (q.row, q.block), q.loads, curve, self._balance,
+                (self._random.permutation(active), self._penalty),
+            )  # fmt: skip
+            self._balance[0] += self._penalty * self._balance[1]
+        self._evaluate()
+        return _SWEEPS * len(active)
 
-    def _pairs(self, e: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Pairs of variables to grow and to shrink, the worst first."""
-        q = self.state.problem
-        growing, shrinking = self.state.sides(e)
-        up, down = [], []
-        for b in range(len(q.starts) - 1):
-            mine = slice(q.starts[b], q.starts[b + 1])
-            high = np.argsort(-growing[mine], kind="stable")
-            low = np.argsort(shrinking[mine], kind="stable")
-            useful = growing[mine][high] > shrinking[mine][low]
-            up.append(q.starts[b] + high[useful])
-            down.append(q.starts[b] + low[useful])
-        first, second = np.concatenate(up), np.concatenate(down)
-        order = np.argsort(e[second] - e[first], kind="stable")
-        return first[order], second[order]
+    def _collect(self) -> None:
+        """Set the weights and the sums of blocks to those of the current point."""
+        q, s = self.state.problem, self.state.s
+        coef = q.collect(s, self.rows.n_rows)
+        self._weights = np.stack([self.rows.X.T @ c for c in coef])
+        self._balance[1] = np.bincount(q.block, s, q.n_blocks)
+
+    def _evaluate(self) -> None:
+        """Set f to the values of the weights."""
+        for k, w in enumerate(self._weights):
+            self.state.f[k] = self.rows.X @ w
 
 
 def _flat_table(X: Table) -> tuple[np.ndarray, ...]:
@@ -327,26 +346,6 @@ def weighted_row(table, r, loading, weights):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def squared_distance(table, r, o):  # type: ignore[no-untyped-def]
-    """Squared distance of the sparse rows r and o, whose numbers ascend."""
-    values, number, starts, shift = table
-    total = 0.0
-    a, b = starts[r], starts[o]
-    while a < starts[r + 1] or b < starts[o + 1]:
-        left = number[a - shift[r]] if a < starts[r + 1] else np.iinfo(np.int64).max
-        right = number[b - shift[o]] if b < starts[o + 1] else np.iinfo(np.int64).max
-        difference = 0.0
-        if left <= right:
-            difference = values[a]
-            a += 1
-        if right <= left:
-            difference -= values[b]
-            b += 1
-        total += difference * difference
-    return total
-
-
-@njit(cache=True, nogil=True)
 def add_row(table, r, loading, step, weights):  # type: ignore[no-untyped-def]
     """Add ``step`` times row r to the directions, with its block's loading."""
     values, number, starts, shift = table
@@ -357,26 +356,22 @@ def add_row(table, r, loading, step, weights):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def sweep_pairs(table, weights, s, bounds, y, row, loading, up, down):  # type: ignore[no-untyped-def]
-    """Take one step per pair, with ``s[up] + s[down]`` constant."""
-    # ``weights`` and ``s`` are updated in place; ``loading`` is that of the variables.
-    # Returns the number of steps of pairs that still gained.
-    steps = 0
-    for k in range(len(up)):
-        i, j = up[k], down[k]
-        gain = y[i] - weighted_row(table, row[i], loading[i], weights)
-        gain -= y[j] - weighted_row(table, row[j], loading[j], weights)
-        if gain <= 0.0 or s[i] >= bounds[1, i] or s[j] <= bounds[0, j]:
-            continue
-        size = 0.0
-        for c in loading[i]:
-            size += c * c
-        move = gain / max(size * squared_distance(table, row[i], row[j]), _FLAT)
-        move = move_pair(s, i, j, move, bounds[1, i], bounds[0, j])
-        add_row(table, row[i], loading[i], move, weights)
-        add_row(table, row[j], loading[j], -move, weights)
-        steps += 1
-    return steps
+def sweep(table, weights, s, bounds, y, where, loading, curve, balance, how):  # type: ignore[no-untyped-def]
+    """Maximize over one variable after the other, with levels fixed."""
+    # ``weights``, ``s`` and the sums of blocks are updated in place; ``loading`` is
+    # that of the variables.
+    (row, block), (order, penalty) = where, how
+    for k in range(len(order)):
+        i = order[k]
+        b = block[i]
+        e = y[i] - weighted_row(table, row[i], loading[i], weights)
+        e -= balance[0, b] + penalty * balance[1, b]
+        target = min(max(s[i] + e / curve[i], bounds[0, i]), bounds[1, i])
+        move = target - s[i]
+        if move != 0.0:
+            s[i] = target
+            balance[1, b] += move
+            add_row(table, row[i], loading[i], move, weights)
 
 
 _compiled: set[type] = set()

@@ -1,0 +1,524 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Ranked lists in tables and in lines of text.
+
+A list is the rows of one race, the ballot of one voter, or the ranks that a judge gave.
+Equal places are ties. Who started and has no place (DNF, a blank, ``-``) is below all
+who have one, in no order: seen, but not listed.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from tiebreak.data.columns import as_names, factorize
+from tiebreak.data.kinds import Lists
+from tiebreak.data.orders import Orders
+from tiebreak.io.columns import (
+    PLACE_WORDS,
+    Reading,
+    Roles,
+    Rule,
+    ask_which,
+    find_columns,
+    is_lower_better,
+    read_roles,
+    say_direction,
+    spelling,
+    split_columns,
+    words_of,
+)
+from tiebreak.io.comparisons import read_metadata
+from tiebreak.io.formats import FileFormat, text_lines
+from tiebreak.io.items import is_numeric
+from tiebreak.io.result import (
+    FileError,
+    NeedsAnswer,
+    ReadOptions,
+    ReadResult,
+    plural,
+    shorten,
+)
+from tiebreak.io.table import Columns, Table, Text
+from tiebreak.options import flag
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+_PLACE = re.compile(r"(?:t|=|#)? *(\d+(?:\.\d+)?) *(?:st|nd|rd|th|=|\.)?", re.I)
+_UNPLACED = {
+    "-", "–", "—", "\\n", "dnf", "ret", "retired", "nc", "dq", "dsq", "exc", "na",
+    "n/a", "nan", "null", "none",
+}  # fmt: skip
+_ABSENT = {"dns", "dnq", "wd", "dnp"}  # who did not start
+_FEWEST = 4  # numbers 1 to 3 in every row are also usual scores
+
+
+def make_lists(
+    group: Ints,
+    item: Ints,
+    place: Floats,
+    names: Sequence[str],
+    options: ReadOptions,
+    weight: Floats | None = None,
+    *,
+    unordered: bool = False,
+) -> Lists:
+    """Build lists of entries; NaN: seen, and not placed. Each has a place at least."""
+    unlisted = "lower" if np.isnan(place).any() else options.unlisted or "unknown"
+    n = len(names)
+    if options.items is not None:  # learners of features know no unlisted items
+        place = np.where(np.isnan(place), np.inf, place)
+        if options.unlisted == "lower":
+            absent = np.setdiff1d(np.arange((group.max() + 1) * n), group * n + item)
+            group, item = np.append(group, absent // n), np.append(item, absent % n)
+            place = np.append(place, np.full(len(absent), np.inf))
+    order = np.lexsort((place, group))
+    placed = order[~np.isnan(place[order])]
+    group_names = np.unique(group[placed])
+    among = order[np.isin(group[order], group_names)]
+    is_first = np.diff(group[placed], prepend=-1) != 0
+    is_new = is_first.copy()
+    is_new[1:] |= (
+        place[placed][1:] != place[placed][:-1]
+    )  # also where both are infinite
+    entry, starts = np.arange(len(placed)), np.flatnonzero(is_first)
+    first = np.maximum.accumulate(np.where(is_new, entry, 0))
+    position = first - np.maximum.accumulate(np.where(is_first, entry, 0))
+    plain = Orders(None, [[names[0]]], names=as_names(names))
+    orders = plain._replace(
+        flat=item[placed],
+        position=position,
+        indptr=np.append(starts, len(placed)),
+        unordered=np.full(len(starts), unordered),
+    )
+    if len(among) > len(placed) and options.unlisted != "lower":
+        ends = np.searchsorted(group[among], group_names, side="right")
+        seen = plain._replace(
+            flat=item[among],
+            position=0 * among,
+            indptr=np.append(0, ends),
+            unordered=np.zeros(len(ends), dtype=bool),
+        )
+        orders = orders._replace(seen=seen)
+    weight = None if weight is None else weight[group_names]
+    return Lists(orders, weight, unlisted=unlisted)
+
+
+def finish_lists(
+    lists: Lists, sentences: list[str], options: ReadOptions, path: Path | None = None
+) -> ReadResult:
+    """Count the lists, and say what they say of items that they leave out.
+
+    That decides the order; for a ``path`` ask, because nothing else in it tells.
+    """
+    orders = lists.orders
+    short = np.flatnonzero(orders.lengths < orders.n_items)
+    sentences = [
+        *sentences,
+        f"{plural(len(orders), 'list')} of {plural(orders.n_items, 'item')}.",
+    ]
+    if len(short) and path is not None and options.unlisted is None:
+        listed = " > ".join(map(str, next(iter(orders[short[:1]]))))
+        others = plural(orders.n_items - int(orders.lengths[short[0]]), "other item")
+        raise NeedsAnswer(
+            path,
+            f"{plural(len(short), 'list')} of {len(orders):,} leave items out. Choose "
+            f"one by its options: {flag('unlisted', 'lower')} ({listed}: the {others} "
+            f"are below); or {flag('unlisted', 'unknown')} (nothing is said of the "
+            f"{others}, which were not there).",
+        )
+    if len(short) and orders.seen is None and not orders.unordered.any():
+        what = "below it" if lists.unlisted == "lower" else "unknown to it"
+        said = f"Items that a list leaves out are {what} ({flag('unlisted')})."
+        sentences.append(said)
+    return ReadResult(lists, sentences, sided=False)
+
+
+def note_repeated(
+    columns: Columns, keys: Ints, rows: Ints, names: NDArray[Any]
+) -> None:
+    """Note rows that hold an item which their list has already."""
+    first = np.unique(keys, return_index=True)[1]
+    again = np.setdiff1d(np.arange(len(keys)), first)
+    columns.note("an item that its list has already", rows[again], [*names[again[:5]]])
+
+
+def find_places(
+    rule: Rule, roles: Roles, options: ReadOptions, words: str = "place"
+) -> list[Reading]:
+    """Find a column of places, the item of each, and the columns that make a list."""
+    table, named = roles.table, roles.named
+    place = roles.find("grade") if "grade" in named else roles.find(words)
+    if (
+        place is None
+        or roles.sides()
+        or (words == "place" and not words_of(place) & PLACE_WORDS)
+    ):
+        return []
+    if not set(named) <= {"grade", "query", "person", "item", "weight"}:
+        return []
+    if "grade" in named and "query" not in named and roles.find("person"):
+        return []  # scores that people gave, whatever they are called
+    groups = [c for role in ("query", "person") for c in roles.columns_of(role)]
+    groups = groups or [c for c in find_columns("list", table.columns) if c != place]
+    entrants = [named.get("item"), *find_columns("entrant", table.columns)]
+    likely = [c for c in entrants if c is not None and c not in (place, *groups)]
+    others = [c for c in table.columns if c not in (place, *groups)]
+    named_by = [c for c in others if not is_numeric(table, c)] or [
+        c for c in others[:1] if table.head[c].is_duplicated().any()
+    ]
+    item = likely[0] if likely else named_by[0] if len(named_by) == 1 else None
+    if words == "time" and not (groups and likely):
+        return []
+    features = [c for c in others if c != item and c not in named_by]
+    if item is None or (features and not table.head[item].is_duplicated().any()):
+        return []  # a row of its own for each item: graded by features
+    query = {"query": ",".join(groups)} if groups else {}
+    return [Reading(rule, {"grade": place, "item": item, **query})]
+
+
+def read_places(
+    table: Table, options: ReadOptions, reading: Reading, wanted: Any
+) -> ReadResult:
+    """Read a table with one place of one item per row."""
+    roles = reading.roles
+    item, place = roles["item"], roles["grade"]
+    groups = split_columns(roles.get("query", ""), table)
+    columns = table.read(text=[item, place, *groups])
+    columns.note_missing("value", item, *groups)
+    lower = is_lower_better(place, options)
+    together = " + ".join(groups)
+    sentences = [
+        say_direction(place, options, lower),
+        f"{place} is the place of {item} in the list of "
+        f"{f'each {together}' if groups else 'all rows'}; equal places are ties.",
+    ]
+    [items] = columns.restore_names(sentences, item)
+    group = np.zeros(table.n_rows, dtype=np.int64)
+    group = join_columns([columns.text[c] for c in groups]) if groups else group
+    text = columns.text[place]
+    values = text.per_row(_read_place, np.nan).astype(np.float64)
+    bad = np.flatnonzero(values == -2)
+    columns.note(f"values of {place} that are no places", bad, text.in_rows(bad))
+    kept = values != -1
+    if n_absent := int((~kept).sum()):
+        sentences.append(f"{plural(n_absent, 'row')} left out that did not start.")
+    unplaced = np.isnan(values) & kept
+    if n_unplaced := int(unplaced.sum()):
+        without = f"{plural(n_unplaced, 'row')} without a place"
+        if options.unplaced == "drop":
+            kept &= ~unplaced
+            sentences.append(f"{without} left out.")
+        else:
+            sentences.append(
+                f"{without} ({', '.join(_samples(text, unplaced))}) are below the "
+                f"others of their list; {flag('unplaced', 'drop')} leaves them out."
+            )
+    rows = np.flatnonzero(kept & ~items.missing & (values != -2))
+    group, code = group[rows], items.codes[rows]
+    names = as_names(items.values)
+    note_repeated(columns, group * len(names) + code, rows, names[code])
+    columns.advice = f" {flag('query')} names the columns of a list, such as a race."
+    columns.refuse_broken()
+    values = values[rows] if lower else -values[rows]
+    lists = make_lists(group, code, values, items.values, options)
+    return finish_lists(lists, sentences, options)
+
+
+def _samples(text: Text, rows: NDArray[np.bool_]) -> list[str]:
+    codes = np.unique(text.codes[rows])[:3]
+    return [text.values[code] if code >= 0 else "blank" for code in codes]
+
+
+def _read_place(text: str) -> float:
+    """Read a place: NaN without one, -1 of who did not start, -2 of anything else."""
+    word = text.strip().casefold()
+    if word in _UNPLACED:
+        return np.nan
+    match = _PLACE.fullmatch(word)
+    number = float(match[1]) if match else 0.0
+    return -1.0 if word in _ABSENT else number if number > 0 else -2.0
+
+
+def join_columns(texts: Sequence[Text]) -> Ints:
+    """Number the rows by the values of several columns together, shape (n,)."""
+    code = texts[0].codes
+    for text in texts[1:]:
+        keys = code * (len(text.values) + 1) + text.codes
+        code = np.unique(keys, return_inverse=True)[1]
+    return code
+
+
+def find_best_worst(rule: Rule, roles: Roles, options: ReadOptions) -> list[Reading]:
+    """Find the best and the worst of a set: by name, or marked in a row per item."""
+    table = roles.table
+    if set(roles.named) - {"query", "person", "item", "grade"}:
+        return []
+    best, worst = roles.find("best"), roles.find("worst")
+    groups = [c for role in ("query", "person") for c in roles.columns_of(role)]
+    groups = groups or find_columns("list", table.columns)
+    if best and worst and not _marks(table, best, worst):
+        shown = roles.columns_of("item") or find_columns("shown", table.columns)
+        shown = shown or [c for c in table.columns if _SHOWN.fullmatch(spelling(c))]
+        used = {"item": ",".join(shown), "winner": best, "loser": worst}
+        return [Reading(rule, used)] if shown else []
+    marks = roles.columns_of("grade") or find_columns("marked", table.columns)[:1]
+    marks = [best, worst] if best and worst else marks
+    item = roles.named.get("item") or roles.find("entrant")
+    if item is None or not groups or not marks or not _marks(table, *marks):
+        return []
+    used = {"query": ",".join(groups), "item": item, "grade": ",".join(marks)}
+    return [Reading(rule, used)]
+
+
+def _marks(table: Table, *columns: str) -> bool:
+    """Say whether one column holds 1, 0 and -1, or two hold 1 and 0."""
+    values = {str(v).strip() for c in columns for v in table.head[c].drop_nulls()}
+    two = len(columns) > 1 or "-1" in values
+    return (
+        two and "1" in values and values <= {"1", "0", "-1", "", "1.0", "0.0", "-1.0"}
+    )
+
+
+def read_best_worst(
+    table: Table, options: ReadOptions, reading: Reading, wanted: Any
+) -> ReadResult:
+    """Read the best and the worst item of each set; the others are in between."""
+    groups, items, marks, best, worst = (
+        split_columns(reading.roles.get(role, ""), table)
+        for role in ("query", "item", "grade", "winner", "loser")
+    )
+    columns = table.read([*groups, *items, *best, *worst], marks)
+    columns.note_missing("value", *groups, *best, *worst, *(items if marks else ()))
+    what = f" (1 and -1 in {marks[0]})" if len(marks) == 1 else ""
+    sentences = [f"Each set says which item is best and which is worst{what}."]
+    row = np.arange(table.n_rows)
+    if marks:
+        columns.note_bad("", *marks)
+        [text] = columns.restore_names(sentences, *items)
+        group, code, names = (
+            join_columns([columns.text[c] for c in groups]),
+            text.codes,
+            text.values,
+        )
+        signs = np.array([-1.0, 1.0])[: len(marks)]
+        place = np.nansum([columns.numbers[c] for c in marks] * signs[:, None], axis=0)
+    else:
+        cells = [columns.text[c].per_row(str, "") for c in (*items, *best, *worst)]
+        shown = [list(filter(None, some)) for some in zip(*cells[:-2], strict=True)]
+        if len(items) == 1:
+            shown = [_SEPARATED.split(some[0]) if some else [] for some in shown]
+        group = np.repeat(row, [len(some) for some in shown])
+        code, names = factorize([name.strip() for some in shown for name in some])
+        ends = [np.char.strip(end.astype(str))[group] for end in cells[-2:]]
+        listed = np.array(names)[code]
+        place = 1.0 * (listed == ends[1]) - (listed == ends[0])
+        row = group
+    note_repeated(
+        columns, group * (len(names) + 1) + code, row, as_names([*names, ""])[code]
+    )
+    for sign, what in ((-1, "best"), (1, "worst")):
+        count = np.bincount(group, place == sign)[group]
+        wrong = np.unique(row[count != 1])
+        columns.note(f"a set without one item that is {what}", wrong)
+    columns.refuse_broken()
+    lists = make_lists(group, code, place, names, options, unordered=True)
+    return finish_lists(lists, sentences, options)
+
+
+_SEPARATED = re.compile(r" *[|;,/] *")
+_SHOWN = re.compile(r"(?:item|option|alternative|alt|attribute)\d+")
+_ORDINALS = (
+    "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth",
+)  # fmt: skip
+_WORD = "(?:rank|ranked|choice|place|preference|pref|position|pick|vote)?"
+_BALLOT = re.compile(rf"{_WORD}(?:(\d+)(st|nd|rd|th)?|({'|'.join(_ORDINALS)})){_WORD}")
+
+
+def find_ballots(rule: Rule, roles: Roles, options: ReadOptions) -> list[Reading]:
+    """Find columns that are called 1st, 2nd, 3rd, or choice 1, choice 2."""
+    listed = roles.columns_of("item") if options.kind == "orders" else []
+    if len(listed) > 1:
+        return [Reading(rule, {"item": ",".join(listed)})]
+    places: dict[int, str] = {}
+    certain = True
+    for column in roles.table.columns:
+        if match := _BALLOT.fullmatch(spelling(column)):
+            certain &= match[1] is None or match[2] is not None
+            number = int(match[1]) if match[1] else _ORDINALS.index(match[3]) + 1
+            places.setdefault(number, column)
+    listed = [places[k] for k in range(1, len(places) + 1) if k in places]
+    if len(listed) < max(2, len(places)) or set(roles.named) - {"weight", "person"}:
+        return []
+    if not certain and any(is_numeric(roles.table, column) for column in listed):
+        return []
+    used = {"item": ",".join(listed)}
+    if (weight := roles.find("weight")) is not None:
+        used["weight"] = weight
+    return [Reading(rule, used)]
+
+
+def read_ballots(
+    table: Table, options: ReadOptions, reading: Reading, wanted: Any
+) -> ReadResult:
+    """Read a table with one list per row, and one column per place."""
+    roles = dict(reading.roles)
+    listed = split_columns(roles.pop("item"), table)
+    columns = read_roles(table, roles, text=listed)
+    sentences = [f"Every row is a list, best first: {listed[0]} to {listed[-1]}."]
+    texts = columns.restore_names(sentences, *listed)
+    names = list(dict.fromkeys(name for text in texts for name in text.values))
+    number = {name: code for code, name in enumerate(names)}
+    codes = np.stack([text.per_row(number.__getitem__, -1) for text in texts], axis=1)
+    row, place = np.nonzero(codes >= 0)
+    columns.note("no item", np.flatnonzero((codes < 0).all(axis=1)))
+    item = codes[row, place]
+    note_repeated(columns, row * len(names) + item, row, as_names(names)[item])
+    weight = read_metadata(columns, roles, {}, sentences).get("weight")
+    columns.refuse_broken()
+    lists = make_lists(row, item, place.astype(np.float64), names, options, weight)
+    return finish_lists(lists, sentences, options, table.path)
+
+
+def _rank_columns(values: Floats) -> tuple[Ints, bool]:
+    """Find the columns whose numbers rank each other in each row, and if surely so.
+
+    Sure are 1 to k in every row, k at least 4, with ties (1, 2, 2, 4 or 1, 2.5, 2.5, 4)
+    in half of the rows at most. Doubtful are smaller k, and half of the rows.
+    """
+    kept, fits = np.arange(values.shape[1]), np.zeros(1, dtype=bool)
+    while len(kept) and not fits.all():
+        some = values[:, kept]
+        fits = (some >= 1) & (some <= len(kept)) & (2 * some % 1 == 0) | np.isnan(some)
+        fits = fits.all(axis=0)
+        kept = kept[fits]
+    ordered, place = np.sort(values[:, kept], axis=1), np.arange(1, len(kept) + 1)
+    same = (ordered == place) | np.isnan(ordered)
+    strict, many = same.all(axis=1), len(kept) >= _FEWEST
+    tied = (same | (np.diff(ordered, axis=1, prepend=0) <= 0)).all(axis=1)
+    halves = np.nansum(np.where(same, 0, ordered - place), axis=1) == 0
+    every, half = bool((tied | halves).all()), 2 * int(strict.sum()) >= len(values)
+    found = len(kept) > 1 and (every or (half and many))
+    return kept if found else kept[:0], every and half and many
+
+
+def find_ranks(rule: Rule, roles: Roles, options: ReadOptions) -> list[Reading]:
+    """Find ranks 1 to k in every row, or in every column, beside a column of names."""
+    table, named = roles.table, roles.named
+    if set(named) - {"person", "item"} or options.lower_is_better is False:
+        return []
+    names = named.get("person") or named.get("item")
+    if names is None and not is_numeric(table, table.columns[0]):
+        names = table.columns[0]
+    columns = [c for c in table.columns if c != names and is_numeric(table, c)]
+    if len(columns) < 2:
+        return []
+    texts = pl.col(columns).cast(pl.String).str.strip_chars()
+    if table.detected.separator == ";":
+        texts = texts.str.replace(",", ".", literal=True)
+    values = table.head.select(texts.cast(pl.Float64, strict=False)).to_numpy()
+    first = table.head.row(0, named=True)
+    people = "person" in named or bool(find_columns("person", [names or ""]))
+    told = all(words_of(column) & PLACE_WORDS for column in columns)
+    told |= people and bool(options.lower_is_better)
+    readings, certain = [], True
+    chosen: dict[str, Any] = {"lower_is_better": True}
+    for side, grid in (("person", values), ("item", values.T)):
+        kept, sure = _rank_columns(grid)
+        if told and side == "person":
+            kept, sure = np.arange(len(columns)), True
+        elif side == "item" and (told or names is None or len(kept) < table.n_rows):
+            continue
+        if len(kept) and side in (named or (side,)):
+            listed = [columns[c] for c in kept] if side == "person" else columns
+            whose = {side: names} if names else {}
+            row = ", ".join(f"{column} {first[column]}" for column in listed[:3])
+            used = {"grade": ",".join(listed)}
+            readings.append(
+                Reading(rule, used | whose, "", whose | chosen, f"1 is best, {row}")
+            )
+            certain &= sure
+    if readings and not certain and options.lower_is_better is None:
+        best = columns[int(np.nanargmax(values[0]))]
+        chosen = ({"person": names} if names else {}) | {"lower_is_better": False}
+        row = f"{best} is best, {first[best]}"
+        saw = f"the numbers of {', '.join(map(shorten, columns[:3]))} look like ranks"
+        scores = Reading(rule, {}, "", chosen, row)
+        raise ask_which(table, [*readings, scores], f"{saw}, and may be scores")
+    return readings
+
+
+def read_ranks(
+    table: Table, options: ReadOptions, reading: Reading, wanted: Any
+) -> ReadResult:
+    """Read ranks, with one row and one column for each judge and item."""
+    roles = dict(reading.roles)
+    listed = split_columns(roles.pop("grade"), table)
+    columns = read_roles(table, roles, numbers=listed)
+    columns.note_bad("", *listed)
+    values = np.stack([columns.numbers[column] for column in listed], axis=1)
+    by_row = "item" not in roles
+    who = roles.get("person", "row") if by_row else "column"
+    what = f"of {plural(len(listed), 'column')}" if by_row else f"of {roles['item']}"
+    columns.note("no rank", np.flatnonzero(np.isnan(values).all(axis=1)))
+    columns.note("ranks below 1", np.flatnonzero((values < 1).any(axis=1)))
+    columns.refuse_broken()
+    sentences = [
+        f"Direction: 1 is best: every {who} ranks the items {what} "
+        f"({flag('lower_is_better', False)} reads scores).",
+    ]
+    if unused := [c for c in table.columns if c not in {*listed, *roles.values()}]:
+        sentences.append(f"Not looked at: {', '.join(unused)}.")
+    names = [re.sub(r"(?i)^ranks?(?: of)?[ _:]+|[ _:]+rank$", "", c) for c in listed]
+    if not by_row:
+        [items] = columns.restore_names(sentences, roles["item"])
+        codes, names = items.codes, items.values
+        if len(names) < len(codes):
+            raise table.error(f"names in {roles['item']} occur twice.")
+        values = values.T[:, np.argsort(codes)]
+    group, item = np.nonzero(~np.isnan(values))
+    lists = make_lists(group, item, values[group, item], names, options)
+    return finish_lists(lists, sentences, options)
+
+
+def read_list_lines(
+    path: Path, detected: FileFormat, options: ReadOptions
+) -> ReadResult:
+    """Read lines ``A > B = C > D`` or ``A, B, C``, best first, perhaps ``3: A > B``."""
+    sequences: list[list[list[str]]] = []
+    weight: list[int] = []
+    for number, line in text_lines(path, detected.copy):
+        if not line or line.startswith("#"):
+            continue
+        count = re.match(r"(\d{1,15}) *: *(?=\S)", line)
+        line = line[count.end() :] if count else line
+        if ">" in line:
+            blocks = [re.split("[=~]", block) for block in line.split(">")]
+        else:
+            fields = next(csv.reader([line], delimiter=detected.separator))
+            blocks = [[field] for field in fields if field.strip()]
+        entries = [[name.strip(" \t\"'") for name in block] for block in blocks]
+        flat = [name for block in entries for name in block]
+        if "" in flat or not flat or len(set(flat)) < len(flat):
+            raise FileError(
+                path,
+                f"line {number} is {shorten(line)}; expected different names, best "
+                "first, such as A > B = C, or A, B, C.",
+            )
+        sequences.append(entries)
+        weight.append(int(count[1]) if count else 1)
+    codes, names = factorize([n for s in sequences for block in s for n in block])
+    place = [k for s in sequences for k, block in enumerate(s) for _ in block]
+    group = np.repeat(np.arange(len(sequences)), [sum(map(len, s)) for s in sequences])
+    weights = np.array(weight, dtype=np.float64)
+    places = np.array(place, dtype=np.float64)
+    lists = make_lists(group, codes, places, [*map(str, names)], options, weights)
+    return finish_lists(lists, ["Every line is a list, best first."], options, path)

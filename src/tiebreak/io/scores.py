@@ -1,0 +1,307 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Score tables: items on tasks, in rows and columns or one score per row.
+
+Headers say which way round a table is: a column of tasks (``dataset``) makes the other
+columns items, one of items (``model``) makes them tasks, and with both every row has
+the scores of one item on one task. Repeated cells (seeds) are averaged.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from tiebreak.data.columns import as_names, factorize, number_keys
+from tiebreak.data.kinds import Comparisons
+from tiebreak.data.pairs import Pairs
+from tiebreak.data.scores import ScoreTable, Tolerance, average_cells
+from tiebreak.io.columns import (
+    Reading,
+    Roles,
+    Rule,
+    find_columns,
+    is_lower_better,
+    say_direction,
+    spelling,
+    words_of,
+)
+from tiebreak.io.result import ReadOptions, ReadResult, first_of, plural
+from tiebreak.io.table import Columns, Table
+from tiebreak.options import flag
+
+_MISSING = ["", "-", "–", "—", "na", "n/a", "nan", "null", "none"]
+_METRICS = {
+    "acc", "accuracy", "auc", "auroc", "bleu", "chrf", "em", "f1", "map", "mcc",
+    "mrr", "ndcg", "precision", "r2", "recall", "rouge", "score",
+}  # fmt: skip
+# Columns that count or describe, and those that sum up the others.
+_ASIDE = {
+    "epoch", "features", "fold", "id", "index", "n", "params", "parameters", "repeat",
+    "replicate", "rows", "run", "samples", "seed", "size", "split", "trial", "year",
+}  # fmt: skip
+_SUMMARIES = {
+    "average", "avg", "averagerank", "averagescore", "mean", "meanrank", "meanscore",
+    "median", "overall", "rank", "total",
+}  # fmt: skip
+_FEWEST = 3  # units
+_MOST = 50_000_000  # comparisons
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The columns of a score table."""
+
+    tasks: list[str]  # whose values together name a task
+    item: str | None
+    scores: list[str]
+    metric: str | None = None
+    unit: str | None = None
+
+    @property
+    def is_long(self) -> bool:
+        """Whether a row is about one item and one task."""
+        return bool(self.tasks) and self.item is not None
+
+
+def find_layout(roles: Roles) -> Layout | None:
+    """Find tasks, items and scores by words of the header, or None."""
+    table, named, columns = roles.table, roles.named, roles.table.columns
+    # Two sides hold names; of model_a and model_b there may also be scores.
+    sided = [s for s in roles.sides() if not looks_like_scores(table, s.left)]
+    if set(named) - {"task", "item", "unit", "grade"} or sided:
+        return None
+    metric = next(iter(find_columns("metric", columns)), None)
+    tasks = [named["task"]] if "task" in named else find_columns("task", columns)
+    item, unit = named.get("item"), named.get("unit")
+    item = item or next(iter(find_columns("scored", columns)), None)
+    scores = [c for c in columns if looks_like_scores(table, c)]
+    scores = [c for c in scores if not words_of(c) <= _ASIDE and c not in tasks]
+    if item is None and tasks and len(scores) == 1:
+        item = next(iter(find_columns("item", columns)), None)
+    if unit is not None and item is not None and not tasks:
+        raise table.error(f"{flag('unit')} needs a column of tasks: {flag('task')}.")
+    tasks = list(dict.fromkeys(c for c in (unit, *tasks, metric) if c and c != item))
+    scores = [c for c in scores if c not in (item, *tasks)]
+    if item is not None:
+        scores = [c for c in scores if spelling(c) not in _SUMMARIES]
+    if tasks and item is not None:
+        known = [c for c in scores if words_of(c) & _METRICS]
+        known += [c for c in scores if is_lower_better(c, _PLAIN)]
+        scores = (
+            find_columns("rating", scores)[:1] or known or scores[: len(scores) == 1]
+        )
+    scores = [named["grade"]] if "grade" in named else scores
+    layout = Layout(tasks, item, scores, metric, unit)
+    return layout if len(scores) > (not layout.is_long) and (tasks or item) else None
+
+
+_PLAIN = ReadOptions()
+
+
+def find_scores(
+    rule: Rule, roles: Roles, options: ReadOptions, is_long: bool = True
+) -> list[Reading]:
+    """Find a score table with one row for an item on a task."""
+    layout = find_layout(roles)
+    if layout is None or layout.is_long != is_long:
+        return []
+    chosen = {"task": layout.tasks[-1]} if layout.tasks else {}
+    chosen |= {} if layout.item is None else {"item": layout.item}
+    return [Reading(rule, {}, options=chosen | {"kind": "scores"})]
+
+
+def find_wide_scores(rule: Rule, roles: Roles, options: ReadOptions) -> list[Reading]:
+    """Find a score table of items and tasks whose header says which are rows."""
+    found = find_scores(rule, roles, options, is_long=False)
+    if found or options.kind is None:
+        return found
+    first, row = roles.table.columns[0], roles.table.head.row(0)
+    return [
+        Reading(
+            rule,
+            {},
+            options={role: first, "kind": "scores"},
+            example=f"{role} {row[0]}",
+        )
+        for role in ("task", "item")
+    ]
+
+
+def looks_like_scores(table: Table, column: str) -> bool:
+    """Whether most of the first values are numbers or percentages, where known."""
+    if column not in table.columns or table.head[column].dtype == pl.Boolean:
+        return False  # members of a team are several columns
+    values = table.head[column].drop_nulls().cast(pl.String)
+    numbers, bad, _ = parse_scores(values, table.detected.separator == ";")
+    return int((~np.isnan(numbers)).sum()) > len(bad)
+
+
+def parse_scores(
+    text: pl.Series, comma: bool
+) -> tuple[NDArray[np.float64], NDArray[np.int64], bool]:
+    """Read numbers, NaN where missing, bad rows, and whether they are percentages."""
+    text = text.fill_null("").str.strip_chars()
+    missing = text.str.to_lowercase().is_in(_MISSING)
+    percent = text.str.ends_with("%")
+    if comma:
+        text = text.str.replace(r"^([-+]?\d*),(\d+)", "$1.$2")
+    number = text.str.strip_suffix("%").cast(pl.Float64, strict=False)
+    good = number.is_finite().fill_null(False) & ~missing
+    # Beside percentages a plain number may be a share or a percentage.
+    is_percent = bool((percent & good).any())
+    good &= percent if is_percent else ~percent
+    values = number.set(~good, np.nan).to_numpy()
+    return values, np.flatnonzero((~(good | missing)).to_numpy()), is_percent
+
+
+def read_scores(
+    table: Table, options: ReadOptions, reading: Reading, wanted: Any
+) -> ReadResult:
+    """Compare every two items on every task by their scores."""
+    layout = find_layout(Roles(table, options))
+    if layout is None:
+        raise table.error(f"there are no scores beside {table.columns[0]}.")
+    labels = [c for c in (*layout.tasks, layout.item) if c]
+    columns = table.read(text=labels, raw=layout.scores)
+    columns.note_missing("value", *labels)
+    parsed, percents = [], set()
+    for column in layout.scores:
+        text = columns.raw[column]
+        values, bad, percent = parse_scores(text, table.detected.separator == ";")
+        fault = f"values of {column} that are neither numbers nor missing"
+        columns.note(fault, bad, table.values(column, bad) if len(bad) else None)
+        parsed.append(values)
+        percents.add(percent)
+    columns.refuse_broken()
+    if layout.item is None and len(percents) > 1:
+        raise table.error("some columns are percentages, and others are not.")
+    sentences: list[str] = []
+    scores = _arrange(columns, layout, np.stack(parsed, axis=1), options, sentences)
+    n, n_units = len(scores.names), len(np.unique(scores.unit))
+    if n_units < _FEWEST:
+        what = "tasks" if layout.unit is None else f"values of {layout.unit}"
+        raise table.error(
+            f"{plural(n_units, 'task')} cannot show how much tasks differ; a score "
+            f"table needs at least {_FEWEST} {what}."
+        )
+    if len(scores.tasks) * n * (n - 1) // 2 > _MOST:
+        raise table.error(f"{n:,} items on {len(scores.tasks):,} tasks are too many.")
+    pairs, y, task = Pairs._from_table(scores)
+    if not len(y):
+        raise table.error("no task has scores of two items.")
+    within = f" (within {scores.tolerance})" if scores.tolerance.size else ""
+    unused = [c for c in table.columns if c not in {*labels, *layout.scores}]
+    if unused:
+        sentences.append(f"Not used: {first_of(unused, 5)}.")
+    sentences.append(
+        f"{plural(len(y), 'comparison')} of {plural(n, 'item')}, every two on each of "
+        f"{plural(len(scores.tasks), 'task')}; {int((y == 0).sum()):,} are ties"
+        f"{within}. Intervals take {layout.unit or 'task'}s as independent of each "
+        "other, not comparisons."
+    )
+    data = Comparisons(pairs.compact(), y, columns={"unit": scores.unit[task]})
+    return ReadResult(data, sentences, sided=False, scores=scores)
+
+
+def _arrange(
+    columns: Columns,
+    layout: Layout,
+    score: NDArray[np.float64],
+    options: ReadOptions,
+    sentences: list[str],
+) -> ScoreTable:
+    """Put scores (rows, columns) into a table of tasks and items."""
+    n_rows, n_columns = score.shape
+    row = np.repeat(np.arange(n_rows), n_columns)
+    column, headers = np.tile(np.arange(n_columns), n_rows), layout.scores
+    tasks, items, task, item = headers, headers, column, column
+    key, unit = headers, np.arange(n_columns)  # a key says which direction a task has
+    if layout.item is not None:
+        [text] = columns.restore_names(sentences, layout.item)
+        items, item = text.values, text.codes[row]
+    if layout.tasks:
+        texts = [columns.text[name] for name in layout.tasks]
+        code = texts[0].codes
+        for text in texts[1:]:
+            code = code * len(text.values) + text.codes
+        code, first = number_keys(code)
+        parts = [[text.values[text.codes[k]] for text in texts] for k in first]
+        tasks, task = [" / ".join(dict.fromkeys(part)) for part in parts], code[row]
+        key, unit = [part[-1] for part in parts], np.arange(len(first))
+        if layout.unit is not None:
+            unit = factorize([part[0] for part in parts])[0]
+        elif layout.metric is not None and len(texts) > 1:
+            unit = factorize([str(part[:-1]) for part in parts])[0]
+        if layout.is_long and n_columns > 1:  # several metrics
+            task, key = task * n_columns + column, headers * len(tasks)
+            tasks = [f"{name} / {head}" for name in tasks for head in headers]
+            unit = np.repeat(unit, n_columns)
+    means = average_cells(task, item, score.ravel(), (len(tasks), len(items)))
+    summed = np.array([spelling(name) in _SUMMARIES for name in tasks])
+    kept = ~summed & ~np.isnan(means).all(axis=1)
+    own = ~np.isnan(means[kept]).all(axis=0)
+    repeated = int((~np.isnan(score)).sum()) - int((~np.isnan(means)).sum())
+    empty = int(np.isnan(means[kept][:, own]).sum())
+    sentences.append(_say_layout(layout, int(kept.sum()), int(own.sum())))
+    lower = _directions(layout, np.array(key, dtype=object), options, sentences, kept)
+    left_out = first_of([tasks[k] for k in np.flatnonzero(summed)])
+    coarse = [c for c in layout.tasks if c != layout.metric]
+    few = min(coarse, key=lambda c: len(columns.text[c].values), default="")
+    said = {
+        f"Scores of one item on one task are averaged: {repeated:,} are of a cell that "
+        "has one before.": repeated,
+        f"Left out, because it sums up others: {left_out}.": left_out,
+        f"{plural(empty, 'cell')} without a score; the others count.": empty,
+        f"{flag('unit', few)} takes tasks of one {few} as one observation.": (
+            layout.unit is None and len(coarse) > 1
+        ),
+    }
+    sentences += [sentence for sentence, is_so in said.items() if is_so]
+    return ScoreTable(
+        as_names(items)[own],
+        as_names(tasks)[kept],
+        means[kept][:, own],
+        lower[kept],
+        Tolerance.parse(options.tie_within or 0.0, flag("tie_within")),
+        number_keys(unit[kept])[0],
+    )
+
+
+def _say_layout(layout: Layout, n_tasks: int, n_items: int) -> str:
+    of = f"{plural(n_items, 'item')} on {plural(n_tasks, 'task')}"
+    tasks = ", ".join(layout.tasks)
+    how = f"{first_of(layout.scores, 3)} of {layout.item} on {tasks}"
+    if layout.item is None:
+        how = f"a row is a task ({tasks}), a column an item"
+    elif not tasks:
+        how = f"a row is an item ({layout.item}), a column a task"
+    return f"Score table of {of}: {how}."
+
+
+def _directions(
+    layout: Layout,
+    key: NDArray[Any],
+    options: ReadOptions,
+    sentences: list[str],
+    kept: NDArray[np.bool_],
+) -> NDArray[np.bool_]:
+    """Say of each task whether lower is better: by its metric, header or last word."""
+    one = layout.scores[0] if layout.is_long and len(layout.scores) == 1 else ""
+    if layout.metric is None and (one or layout.item is None):
+        # A word such as time within the name of a data set says nothing.
+        ends = [name.replace("_", " ").split() for name in key]
+        key = np.array([parts[-1] if parts else "" for parts in ends], dtype=object)
+    lower = np.array([is_lower_better(name, options) for name in key])
+    if one and layout.metric is None:
+        lower |= is_lower_better(one, options)
+    for way in (False, True):
+        named = list(dict.fromkeys(key[kept & (lower == way)].tolist()))
+        if named and (lower[kept] == way).all():
+            named = [one or "all scores"]
+        if named:
+            sentences.append(say_direction(first_of(named, 5), options, way))
+    return lower

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Every simulated file is read the right way up, or refused; so is all advice."""
+
+import re
+import shlex
+
+import pytest
+
+from tests.io import made_scores, made_shapes
+from tests.meta.sources import ROOT
+from tiebreak.data import Grades
+from tiebreak.io import FileError, ReadOptions
+from tiebreak.options import RankOptions
+from tiebreak.pipeline.rank import rank_names
+from tiebreak.pipeline.read import read_source
+
+FLAGS = {
+    "--lower-is-better": {"lower_is_better": True},
+    "--higher-is-better": {"lower_is_better": False},
+    "--skip-bad-rows": {"skip_bad_rows": True},
+    "--drop-duplicates": {"drop_duplicates": True},
+}
+ADVICE = re.compile(r"--[a-z-]+(?: (?:'[^']*'|[\w.,-]+))*")
+
+
+@pytest.fixture
+def save(tmp_path):
+    def make(file):
+        path = tmp_path / f"{file.name}.csv"
+        for name, text in file.more.items():
+            (tmp_path / name).write_text(text)
+        path.write_text(file.text, "utf-8")
+        options = dict(file.options)
+        if "tie_matrix" in options:
+            options["tie_matrix"] = tmp_path / options["tie_matrix"]
+        return path, options
+
+    return make
+
+
+def order(path, options):
+    """Give the sentences and the order of a file; None of items without names."""
+    source = read_source(path, ReadOptions(**options), RankOptions())
+    if isinstance(source.data, Grades):
+        return source.detected, None
+    return source.detected, rank_names(source, RankOptions()).table["item"].to_list()
+
+
+def suggestions(message):
+    """Give the options of every command that a message suggests, and their text."""
+    for text in ADVICE.findall(message):
+        words, options = shlex.split(text.replace(" or ", " ")), {}
+        while words:
+            word = words.pop(0)
+            value = []
+            while words and not words[0].startswith("--"):
+                value.append(words.pop(0))
+            if word in FLAGS:
+                options |= FLAGS[word]
+            elif value:
+                options[word[2:].replace("-", "_")] = value[0]
+        if options:
+            yield text, options
+
+
+FILES = made_shapes.FILES + made_scores.FILES
+
+
+@pytest.mark.filterwarnings("ignore:y holds only 0 and 1")
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
+def test_a_file_is_read_the_right_way_up_or_refused(file, save):
+    path, options = save(file)
+    if file.expected is True:
+        said, names = order(path, options)
+        assert names == file.names, said
+        return
+    with pytest.raises(FileError) as caught:
+        order(path, options)
+    message = caught.value.reason
+    assert file.expected in message
+    assert "\n" not in message and message.count("; or ") < 3
+    tried = 0
+    for text, more in suggestions(message):
+        try:
+            said, names = order(path, {**options, **more})
+        except (FileError, ValueError):
+            continue
+        tried += 1
+        turned = any(text.startswith(wrong) for wrong in file.wrong)
+        assert turned or names == file.names, (text, said)
+    assert tried >= len(file.wrong)
+
+
+PAGE = (ROOT / "docs" / "data" / "files.md").read_text("utf-8")
+SHOWN = re.findall(r"```csv\n([^`]*)```\n`tiebreak rank ([^`\s]+)([^`]*)`", PAGE)
+
+
+@pytest.mark.parametrize(("text", "name", "line"), SHOWN, ids=[s[1] for s in SHOWN])
+def test_the_shapes_of_the_page_are_read(text, name, line, tmp_path):
+    (tmp_path / name).write_text(text)
+    words = line.split()
+    options = {
+        flag[2:].replace("-", "_"): value
+        for flag, value in zip(words[::2], words[1::2], strict=True)
+    }
+    read = read_source(tmp_path / name, ReadOptions(**options), RankOptions())
+    assert len(read.data)
+
+
+def test_the_page_shows_every_shape():
+    assert len(SHOWN) >= 11
