@@ -48,7 +48,7 @@ def _uniform(cells: list[Settings]) -> list[Settings]:
 def error_cells(quick: bool) -> list[Settings]:
     """List sizes, data and methods of figure 4, with normal and uniform offsets."""
     cells = _cells((50,) if quick else SIZES, (0.5,), quick)
-    return cells + _uniform([cell for cell in cells if cell["n"] <= 400])
+    return cells + _uniform(cells)
 
 
 def area_cells(quick: bool) -> list[Settings]:
