@@ -10,6 +10,9 @@ from tests.io import made_scores, made_shapes
 from tests.meta.sources import ROOT
 from tiebreak.data import Grades
 from tiebreak.io import FileError, ReadOptions
+from tiebreak.io.formats import detect_format
+from tiebreak.io.shapes import RULES, find_reading
+from tiebreak.io.table import Table, TableFile
 from tiebreak.options import RankOptions
 from tiebreak.pipeline.rank import rank_names
 from tiebreak.pipeline.read import read_source
@@ -92,20 +95,30 @@ def test_a_file_is_read_the_right_way_up_or_refused(file, save):
 
 
 PAGE = (ROOT / "docs" / "data" / "files.md").read_text("utf-8")
-SHOWN = re.findall(r"```csv\n([^`]*)```\n`tiebreak rank ([^`\s]+)([^`]*)`", PAGE)
+SHOWN = re.findall(r"```text\n([^`]*)```\n`tiebreak rank ([^`\s]+)([^`]*)`", PAGE)
+
+
+def shown_options(line):
+    words = line.split()
+    options = zip(words[::2], words[1::2], strict=True)
+    return ReadOptions(**{flag[2:].replace("-", "_"): value for flag, value in options})
 
 
 @pytest.mark.parametrize(("text", "name", "line"), SHOWN, ids=[s[1] for s in SHOWN])
 def test_the_shapes_of_the_page_are_read(text, name, line, tmp_path):
     (tmp_path / name).write_text(text)
-    words = line.split()
-    options = {
-        flag[2:].replace("-", "_"): value
-        for flag, value in zip(words[::2], words[1::2], strict=True)
-    }
-    read = read_source(tmp_path / name, ReadOptions(**options), RankOptions())
+    assert text.count("\n") == 5
+    read = read_source(tmp_path / name, shown_options(line), RankOptions())
     assert len(read.data)
 
 
-def test_the_page_shows_every_shape():
-    assert len(SHOWN) >= 11
+def test_the_page_shows_every_shape(tmp_path):
+    readers = set()
+    for text, name, line in SHOWN:
+        (path := tmp_path / name).write_text(text)
+        options = shown_options(line)
+        if (detected := detect_format(path, options)).is_table:
+            table = Table([TableFile(path, detected)])
+            readers.add(find_reading(table, options).rule.read)
+    assert readers == {rule.read for rules in RULES for rule in rules}
+    assert [name for _, name, _ in SHOWN if name.endswith(".txt")] == ["lists.txt"]
