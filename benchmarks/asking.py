@@ -39,7 +39,7 @@ from sklearn.isotonic import isotonic_regression
 from benchmarks.simulated_people import OwnAsker, People, run
 from tiebreak import Study
 from tiebreak.ask.choose import Pair, Settings
-from tiebreak.ask.study import FEWEST, MORE, rate_answers
+from tiebreak.ask.engine import FEWEST, MORE, rate_answers
 from tiebreak.data.jit import njit
 from tiebreak.io.answers import read_answers
 from tiebreak.metrics import kendall_tau_b
@@ -352,8 +352,8 @@ def calls_until(tau: float, n: int, strategy: str, seeds: int, most: int) -> flo
         with Study(names, strategy=strategy, level=0.9999, random_state=seed) as study:
             for k, more in enumerate(np.diff(looks, prepend=0).tolist()):
                 study.run(judge, more, both_orders=False, parallel=1)
-                study.chooser.refit()
-                known = study.chooser.beliefs.mean
+                study._engine.chooser.refit()
+                known = study._engine.chooser.beliefs.mean
                 curves[seed, k] = kendall_tau_b(known, people.theta)
     return _crossing(looks, curves.mean(axis=0), tau)
 

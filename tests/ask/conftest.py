@@ -11,6 +11,9 @@ import httpx
 import pytest
 
 from tests.waiting import wait_for
+from tiebreak.ask.choose import Settings
+from tiebreak.ask.engine import Engine
+from tiebreak.ask.store import Store
 
 _CLIENTS: list[httpx.Client] = []
 
@@ -19,6 +22,14 @@ def open_client(base, **more):
     """A client that is closed at the end of the test."""
     _CLIENTS.append(httpx.Client(base_url=base, timeout=60, **more))
     return _CLIENTS[-1]
+
+
+def open_engine(items, path=None, **settings):
+    """The engine of a study, as the command opens it."""
+    store = Store(path)
+    store.enter(dict.fromkeys(items, ""))
+    prompts = items if isinstance(items, dict) else {name: [None] for name in items}
+    return Engine(prompts, store, Settings(**{"repeat": 0.0} | settings), seed=0)
 
 
 @pytest.fixture(autouse=True)

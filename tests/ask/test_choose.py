@@ -13,7 +13,7 @@ from benchmarks.simulated_people import OwnAsker, People, run
 from tests.oracles import asking_plain
 from tiebreak.ask.beliefs import Beliefs
 from tiebreak.ask.choose import Chooser, Goal, Pair, Prompts, Settings, aim
-from tiebreak.ask.study import rate_answers
+from tiebreak.ask.engine import rate_answers
 from tiebreak.metrics import kendall_tau_b
 
 

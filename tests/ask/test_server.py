@@ -2,7 +2,6 @@
 """The server against real requests: who may do what, and what is saved."""
 
 import asyncio
-import contextlib
 import os
 import re
 import shutil
@@ -11,15 +10,16 @@ import subprocess
 import sys
 import threading
 from collections import defaultdict
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, suppress
 
 import httpx
 import pytest
 import uvicorn
 from typer.testing import CliRunner
 
-from tests.ask.conftest import Person, Server, draw_photos, open_client
+from tests.ask.conftest import Person, Server, draw_photos, open_client, open_engine
 from tests.extended import few
-from tiebreak import Study
 from tiebreak.cli.app import app
 from tiebreak.io.answers import read_answers
 
@@ -344,11 +344,11 @@ def send_raw(port, *lines, body=b""):
     head = "\r\n".join([*lines, f"Host: 127.0.0.1:{port}", "", ""]).encode()
     with socket.create_connection(("127.0.0.1", port), timeout=30) as raw:
         raw.sendall(head)
-        with contextlib.suppress(OSError):  # it may have been closed
+        with suppress(OSError):  # it may have been closed
             for _ in range(50):
                 raw.sendall(body)
         reply = b""
-        with contextlib.suppress(ConnectionResetError):
+        with suppress(ConnectionResetError):
             while part := raw.recv(65536):
                 reply += part
     return reply
@@ -401,7 +401,7 @@ def site(texts):
     from tiebreak.ask.server import Site
 
     items = read_items(texts)
-    with Study(items.prompts) as study:
+    with closing(open_engine(items.prompts)) as study:
         yield Site(study, items, "Which?", False, True, 1)
 
 
@@ -417,7 +417,9 @@ def request_at_once(site, *requests):
             calls = [client.request(*words, **more) for *words, more in requests]
             return await asyncio.gather(*calls)
 
-    return asyncio.run(send())
+    # In a thread of its own: a browser of other tests has a loop in this one.
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, send()).result()
 
 
 def test_of_people_who_join_under_one_name_at_once_one_gets_it(site):
@@ -466,11 +468,11 @@ def test_connections_without_a_whole_request_are_closed(site, monkeypatch, sent)
         socket.create_connection(("127.0.0.1", port), timeout=30) for _ in range(40)
     ]
     for raw in half:
-        with contextlib.suppress(OSError):  # closed already, to make room
+        with suppress(OSError):  # closed already, to make room
             raw.sendall(sent.encode())
     assert httpx.get(base).status_code == 403  # at once
     for raw in half:
-        with contextlib.suppress(ConnectionResetError):
+        with suppress(ConnectionResetError):
             assert raw.recv(100) == b""
         raw.close()
     servers[0].should_exit = True

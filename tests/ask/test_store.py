@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import tiebreak
+from tests.ask.conftest import open_engine
 from tiebreak.ask.store import Answer, Refused, Store
-from tiebreak.ask.study import Study
 from tiebreak.data.messages import ReadWarning
 from tiebreak.io import FileError, read_file
 from tiebreak.io.answers import read_answers
@@ -34,8 +34,7 @@ def make(path):
     def make(items="abcdef", **more):
         for study in opened:
             study.close()
-        items = items if isinstance(items, dict) else list(items)
-        study = Study(items, path=path, random_state=0, **more)
+        study = open_engine(items, path, **more)
         opened.append(study)
         return study, study.store.rater("Ada")
 

@@ -10,6 +10,7 @@ import pytest
 
 import tiebreak
 from benchmarks.asking import calls_until
+from tests.ask.conftest import open_engine
 from tests.waiting import wait_for
 from tiebreak import Study
 from tiebreak.ask.store import Answer
@@ -35,7 +36,7 @@ def test_pairs_are_the_same_until_they_are_answered(tmp_path):
         assert pairs[1] not in study.next(4, rater="Ada")
         assert study.next(1, rater="Ada") == pairs[:1]
     with Study.load(path) as study:
-        assert list(study.names.values()) == ITEMS
+        assert list(study._engine.names.values()) == ITEMS
         assert study.next(3, rater="Ada")[:1] == pairs[:1]
     answers = read_answers(path).select("left", "right", "outcome", "rater").rows()
     assert answers == [
@@ -146,11 +147,12 @@ def test_an_interrupt_keeps_the_answers_that_come_in():
 
     def interrupted(answers):
         if answers:
-            study.save_answers = save
+            engine.save_answers = save
             save(answers)
             raise KeyboardInterrupt
 
-    save, study.save_answers = study.save_answers, interrupted
+    engine = study._engine
+    save, engine.save_answers = engine.save_answers, interrupted
     with pytest.raises(KeyboardInterrupt):
         study.run(judge, 40, parallel=4)
     assert 2 <= study.progress.answers <= 4
@@ -158,7 +160,7 @@ def test_an_interrupt_keeps_the_answers_that_come_in():
 
 def test_a_failing_answer_does_not_touch_the_others():
     """As one number that SQLite cannot hold made those of all other people fail."""
-    study = Study(ITEMS)
+    study = open_engine(ITEMS)
     raters = [study.store.rater(name) for name in ("Ada", "Bo", "Cy")]
     numbers = [study.open_questions(rater)[0].number for rater in raters]
     numbers[1] = 2**63
@@ -178,12 +180,12 @@ def judge(left, right):
     return "left" if left > right else "right"
 
 with Study(list("abcdefgh"), "scale", sys.argv[1], level=0.9999) as study:
-    save = study.save_answers
+    save = study._engine.save_answers
     def told(answers):
         save(answers)
         for answer in answers:  # now it is acknowledged
             print(answer.question, answer.outcome, flush=True)
-    study.save_answers = told
+    study._engine.save_answers = told
     study.run(judge, int(sys.argv[2]))
 """
 
@@ -204,7 +206,9 @@ def test_a_killed_run_loses_no_answer(tmp_path):
         lines.pop()
     saved = read_answers(path)["outcome"].to_list()
     with Study.load(path) as study:
-        kept = {q.number: q.outcome for q in study.store.questions() if q.outcome}
+        kept = {
+            q.number: q.outcome for q in study._engine.store.questions() if q.outcome
+        }
         open_now = len(study.next(4, rater="judge"))
     told = {int(number): word for number, word in map(str.split, lines)}
     assert len(told) == len(lines) >= 90  # and none counts twice

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from scipy.stats import binomtest
 
+from tiebreak.ask.engine import Engine
 from tiebreak.ask.store import SIGNS, Question, Rater
-from tiebreak.ask.study import Study
 from tiebreak.metrics import comparison_units, krippendorff_alpha
 
 _SURE = 0.01  # p-value below which somebody prefers a side
@@ -20,7 +20,7 @@ _CONSISTENT = 0.6
 _PAIRS = 10
 
 
-def overview(study: Study) -> dict[str, Any]:
+def overview(study: Engine) -> dict[str, Any]:
     """All that the page of the organizer shows."""
     questions = [q for q in study.store.questions() if q.outcome is not None]
     answers = [q for q in questions if q.outcome in SIGNS]
@@ -98,7 +98,7 @@ def consistency(answers: list[Question]) -> tuple[int, int]:
     return again, same
 
 
-def _agreement(study: Study, answers: list[Question]) -> dict[str, Any]:
+def _agreement(study: Engine, answers: list[Question]) -> dict[str, Any]:
     votes: defaultdict[tuple[int, int], dict[int, int]] = defaultdict(dict)
     for question in answers:
         pair, sign = _oriented(question)

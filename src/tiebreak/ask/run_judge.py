@@ -22,7 +22,7 @@ from tiebreak.data import Outcome
 from tiebreak.options import OUTCOMES
 
 if TYPE_CHECKING:
-    from tiebreak.ask.study import Study
+    from tiebreak.ask.engine import Engine
 
 PAUSE = 1.0  # seconds before the first repetition of a call
 
@@ -73,7 +73,7 @@ class Calls:
 
 
 def run_judge(
-    study: Study, calls: Calls, both_orders: bool, parallel: int, progress: bool | None
+    study: Engine, calls: Calls, both_orders: bool, parallel: int, progress: bool | None
 ) -> None:
     """Ask a judge until the goal is reached, or no call or no pair is left."""
     rater = study.store.rater(calls.name)

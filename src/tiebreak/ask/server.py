@@ -40,10 +40,10 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from tiebreak.ask.engine import Engine
 from tiebreak.ask.items import MEDIA_TYPES, Items, View
 from tiebreak.ask.organizer import overview
 from tiebreak.ask.store import Answer, Question, Rater, Refused
-from tiebreak.ask.study import Study
 from tiebreak.data.threads import one_blas_thread
 
 MOST_BODY = 4096
@@ -126,7 +126,7 @@ class Site:
 
     def __init__(
         self,
-        study: Study,
+        study: Engine,
         items: Items,
         question: str,
         both_bad: bool,

@@ -6,8 +6,7 @@ from __future__ import annotations
 import getpass
 import signal
 import socket
-from contextlib import suppress
-from dataclasses import asdict
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -90,9 +89,9 @@ def ask(
 ) -> None:
     """Ask people which of two ITEMS is better, on a local page, until it is settled."""
     from tiebreak.ask.choose import Goal
+    from tiebreak.ask.engine import Engine
     from tiebreak.ask.items import read_features, read_items
     from tiebreak.ask.store import Store
-    from tiebreak.ask.study import Study
     from tiebreak.data.atomic import refuse_to_replace
     from tiebreak.io.answers import read_answers
     from tiebreak.io.result import plural
@@ -123,9 +122,8 @@ def ask(
         names = [item.name for item in listed.items]
         Goal.read(settings.goal, len(names))
         table = None if items is None else read_features(items, names)
-        listening = open_socket(host, port)
+    with open_socket(host, port) as listening, closing(Store(database)) as store:
         port = listening.getsockname()[1]
-        store = Store(database)
         moved = store.was_moved()
         if new_links:
             store.renew_links()
@@ -135,49 +133,52 @@ def ask(
         may_join = people == ["any"]
         for name in [] if may_join else people or [_user()]:
             store.rater(name)
-        steps("learning from the answers")
-        study = Study(listed.prompts, path=store, features=table, **asdict(settings))
+        with Steps(shown=True) as steps:
+            steps("learning from the answers")
+            study = Engine(listed.prompts, store, settings, table)
         site = Site(study, listed, question, allow_both_bad, may_join, port)
-    base = f"http://{_shown_host(host)}:{port}"
-    output.say(
-        [
-            *listed.sentences,
-            *changes,
-            f"{plural(len(names), 'item')} · {plural(store.n_answers, 'answer')} so "
-            f"far in {database}",
-        ]
-    )
-    if moved and not new_links:
+        base = f"http://{_shown_host(host)}:{port}"
         output.say(
             [
-                f"warning: {database.name} is new at this place. If somebody else "
-                "prepared it, they know its links: add --new-links to replace them."
+                *listed.sentences,
+                *changes,
+                f"{plural(len(names), 'item')} · {plural(store.n_answers, 'answer')} "
+                f"so far in {database}",
             ]
         )
-    if host not in _LOCAL:
-        output.say(
-            [
-                f"warning: --host {host} opens this page to every machine that can "
-                "reach this one, without encryption. Who has a link below, or reads "
-                "along in the network, sees the items and can answer. Nothing else of "
-                "this machine is served."
-            ]
+        if moved and not new_links:
+            output.say(
+                [
+                    f"warning: {database.name} is new at this place. If somebody else "
+                    "prepared it, they know its links: add --new-links to replace them."
+                ]
+            )
+        if host not in _LOCAL:
+            output.say(
+                [
+                    f"warning: --host {host} opens this page to every machine that can "
+                    "reach this one, without encryption. Who has a link below, or "
+                    "reads along in the network, sees the items and can answer. "
+                    "Nothing else of this machine is served."
+                ]
+            )
+        links = [f"{base}/?key={site.join}"] if may_join else [
+            f"{base}/?key={rater.token}" + (f"   {rater.name}" if people else "")
+            for rater in store.raters()
+            if not people or rater.name in people
+        ]  # fmt: skip
+        output.print("\nOpen in a browser:", highlight=False)
+        for link in links:
+            output.print(f"  {link}", soft_wrap=True, markup=False)
+        output.print(
+            f"Organizer:\n  {base}/organizer?key={site.organizer}", soft_wrap=True
         )
-    links = [f"{base}/?key={site.join}"] if may_join else [
-        f"{base}/?key={rater.token}" + (f"   {rater.name}" if people else "")
-        for rater in store.raters()
-        if not people or rater.name in people
-    ]  # fmt: skip
-    output.print("\nOpen in a browser:", highlight=False)
-    for link in links:
-        output.print(f"  {link}", soft_wrap=True, markup=False)
-    output.print(f"Organizer:\n  {base}/organizer?key={site.organizer}", soft_wrap=True)
-    output.print("\nCtrl-C ends; the same command goes on later.")
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with suppress(KeyboardInterrupt), interruptible():
-        serve(site.app(allowed_hosts(host, port)), listening)
-    done = store.n_answers
-    study.close()
+        output.print("\nCtrl-C ends; the same command goes on later.")
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        with suppress(KeyboardInterrupt), interruptible():
+            serve(site.app(allowed_hosts(host, port)), listening)
+        done = store.n_answers
+        study.close()
     output.say(
         [f"{plural(done, 'answer')} in {database}. Now: tiebreak rank {database.name}"]
     )
