@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 from itertools import permutations
+from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize
+from scipy.special import softmax
 from sklearn.exceptions import ConvergenceWarning
 
 from tests.extended import few
@@ -353,3 +355,32 @@ def test_five_thousand_lists_of_sushi(data_dir):
     # Fatty tuna is what most people like best, cucumber rolls least.
     assert model.items_[model.strength_.argmax()] == "toro"
     assert model.items_[model.strength_.argmin()] == "kappa_maki"
+
+
+def test_nascar_has_the_published_coefficients():
+    # Hunter (2004) has the data; the coefficients, relative to driver 1, are those of
+    # R's PlackettLuce in its vignette: PJ Jones, Scott Pruett, Mark Martin; and Dave
+    # Marcis, Dick Trickle, Joe Varde.
+    lines = Path(__file__).with_name("nascar2002.txt").read_text().splitlines()
+    races = [[int(driver) for driver in line.split()] for line in lines[2:]]
+    model = PlackettLuce(alpha=0).fit(Orders(None, races))
+    strength = dict(zip(model.items_.tolist(), model.strength_, strict=True))
+    assert len(races) == 36
+    assert len(strength) == 83
+    found = [strength[driver] - strength[1] for driver in (58, 68, 51, 15, 17, 40)]
+    assert_allclose(found, [4.15, 3.62, 2.08, 0.03, -0.31, -0.15], atol=0.005)
+
+
+def test_a_trial_step_that_underflows_is_halved():
+    lists = [list(range(40)), [39, *range(1, 39), 0]]
+    model = PlackettLuce(alpha=0).fit(Orders(None, lists))
+    theta = model.strength_[np.argsort(model.items_)]
+    assert model.converged_
+    slope = np.zeros(40)
+    for order in lists:
+        for place in range(39):
+            rest = order[place:]
+            slope[rest] += softmax(theta[rest])
+            slope[order[place]] -= 1.0
+    assert_allclose(slope, 0.0, atol=1e-7)
+    assert np.ptp(theta) > 20.0

@@ -433,6 +433,8 @@ def _fill_tied(
 
 # Fewer entries than this are not worth dividing among threads.
 _LEAST_ENTRIES = 50_000
+# Strengths of a trial step that are farther apart would underflow when squared.
+_FARTHEST = 300.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -502,14 +504,13 @@ class OrderLikelihood:
             self._parts = chunks(len(choices.weight), len(choices.weight))
 
     def value(self, x: Floats) -> float:
-        """Give f(x)."""
+        """Give f(x), infinite where strengths are more than 300 apart."""
         return self._sums(x, np.zeros(len(x)))[0]
 
     def expand(self, x: Floats) -> tuple[float, Floats]:
         """Give f and its gradient; the Hessian then speaks of x."""
         self._x = np.array(x, dtype=np.float64)
-        value, gradient, _ = self._sums(x, np.zeros(len(x)))
-        return value, gradient
+        return self._sums(x, np.zeros(len(x)))[:2]
 
     def hessian_product(self, v: Floats) -> Floats:
         """H v at the last expanded point."""
@@ -551,6 +552,9 @@ class OrderLikelihood:
 
     def _sums(self, x: Floats, v: Floats) -> tuple[float, Floats, Floats]:
         lists = self.choices
+        theta = x[: lists.n_items]
+        if np.ptp(theta) > _FARTHEST:
+            return np.inf, np.zeros(len(x)), np.zeros(len(x))
 
         def part(rows: slice) -> tuple[float, Floats, Floats]:
             gradient, curved = np.zeros((2, len(x)))
@@ -559,7 +563,6 @@ class OrderLikelihood:
             return add_choices(*read, x, v, gradient, curved), gradient, curved
 
         parts = in_threads(part, self._parts)
-        theta = x[: lists.n_items]
         gradient = np.sum([sums[1] for sums in parts], axis=0)
         curved = np.sum([sums[2] for sums in parts], axis=0)
         gradient[: len(theta)] += 2.0 * self.alpha * theta
