@@ -31,7 +31,7 @@ override export PYTHONDONTWRITEBYTECODE :=
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' Makefile
 
-demo: $(VENV)/.installed-core ## rank real matches, draw the figures, write the report
+demo: $(VENV)/.installed-plot ## rank real matches, draw the figures, write the report
 	@$(PY) examples/demo.py
 	@$(PY) -m tiebreak rank src/tiebreak/datasets/worldcup2022.csv --out tiebreak-demo --force
 

@@ -142,6 +142,8 @@ def try_archive(archive: Path, python: str, version: str, demo: str) -> None:
         table = package / "datasets" / "worldcup2022.csv"
         run([command, "rank", table, "--out", "cup"], work, env)
         (work / "demo.py").write_text(demo, encoding="utf-8")
+        pictures = f"{archive}[plot]"
+        run([own, "-m", "pip", "install", "--quiet", pictures], work, env)
         run([own, "demo.py", "--out", "demo"], work, env)
         for made in ["cup/report.html", "cup/leaderboard.csv", "demo/level_curves.png"]:
             if not (work / made).is_file():

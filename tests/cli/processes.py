@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 _PARENT = """
 import gc, json, os, sys
-import matplotlib.backends.backend_agg, matplotlib.font_manager, skops.io
+import skops.io
 import rich.live, rich.spinner, rich.table, typer.main, typer.rich_utils
 try:
     import typer._adapters  # which newer ones import when arguments are read

@@ -186,6 +186,25 @@ def test_a_search_of_scikit_learn_is_drawn_like_one_of_ours():
         TuningDisplay.from_estimator(GridSearchCV(RankSVM(), {}))
 
 
+def test_without_matplotlib_the_message_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with pytest.raises(ImportError, match=r'pip install "tiebreak\[plot\]"'):
+        LeaderboardDisplay(board()).plot()
+
+
+@pytest.mark.extended
+def test_a_file_is_ranked_without_matplotlib(tmp_path):
+    code = (
+        "import sys; sys.modules['matplotlib'] = None; "
+        "from tiebreak.cli import main; main()"
+    )
+    file = tmp_path / "votes.csv"
+    file.write_text("left,right,outcome\n" + "ada,bob,left\n" * 9 + "bob,ada,tie\n")
+    command = [sys.executable, "-c", code, "rank", str(file)]
+    subprocess.run([*command, "--out", str(tmp_path / "out")], check=True)
+    assert (tmp_path / "out" / "report.html").is_file()
+
+
 @pytest.mark.extended
 def test_pyplot_is_never_imported():
     code = (

@@ -232,7 +232,7 @@ def _check_replaceable(target: Path) -> None:
 
 def _flush(temporary: Path, target: Path) -> None:
     """Wait until a file is on the disk, and give it the mode of the old one."""
-    with open(temporary, "rb") as written:
+    with open(temporary, "r+b") as written:  # Windows flushes no other
         os.fsync(written.fileno())
     if target.exists():
         shutil.copymode(target, temporary)

@@ -105,7 +105,8 @@ def cache_dir() -> Path:
     try:
         return Path(pooch.os_cache("tiebreak")).expanduser()
     except RuntimeError:  # a user without a home, as in many containers
-        return Path(tempfile.gettempdir()) / f"tiebreak-{os.getuid()}"
+        user = getattr(os, "getuid", os.getpid)()  # Windows knows no numbers of users
+        return Path(tempfile.gettempdir()) / f"tiebreak-{user}"
 
 
 def find_file(file: DataFile) -> Path | None:

@@ -60,8 +60,13 @@ class Display:
         """
         self._is_new = ax is None
         if ax is None:
-            from matplotlib.figure import Figure
-
+            try:
+                from matplotlib.figure import Figure
+            except ImportError as error:
+                raise ImportError(
+                    f"{type(self).__name__} draws with matplotlib, which cannot be "
+                    f'imported ({error}). Install it: pip install "tiebreak[plot]"'
+                ) from error
             ax = Figure(figsize=self._size(), layout="constrained").add_subplot()
         self.ax_, self.figure_ = ax, ax.get_figure(root=True)
         self._draw(ax)
