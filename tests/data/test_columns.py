@@ -32,6 +32,7 @@ from tiebreak.data.columns import (
     plain_values,
     readable_period,
     refuse_missing,
+    take_rows,
 )
 from tiebreak.data.messages import warn_user
 
@@ -242,6 +243,18 @@ def test_a_part_of_a_text_column_does_not_claim_to_know_itself():
     assert as_column(column, "left") is column
     with pytest.raises(ValueError, match="read-only"):
         column[0] = "z"
+
+
+@pytest.mark.parametrize("rows", [[3, 1, 1], [False, True, False, True], []])
+def test_rows_that_are_taken_of_a_text_column_keep_its_values(rows):
+    with as_if_long():
+        column = as_column(["a", "b", "c", "a"], "left")
+    rows = np.array(rows, dtype=None if rows else int)
+    part = take_rows(column, rows)
+    assert isinstance(part, TextColumn)
+    assert part.distinct is not None
+    check(part, column[rows].tolist())
+    assert take_rows(np.arange(4), rows).tolist() == np.arange(4)[rows].tolist()
 
 
 FORKED = """

@@ -74,6 +74,17 @@ class TextColumn(np.ndarray):
         return cls.of(Distinct(codes.astype(np.int64), rows, distinct.to_list()))
 
 
+def take_rows(column: NDArray[Any], rows: Any) -> NDArray[Any]:
+    """Take some rows of a column; text keeps its distinct values."""
+    known = column.distinct if isinstance(column, TextColumn) else None
+    if known is None:
+        return column[rows]
+    part = known.codes[rows]
+    codes, first = number_keys(part)
+    values = [known.values[code] for code in part[first].tolist()]
+    return TextColumn.of(Distinct(codes, first, values))
+
+
 def find_distinct(column: NDArray[Any]) -> Distinct:
     """Number the distinct values of a column in order of first appearance."""
     if isinstance(column, TextColumn) and column.distinct is not None:

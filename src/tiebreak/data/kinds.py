@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from tiebreak.data.columns import as_names, factorize
+from tiebreak.data.columns import as_names, factorize, take_rows
 from tiebreak.data.items import ItemTable, feature_attributes
 from tiebreak.data.orders import Orders
 from tiebreak.data.outcome import OUTCOMES
@@ -250,11 +250,11 @@ Data = Comparisons | Grades | Lists
 
 
 def _take(column: NDArray[Any] | None, rows: Any) -> NDArray[Any] | None:
-    return None if column is None else column[rows]
+    return None if column is None else take_rows(column, rows)
 
 
 def _take_all(columns: Columns, rows: Any) -> Columns:
-    return {name: column[rows] for name, column in columns.items()}
+    return {name: take_rows(column, rows) for name, column in columns.items()}
 
 
 def _weighted(columns: Columns, weight: Floats | None) -> dict[str, Any]:

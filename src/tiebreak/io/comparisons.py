@@ -27,6 +27,7 @@ from tiebreak.data.columns import (
     factorize,
     name_key,
     readable_period,
+    take_rows,
 )
 from tiebreak.data.kinds import Comparisons
 from tiebreak.data.messages import noun, speaking_of
@@ -484,7 +485,7 @@ def read_comparisons(
     if not keep.all():
         left, right, y = left.take(keep), right.take(keep), y[keep]
         metadata, others, marks = (
-            {name: column[keep] for name, column in listed.items()}
+            {name: take_rows(column, keep) for name, column in listed.items()}
             for listed in (metadata, others, marks)
         )
     if sign:

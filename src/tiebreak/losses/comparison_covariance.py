@@ -224,9 +224,10 @@ def _replace_square(
     the eigenvalues of B.
     """
     used = np.unique(step.indices)
-    rows, place, g = step[:, used].toarray(), np.ix_(used, used), score.toarray()[0]
+    rows, place, g = step[:, used], np.ix_(used, used), score.toarray()[0]
     root = cholesky(inverse[place])
-    values, vectors = la.eigh(root.T @ (rows.T * weight @ rows) @ root)
+    information = (rows.T @ rows.multiply(weight[:, None])).toarray()
+    values, vectors = la.eigh(root.T @ information @ root)
     alone = values > _ALONE
     scale = np.where(alone, 0.0, 1.0 / np.sqrt(1.0 - np.where(alone, 0.0, values)))
     turned = scale * (vectors.T @ (root.T @ g[used]))

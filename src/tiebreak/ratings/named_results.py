@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from tiebreak.data import Pairs, as_pairs, check_comparisons
-from tiebreak.data.columns import factorize, plain_values
+from tiebreak.data.columns import factorize, plain_values, take_rows
 from tiebreak.data.comparison_graph import list_items
 from tiebreak.data.messages import closest, list_rows
 from tiebreak.models.covariates import check_row_column
@@ -44,7 +44,7 @@ class Results:
 
     def take(self, column: NDArray[Any]) -> NDArray[Any]:
         """Take the rows of positive weight."""
-        return column if self.kept is None else column[self.kept]
+        return column if self.kept is None else take_rows(column, self.kept)
 
 
 def named_pairs(X: Any, model: str, teams: bool = False) -> Pairs:

@@ -29,6 +29,7 @@ from tiebreak.data.columns import (
     find_distinct,
     order_periods,
     readable_period,
+    take_rows,
 )
 from tiebreak.data.comparison_graph import (
     ComparisonCounts,
@@ -144,7 +145,8 @@ def check_pairs(
     kept = compared.compact()
     raters = None
     if rater is not None:
-        raters = find_distinct(check_row_column(rater, "rater", n)[counted])
+        column = check_row_column(rater, "rater", n)
+        raters = find_distinct(take_rows(column, counted))
     columns = {} if raters is None else {"rater": raters.codes}
     if favor is not None:
         columns["advantage"] = favor[counted]
