@@ -56,7 +56,7 @@ def main(words: list[str] | None = None) -> int:
                     f"{experiment.name:14s} {have:5d} of {n:5d} {took:6.1f} min  "
                     f"{experiment.title}"
                 )
-    except ValueError as error:
+    except (ValueError, FileNotFoundError) as error:
         console.print(str(error), style="red")
         return 2
     except KeyboardInterrupt:

@@ -34,16 +34,15 @@ def write_report(quick: bool = False, folder: Path | None = None) -> Path:
     quick : bool, default=False
         Whether from the small run.
     folder : Path, optional
-        Where the results are, and for a small run where the report goes too.
+        Where the results are and the report goes; by default in the project.
 
     Returns
     -------
     Path
         The report.
     """
-    home = Path(__file__).parent
-    if quick:
-        home = folder or home / "results" / "quick"
+    project = Path(__file__).parent
+    home = folder or (project / "results" / "quick" if quick else project)
     figures = home / "figures"
     figures.mkdir(parents=True, exist_ok=True)
     parts = [_HEAD, _time(quick, folder)]

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 import warnings
 from typing import Any
@@ -23,8 +24,9 @@ from tiebreak import (
     RankBoost,
     RankSVM,
 )
+from tiebreak.datasets.simulated import swap_once
 
-__all__ = ["METHODS", "cross_validate", "cut_short", "make_method"]
+__all__ = ["METHODS", "add_swaps", "cross_validate", "cut_short", "make_method"]
 
 METHODS = ("cohen", "rb", "svor", "osvm", "err")
 MORE = ("cohen-95", "cohen-bayes", "rb-300", "rb-1000", "rb-stump", "err-linear")
@@ -76,8 +78,24 @@ def cut_short(orders: Orders, length: int, rng: np.random.Generator) -> Orders:
     return Orders(orders.items, lists)
 
 
+def add_swaps(orders: Orders, n_swaps: float, rng: np.random.Generator) -> Orders:
+    """Swap random neighbors in lists of one length, on average so many times."""
+    n, length = len(orders), int(orders.lengths[0])
+    counts = math.floor(n_swaps) + (rng.random(n) < n_swaps % 1)
+    flat, starts = orders.flat.copy(), length * np.arange(n)
+    for swap in range(int(counts.max(initial=0))):
+        swap_once(flat, starts[counts > swap], length, rng)
+    return Orders(orders.items, flat.reshape(n, length).tolist())
+
+
 def cross_validate(
-    method: str, orders: Orders, exact: Orders, length: int, n_folds: int, seed: int
+    method: str,
+    orders: Orders,
+    exact: Orders,
+    length: int,
+    n_folds: int,
+    seed: int,
+    n_swaps: float = 0.0,
 ) -> dict[str, float]:
     """Mean Spearman ρ of the lists of every fold, learned from the other folds.
 
@@ -95,6 +113,8 @@ def cross_validate(
         Folds of lists.
     seed : int
         Which folds.
+    n_swaps : float, default=0.0
+        Mean number of swaps of neighbors in a list to learn from, after it is cut.
 
     Returns
     -------
@@ -106,6 +126,8 @@ def cross_validate(
     rng = generator("folds", seed, len(orders))
     fold = rng.permutation(np.arange(len(orders)) % n_folds)
     short = cut_short(orders, length, rng)
+    if n_swaps:
+        short = add_swaps(short, n_swaps, rng)
     found: dict[str, list[float]] = {"empirical": [], "true": [], "top3": []}
     seconds = [0.0, 0.0]
     for held_out in range(n_folds):

@@ -50,6 +50,18 @@ def test_a_name_of_a_paper_is_on_the_page(name):
     assert re.search(rf"(?<!\w){re.escape(name)}(?!\w)", PAGE)
 
 
+def test_the_search_of_the_site_finds_the_names():
+    """Every word of a name, as people type it, is a word of the page in the index."""
+    english = pytest.importorskip("sphinx.search.en").SearchEnglish({})
+
+    def words(text):
+        return {english.stem(w) for w in english.split(text) if english.word_filter(w)}
+
+    typed = [*NAMES, "Herbrich5", "SVOR5", "ACO", "kernel matching pursuit"]
+    known = words(PAGE)
+    assert [name for name in typed if not words(name) <= known] == []
+
+
 def data_for(code):
     """Small data of the shape that a program of the papers is about."""
     if "Elo" in code or "Glicko" in code:

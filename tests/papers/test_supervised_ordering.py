@@ -6,7 +6,10 @@ from itertools import permutations
 import numpy as np
 import pytest
 
+from papers.supervised_ordering.experiments import LENGTH
+from papers.supervised_ordering.methods import add_swaps, cut_short
 from papers.supervised_ordering.noise import swaps_at_level
+from tiebreak.datasets import make_orders
 
 
 @pytest.mark.parametrize("length", [4, 5])
@@ -35,3 +38,29 @@ def test_levels_by_the_chain_of_all_orders(length):
     assert swaps_at_level(length, middle) == pytest.approx(1.5, abs=0.08)
     with pytest.raises(ValueError, match="order_noise must be from 0 to"):
         swaps_at_level(length, 0.6)
+
+
+def test_lists_have_the_length_of_the_chances_that_the_survey_prints():
+    """An item and a pair to be ordered are in none of nine tenths of 300 lists."""
+    n, items = 270, 1000
+
+    def unseen(length):
+        item = (1 - length / items) ** n
+        pair = (1 - length * (length - 1) / (items * (items - 1))) ** n
+        return round(100 * item, 1), round(100 * pair, 1)
+
+    assert unseen(LENGTH) == (25.8, 99.5)
+    assert unseen(10) == (6.6, 97.6)
+
+
+def test_short_lists_get_their_noise_after_they_are_cut():
+    rng = np.random.default_rng(0)
+    short = cut_short(make_orders(400, 10, n_items=50, random_state=0).orders, 5, rng)
+    noisy = add_swaps(short, 0.25, rng)
+    assert noisy.lengths.tolist() == [5] * 400
+    old, new = short.flat.reshape(-1, 5), noisy.flat.reshape(-1, 5)
+    assert np.array_equal(np.sort(old, axis=1), np.sort(new, axis=1))
+    moved = (old != new).sum(axis=1)
+    assert set(moved.tolist()) == {0, 2}
+    # 100 ± 4 standard deviations of 400 draws.
+    assert 65 < (moved == 2).sum() < 135

@@ -8,6 +8,7 @@ from papers.svmcompare.chess import contest_cells, read_contest
 from papers.svmcompare.early import EarlyCompare
 from papers.svmcompare.game_features import COLUMNS, game_features
 from papers.svmcompare.methods import draw, draw_uniform, true_model
+from papers.svmcompare.published import AREAS, ERRORS_2014
 from papers.svmcompare.thresholds import GridRank, grid_threshold
 from tiebreak import Pairs, SVMCompare
 from tiebreak.datasets import make_norms
@@ -33,6 +34,17 @@ def test_libsvm_keeps_a_direction_where_the_optimum_is_zero():
     """No line ranks by a norm."""
     early, exact = fit_both("linear")
     assert abs(exact).max() < 1e-6 < 1e-5 < abs(early).max()
+
+
+def test_figures_are_read_as_others_read_them():
+    """Numbers at 400 pairs and of sushi that an independent audit read off them."""
+    compare = [ERRORS_2014[name, "compare"][0][3] for name in ("l1", "l2", "linf")]
+    assert compare == [11.5, 7.6, 10.8]
+    assert [len(row) for pair in ERRORS_2014.values() for row in pair] == [5] * 30
+    assert [len(row) for pair in AREAS.values() for row in pair] == [9] * 24
+    mean, spread = AREAS["sushi", "compare"]
+    assert (mean[0], mean[4], mean[8]) == (0.672, 0.704, 0.635)
+    assert (spread[0], spread[4], spread[8]) == (0.056, 0.030, 0.056)
 
 
 def test_a_test_set_of_its_own():

@@ -7,6 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import norm, rankdata, spearmanr
 from sklearn.metrics import adjusted_rand_score
 
+from tests.oracles.order_clusters_plain import central_scores, least_total
 from tiebreak import Orders, load, save
 from tiebreak.ratings import OrderClusters
 from tiebreak.ratings.order_clusters import spearman_distance
@@ -103,6 +104,20 @@ def test_distance_equals_the_correlation_of_ranks(drawn, scores):
         expected.append(1.0 if constant else 1.0 - np.corrcoef(one, two)[0, 1])
     result = spearman_distance(Orders(np.eye(6), lists), scores)
     assert_allclose(result, expected, atol=1e-12)
+
+
+def test_starts_end_at_the_best_of_all_partitions():
+    over = []
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        lists = [rng.permutation(5).tolist() for _ in range(6)]
+        orders = Orders(np.eye(5), lists)
+        assert_allclose(thurstone_scores(orders), central_scores(lists, 5), atol=1e-12)
+        best = OrderClusters(2, n_init=40).fit(orders).inertia_
+        over.append(best / least_total(lists, 5, 2))
+    # No start comes to the best partition of the first draw.
+    assert_allclose(over[1:], 1.0, atol=1e-9)
+    assert over[0] > 1.0
 
 
 def test_weights_are_repeated_lists():
