@@ -304,7 +304,7 @@ def test_the_largest_disagreements_are_the_least_probable_outcomes(tasted):
 def test_a_report_says_how_it_was_made(tasted, rng):
     answer = rank_data(tasted[1], "wines")
     page = replace(answer, date="2026-01-02")
-    assert page.methods.startswith("We ranked 60 items from 900 comparisons (")
+    assert page.methods.startswith("We ranked 60 items by 900 comparisons, of ")
     assert "a logistic model of the features" in page.methods
     assert page.methods.endswith(f"Computed with tiebreak {page.versions['tiebreak']}.")
     assert "(2026)" in page.citation and "@software{tiebreak," in page.citation

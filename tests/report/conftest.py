@@ -9,7 +9,7 @@ import pytest
 
 from tiebreak import BradleyTerry, Elo, Leaderboard, Pairs, check_pairs
 from tiebreak.options import RankOptions
-from tiebreak.pipeline.result import compare_two
+from tiebreak.pipeline.result import compare_all, compare_two
 from tiebreak.report import render_report
 
 HOSTILE = [
@@ -47,14 +47,15 @@ def board_of(columns):
 def result_of(title, table=None, *, summary=(), **parts):
     """Make what a page reads of a RankResult; without parts it has none."""
     nothing = ("checks", "effects", "moves", "matrix", "compare", "weights", "quality")
-    nothing += ("disagreements", "tuning", "audit")
+    nothing += ("disagreements", "tuning", "audit", "differences")
     texts = ("command", "date", "fingerprint", "methods", "citation")
     content = dict.fromkeys((*nothing, "judges")) | dict.fromkeys(texts, "")
     content |= {"warnings": [], "tuning_notes": [], "recognized": [], "versions": {}}
     content |= {"categories": {}, "category_notes": {}}
     content |= {"options": RankOptions(), "choice": SimpleNamespace(name="model")}
-    content["source"] = SimpleNamespace(scores=None)
+    content["source"] = SimpleNamespace(scores=None, pictures={})
     content |= {"title": title, "table": table, "history": (None, "")}
+    content["headline"] = lambda name: [f"Best in {name}.", "12 comparisons"]
     return SimpleNamespace(summary=lambda: list(summary), **(content | parts))
 
 
@@ -98,6 +99,7 @@ def report_of(names, rng, *, ties="davidson", n=600, **more):
         "checks": check_pairs(pairs, y),
         "warnings": names[:4],
         "compare": compare_two(model),
+        "differences": compare_all(board),
         "command": f"tiebreak rank '{names[0]}'",
         "versions": {"tiebreak": "0.1", names[2]: names[3]},
         "date": "2026-01-02",

@@ -158,15 +158,21 @@ def test_bars_join_exactly_the_items_of_a_group():
 
 
 def test_categories_are_compared_on_one_level():
-    whole = pl.DataFrame({"item": ["a", "b"], "rating": [1600.0, 1400.0]})
+    whole = pl.DataFrame(
+        {"rank": [1, 2], "item": ["a", "b"], "rating": [1600.0, 1400.0]}
+    )
     part = pl.DataFrame(
         {"item": ["b", "a"], "rating": [1060.0, 940.0]}
-        | {"lower": [1050.0, 800.0], "upper": [1070.0, 1300.0]}
+        | {"lower": [1050.0, 800.0], "upper": [1070.0, 1300.0], "rank": [1, 2]}
     )
-    a, b = charts.category_panels(whole, {"math": part})["panels"]
-    assert (a["rows"][0]["value"], b["rows"][0]["value"]) == (-160, 160)
-    ways = [charts.way(p["rows"][0]["lower"], p["rows"][0]["upper"]) for p in (a, b)]
-    assert ways == ["", "up"]
+    ranks = charts.category_ranks(whole, {"math": part, "none": part.clear()})
+    # Rank there, color, how far it is from overall, and whether that is sure.
+    nothing = ("", "", "", False)
+    assert ranks["rows"] == [
+        ("a", 1, [(2, "n9", "−160", False), nothing]),
+        ("b", 2, [(1, "p9", "+160", True), nothing]),
+    ]
+    assert charts.category_ranks(whole, {}) is None
 
 
 def test_an_audit_draws_the_difference_under_each_choice():

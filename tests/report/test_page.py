@@ -55,14 +55,15 @@ def sections(page):
 
 def test_a_full_report_has_all_sections_in_order(plain_page):
     assert sections(plain_page) == [
-        *("leaderboard", "matrix", "compare", "history", "weights", "quality"),
+        *("matrix", "compare", "history", "weights", "quality"),
         *("checks", "made"),
     ]
 
 
 def test_what_has_no_data_has_no_section(plain_board):
     page = render_report(result_of("Chess", plain_board))
-    assert sections(page) == ["leaderboard", "made"]
+    assert sections(page) == ["made"]
+    assert 'id="board"' in page
     assert sections(render_report(result_of("Nothing"))) == ["made"]
 
 
@@ -145,17 +146,19 @@ def test_five_thousand_items_are_all_there_in_less_than_a_megabyte(n):
     compare |= {"link": "davidson", "tie": 0.5, "advantage": None, "doubts": None}
     page = render_report(result_of("Many", board, compare=compare))
     assert page.count("<th scope=row>") == n
-    assert "The first 40 of 5,000 items have a line of their own" in page
+    assert page.count('class="iv"') == 40  # a script draws the others when asked
     assert len(block_of(page)["compare"]["strengths"]) == n
     assert len(page.encode()) < 1_000_000
 
 
 def test_the_first_screen_is_the_answer(plain_report, plain_page):
     data, page = plain_report[0], plain_page
-    first = page[: page.index("<nav")]
-    assert '<p class="standfirst"><span dir="auto">item 0 is one of 6.' in first
-    assert data.table["item"][0] in first
-    assert first.count('class="row') == len(data.table)
+    first = page[: page.index("</header>")]
+    # The sentence, the contents, and then the table with its pictures.
+    parts = [first.index(part) for part in ("item 0 is one of 6.", "<nav", "<table")]
+    assert parts == sorted(parts)
+    assert first.count("<th scope=row>") == len(data.table)
+    assert first.count('class="iv"') == first.count('class="dot"') == len(data.table)
     counted = sum(f.level == "warning" for f in data.checks.findings) + 1
     assert f"{counted} warning" in first
 
@@ -237,7 +240,7 @@ def graded_report(**more):
 def test_without_names_the_page_begins_with_what_matters():
     page = graded_report(summary=["Size matters most.", "It was right in 70 %."])
     assert sections(page) == ["weights", "quality", "checks", "made"]
-    first = page[: page.index("<nav")]
+    first = page[: page.index("</header>")]
     assert "Size matters most." in first
     assert "It was right in 70\u00a0%." in first
     assert "&lt;size&gt;" in page and "−2.00" in page
@@ -296,23 +299,47 @@ def test_numbers_in_words():
     assert format_number(float("nan"), 1) == "–"
 
 
-def bars(board):
-    page = render_report(result_of("x", board))
+def bars(page):
     found = re.findall(r'class="iv" d="M([\d.]+) 10H([\d.]+)"', page)
     return [(float(start), float(end)) for start, end in found]
 
 
-def test_one_long_interval_does_not_make_dots_of_the_others():
-    board = board_of(
-        {
-            "item": ["a", "b", "c"],
-            "rating": [200.0, 100.0, 0.0],
-            "lower": [190.0, 90.0, -5000.0],
-            "upper": [210.0, 110.0, 5000.0],
-        }
+def test_no_interval_is_cut_in_silence():
+    """One long interval does not make dots of the others, and an arrow says so."""
+    columns = {"item": ["a", "b", "c"], "rating": [200.0, 100.0, 0.0]}
+    ends = {"lower": [190.0, 90.0, -5000.0], "upper": [210.0, 110.0, 390.0]}
+    page = render_report(result_of("x", board_of(columns | ends)))
+    # The axis reaches 200 points below the ratings, 390, and 2 % more.
+    at = lambda value: (value + 211.8) / 613.6 * 1000  # noqa: E731
+    expected = [(at(190), at(210)), (at(90), at(110)), (0.0, at(390))]
+    np.testing.assert_allclose(bars(page), expected, atol=0.06)
+    assert page.count('class="open" d="M12 4L0 10') == 1
+    assert '<span id="open">' in page
+    ends["lower"][2] = -150.0
+    page = render_report(result_of("x", board_of(columns | ends)))
+    assert 'class="open"' not in page
+    assert '<span id="open" hidden>' in page
+
+
+def test_letters_of_more_than_26_groups_are_left_out(plain_board):
+    letters = [" ".join(letter * k for letter in "abcdefghi") for k in (1, 2, 3)]
+    board = plain_board.with_columns(group=pl.Series(letters))
+    assert ">Group<" not in render_report(result_of("x", board))
+    board = board.with_columns(group=pl.Series(["a", "a b", "b"]))
+    assert ">Group<" in render_report(result_of("x", board))
+
+
+def test_marks_are_of_the_leader_rivals_and_provisional(plain_board):
+    board = plain_board.with_columns(
+        could_be_best=pl.Series([True, True, False]),
+        provisional=pl.Series([False, True, True]),
     )
-    # The axis goes from 50 below the worst to 50 above the best rating, and 2 % more.
-    at = lambda value: (value + 56) / 312 * 1000  # noqa: E731
-    expected = [(at(190), at(210)), (at(90), at(110)), (0.0, 1000.0)]
-    np.testing.assert_allclose(bars(board), expected, atol=0.06)
-    assert "cut at the edge" in render_report(result_of("x", board))
+    page = render_report(result_of("x", board))
+    rows = re.findall(r'<tr class="([a-z ]+)"><td>', page)
+    assert rows == ["best first", "provisional best", "provisional"]
+
+
+def test_the_table_is_there_for_a_paper(plain_page, plain_report):
+    for rule in ("toprule", "midrule", "bottomrule"):
+        assert f"\\{rule}" in plain_page
+    assert f"1 &amp; {plain_report[0].table['item'][0]} &amp;" in plain_page

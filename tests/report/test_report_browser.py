@@ -4,6 +4,7 @@
 import io
 import re
 from dataclasses import replace
+from xml.etree import ElementTree
 
 import numpy as np
 import polars as pl
@@ -155,7 +156,7 @@ def names_in(page, selector):
 
 
 def column(page, key):
-    heads = page.locator("#board thead th")
+    heads = page.locator("#board thead tr > *")
     keys = heads.evaluate_all("heads => heads.map(head => head.dataset.key)")
     return page.eval_on_selector_all(
         f"#board tbody tr > :nth-child({keys.index(key) + 1})",
@@ -170,23 +171,20 @@ def number(text):
 def test_every_number_is_that_of_the_data(visit):
     page, board = visit("full"), DATA["full"].table
     assert names_in(page, "#board tbody") == board["item"].to_list()
-    assert names_in(page, "#rows") == board["item"].to_list()
     counts = [column(page, key) for key in ("wins", "ties", "losses")]
     for key, shown in zip(("wins", "ties", "losses"), counts, strict=True):
         assert [number(text) for text in shown] == board[key].to_list()
     votes = [number(text) for text in column(page, "votes")]
     assert votes == (board["wins"] + board["ties"] + board["losses"]).to_list()
-    plot = page.locator("#rows .value").all_text_contents()
     for place, row in enumerate(board.iter_rows(named=True)):
         assert number(column(page, "rating")[place]) == round(row["rating"])
         interval = f"{row['lower']:.0f} to {row['upper']:.0f}"
         assert column(page, "interval")[place] == interval
-        assert plot[place] == f"{row['rating']:.0f} {interval}"
         best, worst = row["rank_best"], row["rank_worst"]
         ranks = str(best) if best == worst else f"{best}–{worst}"
         assert column(page, "ranks")[place] == ranks
     # Where dots and lines stand is linear in the rating.
-    dots = page.locator("#rows .dot").evaluate_all(
+    dots = page.locator("#board .dot").evaluate_all(
         "dots => dots.map(dot => parseFloat(dot.getAttribute('d').slice(1)))"
     )
     fitted = np.polyfit(board["rating"].to_numpy(), dots, 1)
@@ -245,7 +243,7 @@ def test_the_page_draws_what_the_server_drew(visit, browser, folder):
     plain.goto(f"{folder.as_uri()}/full.html")
     page = visit("full")
     shapes = "paths => paths.map(path => path.getAttribute('d'))"
-    for selector in ("#rows .dot", "#rows .iv"):
+    for selector in ("#board .dot", "#board .iv"):
         drawn = plain.locator(selector).evaluate_all(shapes)
         again = page.locator(selector).evaluate_all(shapes)
         assert len(drawn) == len(again) > 3
@@ -253,11 +251,12 @@ def test_the_page_draws_what_the_server_drew(visit, browser, folder):
         others = [[float(x) for x in re.findall(r"[\d.]+", d)] for d in again]
         # The script reads ratings from the table, which rounds them.
         np.testing.assert_allclose(numbers, others, atol=4.0)
-    bands = [
-        one.locator("#rows .row").evaluate_all("rows => rows.map(row => row.className)")
-        for one in (plain, page)
+    classes = "rows => rows.map(row => row.className)"
+    marks = [
+        one.locator("#board tbody tr").evaluate_all(classes) for one in (plain, page)
     ]
-    assert bands[0] == bands[1]
+    assert marks[0] == marks[1]
+    assert "best first" in marks[0]
     assert plain.locator("#search").is_hidden()
     assert plain.locator("#board tbody tr").count() == 12
     assert plain.locator("details[data-category]").count() == 2
@@ -267,10 +266,10 @@ def test_the_page_draws_what_the_server_drew(visit, browser, folder):
 @pytest.mark.extended
 def test_every_column_sorts_both_ways(visit):
     page = visit("full")
-    heads = page.locator("#board thead th")
+    heads = page.locator("#board thead tr > *")
     keys = heads.evaluate_all("heads => heads.map(head => head.dataset.key)")
     for place, key in enumerate(keys):
-        if key in ("group", "interval", "ranks"):
+        if key in (None, "group", "interval", "ranks", "votes"):
             continue
         for _ in range(2):
             heads.nth(place).locator("button").click()
@@ -281,20 +280,18 @@ def test_every_column_sorts_both_ways(visit):
             else:
                 values = [number(text) for text in values]
             assert values == sorted(values, reverse=down)
-            assert names_in(page, "#rows") == names_in(page, "#board tbody")
-        assert page.locator("#board th[aria-sort=none]").count() == len(keys) - 1
+        assert page.locator("#board th[aria-sort=none]").count() == len(keys) - 2
 
 
 def test_search_filters_plot_and_table(visit):
     page = visit("full")
     page.get_by_label("Find").fill("ITEM 1")
-    for part in ("#rows", "#board tbody"):
-        assert sorted(names_in(page, part)) == ["item 1", "item 10", "item 11"]
+    assert sorted(names_in(page, "#board tbody")) == ["item 1", "item 10", "item 11"]
     assert page.locator("#found").text_content() == "3 of 12 items"
     page.get_by_label("Find").fill("<img")
-    assert names_in(page, "#rows") == names_in(page, "#board tbody") == []
+    assert names_in(page, "#board tbody") == []
     page.get_by_label("Find").fill("")
-    assert len(names_in(page, "#rows")) == 12
+    assert len(names_in(page, "#board tbody")) == 12
 
 
 @pytest.mark.extended
@@ -302,28 +299,31 @@ def test_a_pinned_item_fades_those_like_it(visit):
     page, board = visit("full"), DATA["full"].table
     letters = {row["item"]: set(row["group"].split()) for row in board.to_dicts()}
     name = board["item"][4]
-    page.locator("#rows").get_by_text(name, exact=True).click()
-    faded = page.locator("#rows .faded bdi").all_text_contents()
+    page.locator("#board").get_by_text(name, exact=True).click()
+    faded = page.locator("#board .faded bdi").all_text_contents()
     like = [x for x in letters if x != name and letters[x] & letters[name]]
     assert sorted(faded) == sorted(like) != []
     assert f"{len(like)} other" in page.locator("#pinned").text_content()
     assert page.url.endswith("#item=item%20" + name.split()[1])
-    assert page.locator("#board .pinned bdi").all_text_contents() == [name]
+    assert page.locator("#board tr.pinned bdi").all_text_contents() == [name]
+    # The details stand below the row.
+    after = page.locator("#board tr.pinned + tr.details")
+    wins = f"{board['wins'][4]:.0f} won"
+    assert wins in after.text_content()
     assert page.locator("#versus .pinned th").all_text_contents() == [name]
     page.get_by_role("button", name="Unpin").click()
-    assert page.locator(".faded, .pinned").count() == 0
+    assert page.locator(".faded, .pinned, .details").count() == 0
     assert "#" not in page.url
     # Again from a link, and by keyboard.
     page.goto(page.url + "#item=item%203")
-    assert page.locator("#rows .pinned bdi").all_text_contents() == ["item 3"]
-    page.locator("#rows a").first.focus()
+    assert page.locator("#board .pinned bdi").all_text_contents() == ["item 3"]
+    page.locator("#board th a").first.focus()
     page.keyboard.press("ArrowDown")
-    assert page.locator("#tip").is_visible()
-    assert board["item"][1] in page.locator("#tip").text_content()
     page.keyboard.press("Enter")
-    assert page.locator("#rows .pinned bdi").all_text_contents() == [board["item"][1]]
+    assert page.locator("#board .pinned bdi").all_text_contents() == [board["item"][1]]
+    assert page.locator("#board .pinned a").get_attribute("aria-expanded") == "true"
     page.keyboard.press("Escape")
-    assert page.locator("#pinned").is_hidden()
+    assert page.locator("#pinned").count() == 0
 
 
 @pytest.mark.extended
@@ -331,13 +331,15 @@ def test_a_category_is_switched_to(visit):
     page, boards = visit("full"), DATA["full"].categories
     for name, board in boards.items():
         page.get_by_role("button", name=name, exact=True).click()
-        assert names_in(page, "#rows") == board["item"].to_list()
+        assert page.locator(".standfirst").text_content() == f"{name}: Best in {name}."
+        assert page.locator(".kicker").text_content() == "12 comparisons"
         assert names_in(page, "#board tbody") == board["item"].to_list()
         shown = [number(text) for text in column(page, "rating")]
         assert shown == [round(value) for value in board["rating"]]
     page.get_by_role("button", name="All", exact=True).click()
     whole = DATA["full"].table["item"].to_list()
     assert names_in(page, "#board tbody") == whole
+    assert page.locator(".standfirst").text_content() == "item 0 is best."
     assert "A <note>." in page.locator("#categories").text_content()
 
 
@@ -468,9 +470,8 @@ def test_harmful_names_appear_as_text(visit):
     page.get_by_label("Right", exact=True).fill(HOSTILE[0])
     chances = page.locator("#chances").text_content() or ""
     assert f"\u2068{HOSTILE[2]}\u2069 wins" in chances
-    page.locator("#rows").get_by_text(HOSTILE[0]).click()
+    page.locator("#board").get_by_text(HOSTILE[0]).click()
     assert HOSTILE[0] in page.locator("#pinned").text_content()
-    page.locator("#rows a").first.hover()
     page.locator("#versus tbody td").nth(1).hover()
     assert page.locator("img, iframe, form, [onerror], [onload]").count() == 0
     assert page.locator("script").count() == 2
@@ -481,20 +482,17 @@ def test_harmful_names_appear_as_text(visit):
 @pytest.mark.extended
 def test_five_thousand_items_are_paged_and_found(visit):
     page = visit("many")
-    assert page.locator("#rows .row").count() == 40
-    assert page.locator("#board tbody tr").count() == 100
-    page.get_by_role("button", name="Next", exact=True).click()
-    assert page.locator("#where").text_content() == "41–80 of 5,000"
-    assert page.locator("#rows .rank").first.text_content() == "41"
+    assert page.locator("#board tbody tr").count() == 40
+    page.get_by_role("button", name="Show 100 more").click()
+    assert page.locator("#board tbody tr .dot").count() == 140
+    assert "140 of 5,000" in page.locator("#more").text_content()
     page.get_by_label("Find").fill("player 4999")
-    assert names_in(page, "#rows") == names_in(page, "#board tbody") == ["player 4999"]
+    assert names_in(page, "#board tbody") == ["player 4999"]
     page.get_by_label("Find").fill("")
     page.get_by_role("button", name="Won").click()
     assert column(page, "wins")[:2] == ["4,999", "4,998"]
-    page.get_by_role("button", name="Show 100 more").click()
-    assert page.locator("#board tbody tr").count() == 200
     page.goto(page.url + "#item=player%2017")
-    assert page.locator("#rows .pinned bdi").all_text_contents() == ["player 17"]
+    assert page.locator("#board .pinned bdi").all_text_contents() == ["player 17"]
     # No sort or search touches more nodes than the page shows.
     assert page.evaluate("document.querySelectorAll('*').length") < 12_000
 
@@ -505,11 +503,72 @@ def test_five_thousand_items_are_paged_and_found(visit):
 def test_it_fits_and_can_be_used_by_everybody(visit, name, width, scheme):
     page = visit(name, color_scheme=scheme)
     page.set_viewport_size({"width": width, "height": 900})
-    if page.locator("#rows a").count():
-        page.locator("#rows a").nth(1).click()
+    page.evaluate(
+        "document.querySelectorAll('details').forEach(d => { d.open = true; })"
+    )
+    if page.locator("#board th a").count():
+        page.locator("#board th a").nth(1).click()
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     found = Axe().run(page).response["violations"]
     assert [(one["id"], one["nodes"][0]["html"]) for one in found] == []
+
+
+def test_fifty_items_are_short_on_a_phone(visit, folder, rng_seed):
+    names = [f"a model with a name {k}" for k in range(50)]
+    data, _ = report_of(names, np.random.default_rng(rng_seed), n=2000)
+    write_report(data, folder / "fifty.html")
+    page = visit("full")
+    page.set_viewport_size({"width": 390, "height": 800})
+    page.goto(f"{folder.as_uri()}/fifty.html")
+    assert page.evaluate("document.documentElement.scrollHeight") <= 6000
+    assert page.locator("#board tbody tr:visible").count() == 50
+    assert not page.locator("#versus").is_visible()
+    page.locator("nav a[href='#matrix']").click()
+    page.locator("#versus").wait_for()
+
+
+def test_two_items_are_compared_as_versus_does(visit):
+    page, pairs = visit("full"), DATA["full"].differences
+    between = page.locator("#between")
+    for row in (pairs.row(0, named=True), pairs.row(40, named=True)):
+        for turned in (False, True):
+            left, right = [row["item"], row["other"]][:: -1 if turned else 1]
+            page.get_by_label("Left", exact=True).fill(left)
+            page.get_by_label("Right", exact=True).fill(right)
+            text = between.text_content().replace("\u2068", "").replace("\u2069", "")
+            gap = (-1 if turned else 1) * row["difference"]
+            shown = float(re.search(r"([+−][\d.]+) points", text)[1].replace("−", "-"))
+            assert abs(shown - gap) <= 0.51
+            better, worse = (left, right) if gap > 0 else (right, left)
+            sure = row["p_value"] < 0.05
+            assert (f"{better} is better than {worse}" in text) == sure
+            assert ("do not separate" in text) != sure
+            won = row["lost" if turned else "won"]
+            assert f"{left} won {won:.0f}, tied {row['tied']:.0f}" in text
+
+
+def test_every_chart_is_saved_as_svg_with_its_source(visit):
+    page = visit("full")
+    charts = page.locator("[data-chart]")
+    names = charts.evaluate_all("all => all.map(one => one.dataset.chart)")
+    wanted = {"leaderboard", "categories", "results", "history", "calibration"}
+    assert wanted | {"weights", "effects", "judges", "choices"} <= set(names)
+    page.evaluate(
+        "document.querySelectorAll('details').forEach(d => { d.open = true; })"
+    )
+    for place, name in enumerate(names):
+        with page.expect_download() as waiting:
+            charts.nth(place).locator("button.svg").click()
+        assert waiting.value.suggested_filename == f"{name}.svg"
+        root = ElementTree.parse(waiting.value.path()).getroot()
+        tags = [node.tag.rpartition("}")[2] for node in root.iter()]
+        assert set(tags) <= {"svg", "rect", "path", "circle", "text"}
+        said = [node.text for node in root.iter() if node.tag.endswith("text")]
+        assert said[-1].startswith("Everything; tiebreak ")
+        if name == "leaderboard":
+            assert set(DATA["full"].table["item"]) <= set(said)
+            lines = [node.get("d") for node in root.iter() if node.get("d")]
+            assert len(lines) > 2 * len(DATA["full"].table)
 
 
 def test_everything_can_be_reached_by_keyboard(visit):

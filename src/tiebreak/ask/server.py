@@ -50,6 +50,7 @@ MOST_BODY = 4096
 MOST_DIGITS = 15  # of a whole number in a request
 MOST_AT_ONCE = 50  # requests of a rater, or of all who have no key
 MOST_CONNECTIONS = 500
+_SHORT = 80  # characters of texts that are shown large
 PATIENCE = 5.0  # seconds within which a request has to arrive
 _HERE = Path(__file__).parent
 _POLICY = (
@@ -141,6 +142,9 @@ class Site:
         self._files = {str(number): path for number, path in enumerate(files)}
         self._numbers: dict[str | Path, str]
         self._numbers = {path: number for number, path in self._files.items()}
+        # One text size for all: that of the longest.
+        texts = [str(v.content) for v in self._views.values() if v.kind == "text"]
+        self._short = all(len(text) < _SHORT for text in texts)
         self.question, self.both_bad, self.may_join = question, both_bad, may_join
         store = study.store
         self.organizer = store.secret("organizer")
@@ -262,7 +266,7 @@ class Site:
             return self._refuse(error.detail)
         return self._render(
             "ask.html", secret, rater=rater.name, csrf=self._token(secret),
-            both_bad=self.both_bad,
+            both_bad=self.both_bad, short=self._short,
         )  # fmt: skip
 
     async def _join(self, request: Request) -> Response:
@@ -325,10 +329,16 @@ class Site:
         return {
             "number": question.number,
             "prompt": "" if prompt is None else self._markdown.render(prompt),
-            "wide": {left.kind, right.kind} <= {"text", "markdown", "link"},
             "left": self._card(left),
             "right": self._card(right),
         }
+
+    def _picture(self, row: dict[str, Any]) -> dict[str, str]:
+        """Where the picture of an item of the leaderboard is, if it has one."""
+        view = self._views.get((row["item"], None))
+        if view is None or view.kind != "image":
+            return {}
+        return {"picture": f"/file/{self._numbers[view.content]}"}
 
     async def _reply(self, rater: Rater) -> Response:
         study = self.study
@@ -379,7 +389,8 @@ class Site:
 
     async def _board(self, request: Request) -> Response:
         self._rater(request)
-        return JSONResponse({"board": await asyncio.to_thread(self.study.board)})
+        board = await asyncio.to_thread(self.study.board)
+        return JSONResponse({"board": [row | self._picture(row) for row in board]})
 
 
 async def _refused(request: Request, error: Refused) -> Response:

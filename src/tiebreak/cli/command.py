@@ -45,10 +45,11 @@ RANKING = tuple(one.name for one in fields(RankOptions))
 
 
 def typed() -> str:
-    """Return what was typed, for the report."""
+    """Return what was typed, for the report; of paths from the root, only the name."""
     import shlex
 
-    return shlex.join(["tiebreak", *sys.argv[1:]])
+    words = (Path(word).name if Path(word).anchor else word for word in sys.argv[1:])
+    return shlex.join(["tiebreak", *words])
 
 
 def _show_all(context: typer.Context, wanted: bool) -> None:

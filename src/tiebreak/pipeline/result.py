@@ -171,6 +171,11 @@ class RankResult:
         return compare_two(self.model, self.data.names, self.utility)
 
     @cached_property
+    def differences(self) -> pl.DataFrame | None:
+        """What `Leaderboard.versus` says of the first items, see `compare_all`."""
+        return None if self.leaderboard is None else compare_all(self.leaderboard)
+
+    @cached_property
     def matrix(self) -> ResultsMatrix | None:
         """Results between the best items, at most 30."""
         if self.leaderboard is None or not isinstance(self.model, BradleyTerry):
@@ -279,12 +284,17 @@ class RankResult:
         half = ", a tie counting as half a win for each side"
         n_items = len(table) if table is not None else self.source.n_items
         sentences = [
-            f"We ranked {plural(n_items, 'item')} from {_say_data(self)} with "
+            f"We ranked {plural(n_items, 'item')} by {_say_data(self)} with "
             f"{_MODELS.get(name, name)}"
             f"{' and of each item' * hasattr(last_step(model), 'item_effect_')}"
-            f"{half * (getattr(model, 'tie_model_', '') == 'half')}.",
-            *self.notes,
+            f"{half * (getattr(model, 'tie_model_', '') == 'half')}."
         ]
+        for note in self.notes:
+            note = note.replace("Prior: strengths are", "We took strengths to be")
+            sentences.append(note.replace(". This width was", "; this width was"))
+        if self.effects is not None:
+            effects = ", ".join(self.effects["effect"].to_list())
+            sentences.append(f"The model takes into account: {effects}.")
         if self.leaderboard is not None and hasattr(model, "strength_"):
             odds = 10.0
             if hasattr(model, "tie_probability_"):
@@ -292,19 +302,19 @@ class RankResult:
                 odds = probabilities[0, 2] / probabilities[0, 0]
             sentences.append(
                 f"A difference of 400 rating points means odds of {odds:.3g} to one, "
-                "ties left aside. Intervals of ratings have "
-                f"{100 * self.options.level:g} % confidence each; what is said of "
-                f"ranks and groups has it for all {noun('items')} at once, for one "
-                "look."
+                f"ties left aside. We report a {100 * self.options.level:g} % "
+                "confidence interval for each rating; statements about ranks and "
+                f"groups hold for all {noun('items')} jointly, at one look at the data."
             )
-        if self.effects is not None:
-            effects = ", ".join(self.effects["effect"].to_list())
-            sentences.append(f"The model takes into account: {effects}.")
-        if self.quality is not None:
-            sentences += self.quality.heading()
         if isinstance(self.quality, ForwardResult):
-            share = self.quality.table["accuracy"][0]
-            sentences.append(f"It predicted {100 * share:.1f} % of outcomes.")
+            ours, base = (100 * share for share in self.quality.table["accuracy"][:2])
+            how = " ".join(self.quality.heading()).rstrip(".")
+            sentences.append(
+                f"Of held-out results ({how}) the model predicted {ours:.1f} %, and "
+                f"the most common outcome alone {base:.1f} %."
+            )
+        elif self.quality is not None:
+            sentences += self.quality.heading()
         sentences.append(f"Computed with tiebreak {__version__}.")
         return " ".join(sentences)
 
@@ -328,6 +338,12 @@ class RankResult:
         """
         with speaking_of(self.source.nouns):
             return [*about_items(self), *about_quality(self)]
+
+    def headline(self, category: str) -> list[str]:
+        """Return who is best in a category, and of how many results."""
+        board = self.categories[category]
+        with speaking_of(self.source.nouns):
+            return [who_is_best(board, self.options.level), _count(board)]
 
     def report(self, path: str | os.PathLike[str]) -> None:
         """Write the report, one page that opens offline.
@@ -600,12 +616,12 @@ def about_quality(result: RankResult) -> list[str]:
 
 
 _MODELS = {
-    "bradley-terry": "the model of Bradley and Terry",
+    "bradley-terry": "the model of Bradley and Terry (1952)",
     "judge-bradley-terry": "a model of Bradley and Terry for judges that differ",
-    "plackett-luce": "the model of Plackett and Luce",
-    "elo": "Elo's ratings",
-    "glicko": "Glickman's ratings (Glicko)",
-    "glicko2": "Glickman's ratings (Glicko-2)",
+    "plackett-luce": "the model of Plackett (1975) and Luce (1959)",
+    "elo": "ratings of Elo (1978)",
+    "glicko": "Glicko ratings (Glickman 1999)",
+    "glicko2": "Glicko-2 ratings (Glickman 2001)",
     "logistic-compare": "a logistic model of the features",
     "rank-svm": "a ranking support vector machine",
 }
@@ -619,7 +635,7 @@ def _say_data(result: RankResult) -> str:
         return f"their grades in {plural(data.n_groups, 'group')}"
     rows = checks.n_comparisons if checks else len(data)
     ties = 100 * (checks.tie_rate if checks else np.mean(data.y == 0))
-    return f"{say_comparisons(rows)} ({ties:.1f} % ties)"
+    return f"{say_comparisons(rows)}, of which {ties:.1f} % are ties,"
 
 
 def compare_two(
@@ -679,6 +695,32 @@ def compare_two(
         "davidson": davidson,
         "advantage": advantage,
     }
+
+
+def compare_all(board: Leaderboard, most: int = 60) -> pl.DataFrame | None:
+    """Compare every two of the first items as `Leaderboard.versus` does.
+
+    Columns ``item``, ``other``, ``difference``, ``lower``, ``upper``, ``probability``
+    and ``p_value``; of counted results also ``won``, ``tied`` and ``lost`` by `item`.
+    None without intervals.
+    """
+    names, model = board.table["item"].head(most).to_list(), board.model
+    if len(names) < 2 or board.table["lower"].is_null().all():
+        return None
+    table = pl.concat(
+        board.versus(one, *names[place:]).select(
+            "item", "other", "difference", "lower", "upper", "probability", "p_value"
+        )
+        for place, one in enumerate(names[:-1], 1)
+    )
+    if not isinstance(model, BradleyTerry):
+        return table
+    number = {name: k for k, name in enumerate(model.items_.tolist())}
+    counts = ResultsMatrix.of(model, np.array([number[name] for name in names]))
+    number = {name: k for k, name in enumerate(names)}
+    one, other = (np.array([number[n] for n in table[c]]) for c in ("item", "other"))
+    wins, ties = counts.wins, counts.ties[one, other]
+    return table.with_columns(won=wins[one, other], tied=ties, lost=wins[other, one])
 
 
 def compare_judges(source: Source, level: float) -> dict[str, Any] | None:

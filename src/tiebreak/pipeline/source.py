@@ -34,6 +34,7 @@ class Source:
     nouns: Nouns = field(default_factory=dict)  # for items, comparisons and sides
     scores: ScoreTable | None = None  # of which the comparisons were made
     classes: Mapping[Any, Any] = field(default_factory=dict)  # of items, by name
+    pictures: Mapping[Any, str] = field(default_factory=dict)  # of items, as data URIs
 
     @property
     def n_items(self) -> int:

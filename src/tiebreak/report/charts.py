@@ -16,13 +16,12 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tiebreak.ratings.checks.check_pairs import wilson_interval
-from tiebreak.ratings.leaderboard_table import rating_digits
 from tiebreak.report.tables import format_number, interval_text, short_number, signed
 
 WIDTH = 1000
-MOST_ROWS = 60  # of the dot plot; of more items it shows pages of FEW_ROWS
+MOST_ROWS = 60  # with a picture; of more items the page first shows FEW_ROWS
 FEW_ROWS = 40
-_MARGIN = 0.25  # of the axis, beyond the ratings: a wide interval is cut there
+_MARGIN = 1.0  # of the axis, beyond the ratings; an arrow says that a line goes on
 
 
 def ticks(low: float, high: float, most: int = 6) -> list[float]:
@@ -71,6 +70,7 @@ class Axis:
             "x": None if value is None else self.place(value),
             "from": self.place(lower) if sure else None,
             "to": self.place(upper) if sure else None,
+            "open": sure and (lower < self.low, upper > self.high),
         }
 
 
@@ -104,30 +104,15 @@ def rating_axis(board: pl.DataFrame) -> Axis:
     return Axis(low - pad, high + pad)
 
 
-def dot_plot(board: pl.DataFrame) -> dict[str, Any]:
-    """The plot of all items: the first rows as dots, all as a rug."""
-    digits, n = rating_digits(board), len(board)
-    shown = n if n <= MOST_ROWS else FEW_ROWS
-    part = board.head(shown)
-    whole, axis = rating_axis(board), rating_axis(part)
-    ratings = board["rating"].to_list()
-    keys = "rating", "lower", "upper"
-    rows = (
-        _with_interval(row, 1.0, *keys, digits=digits)
-        for row in part.iter_rows(named=True)
-    )
-    everyone = sorted({whole.place(v) for v in ratings if v is not None})
+def board_pictures(board: pl.DataFrame) -> dict[str, Any]:
+    """The axis of the first rows, and a dot with its line for each of them."""
+    n = len(board)
+    part = board.head(n if n <= MOST_ROWS else FEW_ROWS)
+    axis = rating_axis(part)
+    rows = part.select(value="rating", lower="lower", upper="upper")
     reach = [*part["lower"].drop_nulls(), *part["upper"].drop_nulls()]
-    return _dots(
-        rows,
-        axis,
-        span=[whole.place(axis.low), whole.place(axis.high)],
-        n=n,
-        rug="".join(f"M{x:g} 0v8" for x in everyone) if n > shown else "",
-        size="roomy" if shown <= 16 else "medium" if shown <= 36 else "dense",
-        best=board["could_be_best"].any(),
-        cut=any(not axis.low <= v <= axis.high for v in reach),
-    )
+    open_ended = any(not axis.low <= v <= axis.high for v in reach)
+    return _dots(rows.iter_rows(named=True), axis, open=open_ended)
 
 
 _ROW, _BAR = 22, 11  # heights of a label and of a bar
@@ -170,34 +155,43 @@ def critical_chart(board: pl.DataFrame) -> dict[str, Any] | None:
             "height": height}  # fmt: skip
 
 
-_MOST_PANELS = 12
+_MOST_RANKED = 30
 
 
-def category_panels(
+def category_ranks(
     board: pl.DataFrame, categories: Mapping[str, pl.DataFrame]
 ) -> dict[str, Any] | None:
-    """Ratings of the first items in each category, relative to all."""
-    overall, items = board.select("item", whole="rating"), board["item"][:_MOST_PANELS]
-    # Ratings of a category are around a mean of their own.
+    """Ranks of the first items in each category, and how far they are from overall.
+
+    Ratings of a category are around a mean of their own: they are shifted so that its
+    items are on average as good as over all.
+    """
+    overall = board.select("item", whole="rating")
     shift = (pl.col("whole") - pl.col("rating")).mean() - pl.col("whole")
-    ends = {"value": "rating", "lower": "lower", "upper": "upper"}
-    rows = [
-        row | {"category": name}
+    ends = {name: pl.col(name) + shift for name in ("rating", "lower", "upper")}
+    cells = {
+        (name, row["item"]): row
         for name, table in categories.items()
         for row in table.join(overall, on="item")
-        .select("item", **{key: pl.col(end) + shift for key, end in ends.items()})
-        .filter(pl.col("item").is_in(items.implode()))
+        .select("item", "rank", **ends)
         .iter_rows(named=True)
-    ]
-    if not rows:
-        return None
-    reach = 1.35 * max(abs(row["value"]) for row in rows) or 1.0
-    axis = Axis(-reach, reach, 4)
-    charts = [
-        _dots((row for row in rows if row["item"] == item), axis, item=item)
-        for item in items
-    ]
-    return {"axis": axis, "panels": charts, "n": len(board)}
+    }
+    first = board.head(_MOST_RANKED).select("item", "rank").rows()
+    reach = max((abs(row["rating"]) for row in cells.values()), default=0.0) or 1.0
+    rows = []
+    for item, rank in first:
+        shown = []
+        for name in categories:
+            row = cells.get((name, item))
+            if row is None:
+                shown.append(("", "", "", False))
+                continue
+            step = round(_STEPS * row["rating"] / reach)
+            points = signed(format_number(row["rating"]))
+            sure = bool(way(row["lower"], row["upper"]))
+            shown.append((row["rank"] or "–", _color(step), points, sure))
+        rows.append((item, rank or "–", shown))
+    return {"names": list(categories), "rows": rows, "n": len(board)} if cells else None
 
 
 def way(lower: float | None, upper: float | None) -> str:
@@ -228,6 +222,11 @@ _FADE = 8.0  # games at which a cell has half its color
 _STEPS = 9  # of color, in each direction
 
 
+def _color(step: int) -> str:
+    """The class of a cell: blue above 0, orange below."""
+    return f"n{-step}" if step < 0 else f"p{step}"
+
+
 def matrix_rows(matrix: Any) -> list[tuple[Any, list[tuple[str, str]]]]:
     """Cells of who beats whom; few games fade the color."""
     points, games = matrix.points, matrix.games
@@ -240,8 +239,7 @@ def matrix_rows(matrix: Any) -> list[tuple[Any, list[tuple[str, str]]]]:
                 cells.append(("", "self" if i == j else ""))
                 continue
             step = round(_STEPS * float(strength[i, j]))
-            color = f"n{-step}" if step < 0 else f"p{step}"
-            cells.append((f"{100 * points[i, j]:.0f}", color))
+            cells.append((f"{100 * points[i, j]:.0f}", _color(step)))
         rows.append((item, cells))
     return rows
 

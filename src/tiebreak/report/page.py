@@ -16,12 +16,14 @@ import math
 import os
 from functools import cache
 from importlib import resources
+from itertools import zip_longest
 from typing import Any
 
 import polars as pl
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from tiebreak import __version__
 from tiebreak.data.atomic import atomic_path
 from tiebreak.data.markup import as_json, clean, isolate, shorten, visible
 from tiebreak.data.messages import noun, plural
@@ -30,6 +32,7 @@ from tiebreak.ratings.checks.pairs_report import count_text, say_comparisons
 from tiebreak.report import charts
 from tiebreak.report.history import history_chart
 from tiebreak.report.tables import (
+    as_document,
     board_cells,
     format_number,
     percent,
@@ -167,15 +170,17 @@ def _items(result: Any) -> list[Any]:
 def _block(result: Any, views: dict[str, View]) -> str:
     """JSON for the script, beside the tables that it reads."""
     items = _items(result)
-    boards = {"": result.table} if items else {}
-    groups = {name: b["group"] for name, b in (boards | result.categories).items()}
+    boards = ({"": result.table} if items else {}) | result.categories
+    groups = {name: board["group"] for name, board in boards.items()}
     block: dict[str, Any] = {
         "level": result.options.level,
         "groups": {n: g.to_list() for n, g in groups.items() if g.is_not_null().any()},
+        "headlines": {n: result.headline(n) for n in result.categories},
+        "source": f"{result.title}; tiebreak {__version__}, {result.date[:10]}",
         "nouns": {word: noun(word) for word in ("items", "votes", "left", "right")},
         "page": charts.FEW_ROWS if len(items) > charts.MOST_ROWS else charts.MOST_ROWS,
     }
-    if views["compare"] is not None:
+    if result.compare is not None and views["compare"] is not None:
         compare = result.compare
         place = {name: i for i, name in enumerate(compare["names"])}
 
@@ -194,6 +199,13 @@ def _block(result: Any, views: dict[str, View]) -> str:
             "davidson": compare.get("davidson"),
             "advantage": compare["advantage"],
         }
+    if result.differences is not None:
+        places = {item: i for i, item in enumerate(items)}
+        block["compared"] = result.differences["item"].n_unique() + 1
+        block["versus"] = [
+            [places[one], places[other], *_round(numbers)]
+            for one, other, *numbers in result.differences.iter_rows()
+        ]
     if views["matrix"] is not None:
         place, matrix = {item: i for i, item in enumerate(items)}, result.matrix
         block["matrix"] = {
@@ -204,8 +216,13 @@ def _block(result: Any, views: dict[str, View]) -> str:
     return as_json(block)
 
 
+def _round(numbers: list[float | None]) -> list[float | None]:
+    """Numbers with five digits that count."""
+    return [None if x is None else float(f"{x:.5g}") for x in numbers]
+
+
 def _answer(result: Any) -> dict[str, Any]:
-    """The first screen: a sentence, its basis, warnings, the plot."""
+    """The first screen: a sentence, its basis, warnings, the table with its plot."""
     checks, items = result.checks, _items(result)
     facts = [plural(len(items), "item")] if items else []
     counts = {"problem": 0, "warning": len(result.warnings)}
@@ -222,17 +239,23 @@ def _answer(result: Any) -> dict[str, Any]:
         "more": more,
         "facts": facts,
         "distrust": " and ".join(plural(n, lev) for lev, n in counts.items() if n),
-        "plot": charts.dot_plot(result.table) if items else None,
+        "board": _table(result.table, result) if items else None,
     }
 
 
-def _table(board: pl.DataFrame, level: float) -> dict[str, Any]:
-    heads, rows = board_cells(board, level)
-    return {"heads": heads, "rows": rows, "provisional": board["provisional"].to_list()}
-
-
-def _leaderboard(result: Any) -> View:
-    return _table(result.table, result.options.level) if _items(result) else None
+def _table(board: pl.DataFrame, result: Any, drawn: bool = True) -> dict[str, Any]:
+    """Cells of a leaderboard with what marks a row, its picture and its thumbnail."""
+    heads, cells = board_cells(board, result.options.level)
+    marks = board.select("provisional", best="could_be_best", first=pl.col("rank") == 1)
+    classes = [
+        " ".join(name for name, marked in row.items() if marked)
+        for row in marks.iter_rows(named=True)
+    ]
+    plot = charts.board_pictures(board) if drawn else None
+    dots = plot["rows"] if plot else []
+    pictures = map(result.source.pictures.get, board["item"])
+    rows = [*zip_longest(cells, classes, dots, pictures)]
+    return {"heads": heads, "rows": rows, "classes": classes, "plot": plot}
 
 
 def _critical(result: Any) -> View:
@@ -246,9 +269,9 @@ def _critical(result: Any) -> View:
 def _categories(result: Any) -> View:
     if not result.category_notes:
         return None
-    level, boards = result.options.level, result.categories
-    tables = {name: _table(board, level) for name, board in boards.items()}
-    return {"tables": tables, "panels": charts.category_panels(result.table, boards)}
+    boards = result.categories
+    tables = {name: _table(board, result, False) for name, board in boards.items()}
+    return {"tables": tables, "ranks": charts.category_ranks(result.table, boards)}
 
 
 def _effects(result: Any) -> View:
@@ -271,7 +294,8 @@ def _matrix(result: Any) -> View:
 
 def _compare(result: Any) -> View:
     names = [] if result.compare is None else result.compare["names"]
-    return {} if len(names) > 1 and _items(result) else None
+    enough = len(names) > 1 or result.differences is not None
+    return {} if enough and _items(result) else None
 
 
 def _history(result: Any) -> View:
@@ -363,8 +387,17 @@ def _checks(result: Any) -> View:
     return {"findings": findings, "facts": [] if checks is None else checks.facts()}
 
 
+_MOST_IN_LATEX = 50
+
+
+def _made(result: Any) -> View:
+    if not _items(result):
+        return {"latex": ""}
+    first = result.table.head(_MOST_IN_LATEX)
+    return {"latex": as_document(first, result.options.level, "latex")}
+
+
 SECTIONS = {
-    "leaderboard": ("The table", _leaderboard),
     "critical": ("Who can be told apart", _critical),
     "categories": ("Who is better where", _categories),
     "effects": ("What else decides", _effects),
@@ -377,5 +410,5 @@ SECTIONS = {
     "audit": ("Would the claims survive?", _audit),
     "judges": ("Who judged", _judges),
     "checks": ("What to check", _checks),
-    "made": ("How it was made", lambda result: {}),
+    "made": ("How it was made", _made),
 }

@@ -19,7 +19,6 @@ from tiebreak.ratings.leaderboard_table import (
     is_counted,
     ranks_text,
     rating_digits,
-    short_group,
 )
 
 _NOTHING = "–"
@@ -90,8 +89,8 @@ def board_cells(
         )
     if known("rank_best"):
         columns["ranks"] = "Could be rank", ranks_text
-    if known("group"):
-        columns["group"] = "Group", lambda row: short_group(row["group"] or _NOTHING)
+    if known("group") and len(board["group"].str.split(" ").explode().unique()) <= 26:
+        columns["group"] = "Group", lambda row: row["group"] or _NOTHING
     if known("wins"):
         head = noun("Votes") if is_counted(board) else f"Weight of {noun('votes')}"
         columns["votes"] = head, lambda row: _total(row, "wins", "ties", "losses")
@@ -127,8 +126,9 @@ def as_document(board: pl.DataFrame, level: float, form: str) -> str:
         " & ".join(_LATEX.sub(_escape_latex, cell) for cell in row) + r" \\"
         for row in lines
     )
-    begin = f"\\begin{{tabular}}{{rl{'r' * (n - 2)}}}"
-    parts = [begin, r"\hline", head, r"\hline", *body, r"\hline", r"\end{tabular}", ""]
+    begin = f"\\begin{{tabular}}{{rl{'r' * (n - 2)}}} % \\usepackage{{booktabs}}"
+    rules = r"\toprule", r"\midrule", r"\bottomrule"
+    parts = [begin, rules[0], head, rules[1], *body, rules[2], r"\end{tabular}", ""]
     return "\n".join(parts)
 
 

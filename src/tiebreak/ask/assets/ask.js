@@ -6,7 +6,7 @@
   const answers = [...document.querySelectorAll("[data-outcome]")];
   const KEYS = { ArrowLeft: "left", ArrowDown: "tie", ArrowRight: "right", b: "both_bad", s: "skip" };
   const WAIT = 250; // ms after a new pair in which a second press is not meant for it
-  let state = null, current = null, shownAt = 0, busy = false, ahead = null;
+  let state = null, current = null, shownAt = 0, busy = false, ahead = null, early = 0;
 
   // The key was in the address; from now on the cookie has it.
   if (location.search) history.replaceState(null, "", "/");
@@ -41,11 +41,14 @@
   function fill(side, html) {
     const card = find(side);
     card.innerHTML = html;
-    card.classList.remove("chosen");
+    card.classList.remove("chosen", "tap");
     card.scrollTop = 0;
     const media = card.querySelector("img, audio, video");
     if (media) {
+      // A picture is a button; what plays has its own.
+      card.classList.toggle("tap", media.tagName === "IMG");
       media.addEventListener("error", () => {
+        card.classList.remove("tap");
         card.innerHTML = "<p class='broken'>This item cannot be shown. Please skip.</p>";
       });
       if (media.alt) media.alt = `The item on the ${side}`;
@@ -71,13 +74,6 @@
       fill("right", question.right);
       find("prompt").innerHTML = question.prompt;
       find("prompt").hidden = !question.prompt;
-      find("cards").classList.toggle("stacked", question.wide);
-      const images = [...document.querySelectorAll("#cards img")];
-      // On a phone two landscapes are larger one above the other.
-      Promise.all(images.map((image) => image.decode())).then(() => {
-        const flat = images.length && images.every((i) => i.naturalWidth > i.naturalHeight);
-        if (flat && current === question.number) find("cards").classList.add("stacked");
-      }).catch(() => {});
       shownAt = performance.now();
     }
     const next = state.questions[1];
@@ -113,13 +109,24 @@
 
   function answer(outcome) {
     const waited = performance.now() - shownAt;
-    if (busy || current === null || waited < WAIT) return;
+    if (current === null) return;
+    if (busy || waited < WAIT) { ignore(); return; }
     if (!answers.some((button) => button.dataset.outcome === outcome)) return;
     if (outcome !== "skip" && outcome !== "both_bad") {
       find("left").classList.toggle("chosen", outcome !== "right");
       find("right").classList.toggle("chosen", outcome !== "left");
     }
     act("/api/answer", { question: current, outcome, seconds: waited / 1000 });
+  }
+
+  // A press before anybody can have seen the pair is not its answer: say so.
+  function ignore() {
+    early += 1;
+    const line = find("ignored");
+    line.textContent = `Too early: ignored. Wait until you see the pair (${early} so far).`;
+    line.classList.remove("flash");
+    void line.offsetWidth; // so that it flashes again
+    line.classList.add("flash");
   }
 
   function undo() {
@@ -143,6 +150,11 @@
       const line = body.insertRow();
       for (const value of [row.rank, row.item, Math.round(row.rating)]) {
         const cell = line.insertCell();
+        if (value === row.item && row.picture) {
+          const image = document.createElement("img");
+          Object.assign(image, { src: row.picture, alt: "", loading: "lazy" });
+          cell.append(image);
+        }
         const text = document.createElement("bdi");
         text.textContent = value;
         cell.append(text);
@@ -166,6 +178,9 @@
     find("board").replaceChildren(table);
   }
 
+  for (const side of ["left", "right"]) {
+    find(side).addEventListener("click", () => { if (find(side).classList.contains("tap")) answer(side); });
+  }
   answers.forEach((button) => button.addEventListener("click", () => answer(button.dataset.outcome)));
   find("undo").addEventListener("click", undo);
   find("show").addEventListener("click", () => {

@@ -8,7 +8,7 @@
   const data = JSON.parse(find("data").textContent);
   const percent = `${+(100 * data.level).toFixed(6)} %`;
   const make = (tag, attributes = {}, ...children) => {
-    const drawn = ["svg", "path", "use", "text"].includes(tag);
+    const drawn = ["svg", "path", "use", "text", "rect", "circle"].includes(tag);
     const node = drawn ? document.createElementNS("http://www.w3.org/2000/svg", tag) : document.createElement(tag);
     for (const [name, value] of Object.entries(attributes)) if (value !== null) node.setAttribute(name, value);
     node.append(...children);
@@ -27,6 +27,17 @@
   };
   all(".hint, .copies, .chips, .copy, .controls").forEach((part) => { part.hidden = false; });
 
+  // ---- parts of the page, which a phone shows closed
+  const parts = all("details.part");
+  const unfold = () => {
+    const part = location.hash.length > 1 && !location.hash.includes("=") && find(location.hash.slice(1));
+    if (part && part.matches("section")) { part.querySelector(".part").open = true; part.scrollIntoView(); }
+  };
+  if (window.matchMedia("(max-width: 40rem)").matches) parts.forEach((part) => { part.open = false; });
+  window.addEventListener("hashchange", unfold);
+  all("nav a, .distrust a").forEach((link) => link.addEventListener("click", () => setTimeout(unfold)));
+  unfold();
+
   // ---- the boards: that of all results, and those of categories
   const number = (text) => {
     const value = text.replaceAll(",", "").replace("−", "-").replace("∞", "Infinity");
@@ -35,13 +46,14 @@
   const read = (table, groups) => {
     const keys = [...table.tHead.rows[0].cells].map((head) => head.dataset.key);
     return [...table.tBodies[0].rows].map((row, place) => {
-      const text = Object.fromEntries(keys.map((key, k) => [key, row.cells[k].textContent.trim()]));
+      const text = {};
+      keys.forEach((key, k) => { if (key) { text[key] = row.cells[k].textContent.trim(); row.cells[k].dataset.key = key; } });
       const name = row.cells[1].querySelector("bdi");
       const [lower, upper] = (text.interval || "–").split(" to ").map(number);
       const [best, worst = best] = (text.ranks || "–").split("–").map(number);
       return {
-        row, place, text, short: name.textContent, name: name.title || name.textContent, low: (name.title || name.textContent).toLocaleLowerCase(),
-        provisional: Boolean(row.querySelector("i")), best: best === 1, letters: new Set(((groups && groups[place]) || "").split(" ").filter(Boolean)),
+        row, place, text, name: name.title || name.textContent, low: (name.title || name.textContent).toLocaleLowerCase(),
+        provisional: row.classList.contains("provisional"), letters: new Set(((groups && groups[place]) || "").split(" ").filter(Boolean)),
         rank: place, rating: number(text.rating), lower, upper, interval: lower, ranks: best + worst / 1e6,
         votes: number(text.votes || "–"), wins: number(text.wins || "–"), ties: number(text.ties || "–"), losses: number(text.losses || "–"),
       };
@@ -58,7 +70,7 @@
   const main = boards.get("") || [];
   const together = (a, b) => [...a.letters].some((letter) => b.letters.has(letter));
   const collator = new Intl.Collator(undefined, { numeric: true });
-  const state = { board: "", sort: "rank", up: true, query: "", pinned: null, first: 0, limit: 100 };
+  const state = { board: "", sort: "rank", up: true, query: "", pinned: null, limit: data.page };
   const listeners = [];  // are told of the pinned name
 
   const listed = () => {
@@ -78,29 +90,7 @@
     });
   };
 
-  const say = (item) => {
-    const parts = [`rating ${item.text.rating}`];
-    if (!Number.isNaN(item.lower)) parts[0] += ` (${item.text.interval}, with ${percent} confidence)`;
-    parts.push(`rank ${item.text.rank}${item.text.ranks ? `, could be ${item.text.ranks}` : ""}`);
-    if (item.text.votes) parts.push(`${item.text.votes} ${data.nouns.votes}: ${item.text.wins} won, ${item.text.ties} tied, ${item.text.losses} lost`);
-    if (item.provisional) parts.push("provisional: few results");
-    return parts;
-  };
-
-  // ---- the plot
-  const rows = find("rows");
-  const tip = find("tip");
-  const showTip = (item, near) => {
-    tip.replaceChildren(make("b", { dir: "auto" }, item.name), ...say(item).map((line) => make("div", {}, line)));
-    tip.hidden = false;
-    const box = near.getBoundingClientRect();
-    const left = Math.min(box.left + box.width / 2, window.innerWidth - tip.offsetWidth - 12);
-    const below = box.bottom + tip.offsetHeight + 12 < window.innerHeight;
-    tip.style.left = `${Math.max(8, left) + window.scrollX}px`;
-    tip.style.top = `${(below ? box.bottom + 6 : box.top - tip.offsetHeight - 6) + window.scrollY}px`;
-  };
-  const hideTip = () => { tip.hidden = true; };
-  // Round numbers, and the axis of ratings with their intervals, as the page was drawn.
+  // ---- pictures: round numbers, and the axis of ratings with their intervals, as the page was drawn
   const ticks = (low, high) => {
     const rough = (high - low) / 6;
     const power = 10 ** Math.floor(Math.log10(rough));
@@ -113,113 +103,97 @@
     const of = (key) => items.map((item) => item[key]).filter(Number.isFinite);
     const ratings = of("rating").length ? of("rating") : [0, 1];
     const [worst, best] = [Math.min(...ratings), Math.max(...ratings)];
-    const margin = best > worst ? 0.25 * (best - worst) : Infinity;
+    const margin = best > worst ? best - worst : Infinity;
     const low = Math.max(Math.min(worst, ...of("lower")), worst - margin);
     const high = Math.min(Math.max(best, ...of("upper")), best + margin);
     const pad = 0.02 * (high - low) || 0.5;
     return [low - pad, high + pad];
   };
-  const on = ([low, high], value) => Math.round(10 * Math.min(1000, Math.max(0, 1000 * (value - low) / (high - low)))) / 10;
   let axis = [0, 1];
-  const place = (value) => on(axis, value);
+  const place = (value) => Math.round(10 * Math.min(1000, Math.max(0, 1000 * (value - axis[0]) / (axis[1] - axis[0])))) / 10;
   const drawAxis = (items) => {
     axis = range(items);
     const [values, digits] = ticks(...axis);
     find("grid").replaceChildren(...values.map((value) => make("path", { class: "grid", d: `M${place(value)} 0V20` })));
-    find("plot").querySelector(".axis").replaceChildren(...values.map((value) =>
+    board.querySelector(".axis").replaceChildren(...values.map((value) =>
       make("text", { x: `${place(value) / 10}%`, y: 14 }, value.toFixed(digits).replace("-", "−"))));
-    const rug = find("plot").querySelector(".span");
-    if (rug) {
-      const whole = range(boards.get(state.board));
-      rug.setAttribute("d", `M${on(whole, axis[0])} 11H${on(whole, axis[1])}`);
-      rug.previousElementSibling.setAttribute("d", [...new Set(boards.get(state.board).map((item) => on(whole, item.rating)))].map((x) => `M${x} 0v8`).join(""));
-    }
+    find("open")?.toggleAttribute("hidden", !items.some((item) => item.lower < axis[0] || item.upper > axis[1]));
   };
-  const plotRow = (item) => {
+  const picture = (item) => {
     const x = place(item.rating);
     const svg = make("svg", { class: "track", viewBox: "0 0 1000 20", preserveAspectRatio: "none", "aria-hidden": "true" }, make("use", { href: "#grid" }));
     if (!Number.isNaN(item.lower)) svg.append(make("path", { class: "iv", d: `M${place(item.lower)} 10H${place(item.upper)}` }));
+    if (item.lower < axis[0]) svg.append(make("path", { class: "open", d: "M12 4L0 10L12 16" }));
+    if (item.upper > axis[1]) svg.append(make("path", { class: "open", d: "M988 4L1000 10L988 16" }));
     svg.append(make("path", { class: "dot", d: `M${x} 10h0` }));
-    const link = make("a", { href: `#item=${encodeURIComponent(item.name)}` }, make("bdi", {}, item.short));
-    const value = make("span", { class: "value" }, make("b", {}, item.text.rating));
-    if (!Number.isNaN(item.lower)) value.append(" ", make("span", {}, item.text.interval));
-    const line = make("li", { class: "row" }, make("span", { class: "rank" }, item.text.rank), make("span", { class: "name" }, link), svg, value);
-    line.classList.toggle("shade", item.best);
-    line.classList.toggle("provisional", item.provisional);
-    line.addEventListener("mouseenter", () => showTip(item, line));
-    line.addEventListener("mouseleave", hideTip);
-    link.addEventListener("focus", () => { if (link.matches(":focus-visible")) showTip(item, line); });
-    link.addEventListener("blur", hideTip);
-    line.addEventListener("click", (event) => { event.preventDefault(); pin(state.pinned === item.name ? null : item.name); });
-    return line;
-  };
-  let drawn = [];
-  const drawPlot = (list) => {
-    const count = data.page;
-    state.first = Math.max(0, Math.min(state.first, Math.floor((list.length - 1) / count) * count));
-    drawn = list.slice(state.first, state.first + count);
-    drawAxis(list.length > count ? drawn : boards.get(state.board).slice(0, count));
-    rows.replaceChildren(...drawn.map(plotRow));
-    const links = all("a", rows);
-    links.forEach((link, k) => { link.tabIndex = k ? -1 : 0; });
-    const pager = find("back").parentElement;
-    pager.hidden = list.length <= count;
-    find("where").textContent = `${(state.first + 1).toLocaleString("en")}–${(state.first + drawn.length).toLocaleString("en")} of ${list.length.toLocaleString("en")}`;
-    find("back").disabled = state.first === 0;
-    find("forward").disabled = state.first + count >= list.length;
-    all("#plot .paged").forEach((part) => { part.hidden = true; });
+    return svg;
   };
 
   // ---- the table: the rows of the page, put in order; of many only the first
   const body = board && board.tBodies[0];
   const dress = (item) => {
-    if (item.dressed || !item.text.interval) return;
-    item.dressed = true;
-    [...item.row.cells].forEach((cell, k) => { if (k > 2 && k !== 6) cell.classList.add("wide"); });
-    item.row.cells[1].append(make("span", { class: "under" }, item.text.interval));
+    if (!item.dressed) {
+      item.dressed = true;
+      const name = item.row.cells[1];
+      item.link = make("a", { href: `#item=${encodeURIComponent(item.name)}`, "aria-expanded": "false" }, name.querySelector("bdi"));
+      name.prepend(...all("img", name), item.link);
+      item.row.addEventListener("click", (event) => { event.preventDefault(); pin(state.pinned === item.name ? null : item.name); });
+    }
+    const cell = item.row.querySelector(".picture") || item.row.insertCell(2);
+    cell.className = "picture";
+    cell.replaceChildren(picture(item));
   };
   let list = [];
-  const drawTable = () => {
-    const shown = list.slice(0, state.limit);
+  let details = null;
+  const draw = () => {
+    list = listed();
+    // The pinned item is shown, however far below it stands.
+    const shown = list.filter((item, k) => k < state.limit || item.name === state.pinned);
+    drawAxis(boards.get(state.board).slice(0, Math.max(data.page, shown.length)).concat(list.length > state.limit ? [] : shown));
     shown.forEach(dress);
+    details?.remove();
     body.replaceChildren(...shown.map((item) => item.row));
+    shown.forEach((item, k) => { item.link.tabIndex = k ? -1 : 0; });
     const more = find("more");
     more.hidden = list.length <= shown.length;
     more.querySelector("output").textContent = `${shown.length.toLocaleString("en")} of ${list.length.toLocaleString("en")} rows.`;
-    for (const head of board.tHead.rows[0].cells) {
+    for (const head of all("[data-key]", board.tHead)) {
       const mine = head.dataset.key === state.sort;
       head.setAttribute("aria-sort", mine ? (state.up ? "ascending" : "descending") : "none");
     }
-  };
-  const draw = () => {
-    hideTip();
-    list = listed();
-    drawPlot(list);
-    drawTable();
     const total = boards.get(state.board).length;
     find("found").textContent = state.query.trim() ? `${list.length.toLocaleString("en")} of ${total.toLocaleString("en")} ${data.nouns.items}` : "";
     showPinned();
   };
 
-  // ---- the pinned item
+  // ---- the pinned item, with its details
+  const say = (item, same) => {
+    const parts = [`Rating ${item.text.rating}`];
+    if (!Number.isNaN(item.lower)) parts[0] += ` (${item.text.interval}, with ${percent} confidence)`;
+    parts.push(`rank ${item.text.rank}${item.text.ranks ? `, could be ${item.text.ranks}` : ""}`);
+    if (item.text.group) parts.push(`group ${item.text.group}`);
+    if (item.text.votes) parts.push(`${item.text.votes} ${data.nouns.votes}: ${item.text.wins} won, ${item.text.ties} tied, ${item.text.losses} lost`);
+    if (item.provisional) parts.push("provisional: few results");
+    const told = item.letters.size ? ` ${same ? `${same} other${same > 1 ? "s" : ""} cannot be told apart from it (faded).` : "It can be told apart from all others."} All are compared at once, with ${percent} confidence.` : "";
+    return `${parts.join("; ")}.${told}`;
+  };
   const showPinned = () => {
-    const line = find("pinned");
-    const item = boards.get(state.board).find((one) => one.name === state.pinned);
-    drawn.forEach((one, k) => {
-      rows.children[k].classList.toggle("pinned", one === item);
-      rows.children[k].classList.toggle("faded", Boolean(item) && one !== item && together(one, item));
+    const rows = boards.get(state.board) || [];
+    const item = rows.find((one) => one.name === state.pinned);
+    details?.remove();
+    rows.forEach((one) => {
+      if (!one.dressed) return;
+      one.row.classList.toggle("pinned", one === item);
+      one.row.classList.toggle("faded", Boolean(item) && one !== item && together(one, item));
+      one.link.setAttribute("aria-expanded", String(one === item));
     });
-    if (state.marked) state.marked.classList.remove("pinned");
-    state.marked = item && item.row;
-    if (item) item.row.classList.add("pinned");
-    line.hidden = !item;
-    if (item) {
+    if (item && item.row.isConnected && body.contains(item.row)) {
+      const same = rows.filter((one) => one !== item && together(one, item)).length;
       const close = make("button", { type: "button" }, "Unpin");
       close.addEventListener("click", () => pin(null));
-      const same = boards.get(state.board).filter((one) => one !== item && together(one, item)).length;
-      const told = item.letters.size
-        ? `With ${percent} confidence ${same ? `${same} other${same > 1 ? "s" : ""} cannot be told apart from it (faded).` : "it can be told apart from all others."} All are compared at once.` : "";
-      line.replaceChildren(make("b", {}, make("bdi", {}, item.name)), `: ${say(item).join("; ")}. ${told}`, close);
+      const text = make("p", { id: "pinned", "aria-live": "polite" }, make("b", {}, make("bdi", {}, item.name)), ` ${say(item, same)} `, close);
+      details = make("tr", { class: "details" }, make("td", { colspan: item.row.cells.length }, text));
+      item.row.after(details);
     }
     listeners.forEach((listen) => listen(state.pinned));
   };
@@ -237,45 +211,40 @@
     const place = list.findIndex((item) => item.name === name);
     if (place < 0) return;
     state.pinned = name;
-    state.first = Math.floor(place / data.page) * data.page;
-    drawPlot(list);
-    showPinned();
-    rows.children[place - state.first].scrollIntoView({ block: "center" });
+    draw();
+    list[place].row.scrollIntoView({ block: "center" });
   };
 
   if (board) {
     const sorted = (key) => {
       const upFirst = ["rank", "item", "group", "ranks"].includes(key);
       [state.up, state.sort] = [state.sort === key ? !state.up : upFirst, key];
-      state.first = 0;
       draw();
     };
-    const kinds = [["rank", "Rating"], ["item", "Name"], ...(main.some((item) => item.text.votes) ? [["votes", data.nouns.votes]] : [])];
-    const sorts = choose(find("sorts"), kinds, (key) => { state.sort = null; sorted(key); });
-    for (const head of board.tHead.rows[0].cells) {
+    for (const head of all("[data-key]", board.tHead)) {
       const button = make("button", { type: "button" }, head.textContent);
       head.replaceChildren(button);
-      button.addEventListener("click", () => {
-        sorted(head.dataset.key);
-        press(sorts, sorts.find((one) => one.dataset.key === state.sort));
-      });
+      button.addEventListener("click", () => sorted(head.dataset.key));
     }
     if (boards.size > 1) {
+      const [facts, sentence] = [document.querySelector(".kicker"), document.querySelector(".standfirst")];
+      const whole = [sentence.textContent, facts.textContent];
       choose(find("switch"), [["", "All"], ...[...boards.keys()].slice(1).map((name) => [name, name])], (name) => {
-        [state.board, state.first] = [name, 0];
+        state.board = name;
+        const [best, count] = name === "" ? whole : data.headlines[name];
+        sentence.firstElementChild.replaceChildren(...(name ? [make("b", {}, make("bdi", {}, name)), ": "] : []), best);
+        facts.textContent = count;
         draw();
       });
       all("details[data-category]").forEach((part) => { part.querySelector(".scroll").hidden = true; if (!part.querySelector("p")) part.hidden = true; });
     }
-    find("search").addEventListener("input", (event) => { state.query = event.target.value; state.first = 0; draw(); });
-    find("back").addEventListener("click", () => { state.first -= data.page; draw(); });
-    find("forward").addEventListener("click", () => { state.first += data.page; draw(); });
+    find("search").addEventListener("input", (event) => { state.query = event.target.value; draw(); });
     all("[data-more]").forEach((button) => button.addEventListener("click", () => {
       state.limit = button.dataset.more === "all" ? Infinity : state.limit + Number(button.dataset.more);
-      drawTable();
+      draw();
     }));
-    rows.addEventListener("keydown", (event) => {
-      const links = all("a", rows);
+    body.addEventListener("keydown", (event) => {
+      const links = all("th a", body);
       const now = links.indexOf(document.activeElement);
       const to = { ArrowDown: now + 1, ArrowUp: now - 1, Home: 0, End: links.length - 1 }[event.key];
       if (event.key === "Escape") pin(null);
@@ -285,10 +254,107 @@
       links[to].focus();
     });
     window.addEventListener("hashchange", follow);
-    window.addEventListener("beforeprint", () => { state.kept = state.limit; state.limit = Infinity; drawTable(); });
-    window.addEventListener("afterprint", () => { state.limit = state.kept; drawTable(); });
     draw();
     follow();
+  }
+  window.addEventListener("beforeprint", () => {
+    Object.assign(state, { kept: state.limit, limit: Infinity, closed: parts.filter((part) => !part.open) });
+    state.closed.forEach((part) => { part.open = true; });
+    if (board) draw();
+  });
+  window.addEventListener("afterprint", () => {
+    state.limit = state.kept;
+    state.closed.forEach((part) => { part.open = false; });
+    if (board) draw();
+  });
+
+  // ---- charts as SVG: each text, shape and colored box, where it stands on the page
+  const numbers = (value) => Math.round(100 * value) / 100;
+  const path = (shape, at) => {
+    let [x, y, command] = [0, 0, ""];
+    const tokens = shape.getAttribute("d").match(/[A-Za-z]|-?[\d.]+(?:e-?\d+)?/g) || [];
+    const flat = [];
+    for (let k = 0; k < tokens.length;) {
+      if (/[A-Za-z]/.test(tokens[k])) { command = tokens[k]; k += 1; }
+      if (command === "Z") { flat.push("Z"); command = ""; continue; }
+      const next = () => { k += 1; return Number(tokens[k - 1]); };
+      const [fromX, fromY] = command === command.toLowerCase() ? [x, y] : [0, 0];
+      if ("Hh".includes(command)) x = fromX + next();
+      else if ("Vv".includes(command)) y = fromY + next();
+      else [x, y] = [fromX + next(), fromY + next()];
+      flat.push(`${command === "M" ? "M" : "L"}${at(x, y).join(" ")}`);
+    }
+    return flat.join("");
+  };
+  const chartSvg = (chart) => {
+    const frame = chart.getBoundingClientRect();
+    const whole = chart.querySelector(".scroll") || chart;
+    const out = [];
+    const put = (tag, attributes, ...children) => out.push(make(tag, attributes, ...children));
+    const color = (value) => (/rgba\(.*, 0\)$|transparent|none/.test(value) ? null : value);
+    const write = (text, left, base, style) => put("text", {
+      x: numbers(left), y: numbers(base), fill: style.color,
+      "font-family": "sans-serif", "font-size": style.fontSize, "font-weight": style.fontWeight === "400" ? null : style.fontWeight,
+    }, text);
+    const walk = (node) => {
+      if (node.nodeType === Node.TEXT_NODE) {
+        const text = node.data.trim();
+        if (!text) return;
+        const selection = document.createRange();
+        selection.selectNodeContents(node);
+        const [box] = selection.getClientRects();
+        if (box && box.width) write(text, box.left - frame.left, box.bottom - frame.top - 0.24 * box.height, getComputedStyle(node.parentElement));
+        return;
+      }
+      if (node.nodeType !== Node.ELEMENT_NODE || !node.checkVisibility() || node.matches("figcaption, button.svg, .pager, .defs, .details, img")) return;
+      const style = getComputedStyle(node);
+      const box = node.getBoundingClientRect();
+      if (node.tagName === "svg" || node.ownerSVGElement) {
+        const matrix = node.getScreenCTM();
+        const at = (x, y) => [numbers(matrix.a * x + matrix.c * y + matrix.e - frame.left), numbers(matrix.b * x + matrix.d * y + matrix.f - frame.top)];
+        const paint = {
+          fill: color(style.fill) || "none", stroke: color(style.stroke), "stroke-width": parseFloat(style.strokeWidth), "stroke-linecap": style.strokeLinecap,
+          "stroke-dasharray": style.strokeDasharray === "none" ? null : style.strokeDasharray, opacity: style.opacity === "1" ? null : style.opacity, "fill-opacity": style.fillOpacity === "1" ? null : style.fillOpacity,
+        };
+        if (node.tagName === "path") put("path", { d: path(node, at), ...paint });
+        else if (node.tagName === "line") put("path", { d: `M${numbers(box.left - frame.left)} ${numbers(box.top - frame.top)}L${numbers(box.right - frame.left)} ${numbers(box.bottom - frame.top)}`, ...paint });
+        else if (node.tagName === "circle") put("circle", { cx: numbers(box.left + box.width / 2 - frame.left), cy: numbers(box.top + box.height / 2 - frame.top), r: numbers(box.width / 2), ...paint });
+        else if (node.tagName === "use") {
+          const from = node.ownerSVGElement.getScreenCTM();
+          for (const shape of all("path", find(node.getAttribute("href").slice(1)))) {
+            const [, x] = /M([\d.]+)/.exec(shape.getAttribute("d"));
+            const left = numbers(from.a * Number(x) + from.e - frame.left);
+            put("path", { d: `M${left} ${numbers(from.f - frame.top)}v${numbers(20 * from.d)}`, stroke: getComputedStyle(shape).stroke });
+          }
+        } else if (node.tagName === "text") {
+          const start = node.getStartPositionOfChar(0);
+          const [left, base] = at(start.x, start.y);
+          out.push(make("text", { x: left, y: base, fill: color(style.fill) || style.color, "font-family": "sans-serif", "font-size": numbers(parseFloat(style.fontSize) * matrix.a), "font-weight": style.fontWeight === "400" ? null : style.fontWeight },
+            all("tspan", node).find((part) => part.checkVisibility())?.textContent || node.textContent));
+        } else node.childNodes.forEach(walk);
+        return;
+      }
+      if (color(style.backgroundColor)) put("rect", { x: numbers(box.left - frame.left), y: numbers(box.top - frame.top), width: numbers(box.width), height: numbers(box.height), fill: style.backgroundColor });
+      node.childNodes.forEach(walk);
+    };
+    walk(chart);
+    const ground = getComputedStyle(document.body);
+    const width = Math.ceil(Math.max(frame.width, whole.scrollWidth)) + 16;
+    const height = Math.ceil(chart.lastElementChild.matches("figcaption") ? chart.lastElementChild.getBoundingClientRect().top - frame.top : frame.height) + 28;
+    put("text", { x: 0, y: height - 20, fill: ground.color, "font-family": "sans-serif", "font-size": 11 }, data.source);
+    const svg = make("svg", { xmlns: "http://www.w3.org/2000/svg", viewBox: `-8 -8 ${width} ${height}`, width, height },
+      make("rect", { x: -8, y: -8, width, height, fill: ground.backgroundColor }), ...out);
+    return new XMLSerializer().serializeToString(svg);
+  };
+  for (const chart of all("[data-chart]")) {
+    const button = make("button", { type: "button", class: "svg", "aria-label": `Save the chart ${chart.dataset.chart} as SVG` }, "SVG");
+    button.addEventListener("click", () => {
+      const link = make("a", { download: `${chart.dataset.chart}.svg` });
+      link.href = URL.createObjectURL(new Blob([chartSvg(chart)], { type: "image/svg+xml" }));
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+    });
+    (chart.querySelector("figcaption") || chart).append(" ", button);
   }
 
   // ---- copying
@@ -313,8 +379,8 @@
     }).join(",")).join("\n") + "\n",
   };
   all("[data-copy]").forEach((button) => button.addEventListener("click", async () => {
-    const keys = [...board.tHead.rows[0].cells].map((head) => head.dataset.key);
-    const heads = [...board.tHead.rows[0].cells].map((head) => head.textContent.trim());
+    const columns = all("[data-key]", board.tHead);
+    const [keys, heads] = [columns.map((head) => head.dataset.key), columns.map((head) => head.textContent.trim())];
     const lines = list.map((item) => keys.map((key) => (key === "item" ? item.name : item.text[key])));
     await copy(forms[button.dataset.copy](heads, lines));
     find("copied").textContent = `Copied ${lines.length.toLocaleString("en")} rows as ${button.textContent}.`;
@@ -355,26 +421,44 @@
     find("comparer").hidden = false;
     const places = new Map();
     main.forEach((item, i) => {
-      if (model.strengths[i] === null) return;
-      let name = item.short;
-      for (let k = 2; places.has(name); k += 1) name = `${item.short} (${k})`;
+      if (model && model.strengths[i] === null) return;
+      const short = item.row.cells[1].querySelector("bdi").textContent;
+      let name = short;
+      for (let k = 2; places.has(name); k += 1) name = `${short} (${k})`;
       places.set(name, i);
     });
     find("names").append(...[...places.keys()].map((value) => make("option", { value })));
     const [left, right, advantage] = [find("left"), find("right"), find("advantage")];
     // Names are isolated, so that one written from right to left leaves the rest alone.
     const named = (input) => `\u2068${input.value}\u2069`;
+    const points = (x) => `${x < 0 ? "−" : "+"}${Math.abs(x).toFixed(Math.abs(x) < 10 ? 1 : 0)}`;
+    // What `tiebreak versus` says of the two, from the same function.
+    const between = (i, j) => {
+      const row = (data.versus || []).find(([a, b]) => (a === i && b === j) || (a === j && b === i));
+      if (!row) return data.versus ? `tiebreak versus says how sure that is; the report has it of the first ${data.compared}.` : "";
+      const [first, , gap, lower, upper, probability, p, won, tied, lost] = row;
+      if (gap === null) return "They never meet, not even through others.";
+      const turned = first === j;
+      const [d, low, high, share] = turned ? [-gap, -upper, -lower, 1 - probability] : [gap, lower, upper, probability];
+      const sure = p < 1 - data.level;
+      const verdict = sure ? `${named(d > 0 ? left : right)} is better than ${named(d > 0 ? right : left)}` : `The results do not separate ${named(left)} from ${named(right)}`;
+      const record = won === undefined ? "" : won + tied + lost ? ` They met ${+(won + tied + lost).toFixed(1)} times: ${named(left)} won ${+(turned ? lost : won).toFixed(1)}, tied ${+tied.toFixed(1)}, lost ${+(turned ? won : lost).toFixed(1)}.` : " They never met directly.";
+      return `${verdict} (p ${p < 1e-4 ? "< .0001" : `= ${p.toFixed(4).replace(/^0/, "")}`}): ${points(d)} points, ${percent} interval ${points(low)} to ${points(high)}; ${named(left)} is better with probability ${(100 * share).toFixed(1)} %.${record}`;
+    };
     const show = () => {
       const [i, j] = [places.get(left.value), places.get(right.value)];
       const verdict = find("verdict");
       const good = i !== undefined && j !== undefined && i !== j;
-      find("odds").toggleAttribute("hidden", !good || model.link === "threshold");
+      find("odds").toggleAttribute("hidden", !good || !model || model.link === "threshold");
+      find("between").textContent = good ? between(i, j) : "";
       find("chances").replaceChildren();
       if (!good) {
         verdict.textContent = i !== undefined && i === j ? "Choose two different items."
           : `Choose from the list: there is no ${named(i === undefined ? left : right)}.`;
         return;
       }
+      verdict.textContent = "";
+      if (!model) return;
       const chances = predict(i, j, advantage && advantage.checked ? model.advantage : 0);
       const likely = chances.indexOf(Math.max(...chances));
       const better = named(likely ? right : left);
