@@ -92,7 +92,7 @@ def matches(tmp_path, rng):
 def test_dated_matches_have_a_history_also_without_a_model_of_time(ranked, matches):
     _, page, board, _ = ranked(matches)
     assert sections(page) == [
-        *("leaderboard", "effects", "matrix", "compare", "history", "quality"),
+        *("effects", "matrix", "compare", "history", "quality"),
         *("checks", "made"),
     ]
     told = words(page, "history")
@@ -176,7 +176,7 @@ def test_items_with_features_and_names(ranked, tmp_path, rng):
     )
     printed, page, board, out = ranked(votes, "--items", wines)
     assert sections(page) == [
-        *("leaderboard", "compare", "weights", "quality", "checks", "made"),
+        *("compare", "weights", "quality", "checks", "made"),
     ]
     assert sorted(board["item"]) == sorted(names)
     assert board["rating"].is_sorted(descending=True)

@@ -171,7 +171,7 @@
     const parts = [`Rating ${item.text.rating}`];
     if (!Number.isNaN(item.lower)) parts[0] += ` (${item.text.interval}, with ${percent} confidence)`;
     parts.push(`rank ${item.text.rank}${item.text.ranks ? `, could be ${item.text.ranks}` : ""}`);
-    if (item.text.group) parts.push(`group ${item.text.group}`);
+    if (item.text.group) parts.push(`group ${[...item.letters].join(" ")}`);
     if (item.text.votes) parts.push(`${item.text.votes} ${data.nouns.votes}: ${item.text.wins} won, ${item.text.ties} tied, ${item.text.losses} lost`);
     if (item.provisional) parts.push("provisional: few results");
     const told = item.letters.size ? ` ${same ? `${same} other${same > 1 ? "s" : ""} cannot be told apart from it (faded).` : "It can be told apart from all others."} All are compared at once, with ${percent} confidence.` : "";
