@@ -136,6 +136,21 @@ def test_an_item_is_first_only_where_it_could_be_best(rng):
         assert best[0] and not best.all()
 
 
+@pytest.mark.filterwarnings("ignore:2 items never meet")
+def test_the_only_item_that_could_be_best_has_one_rank_and_a_group_of_its_own():
+    # c is better than both, but of so few results all pairs at once are not told apart.
+    rows = ["ca"] * 7 + ["cb"] * 6 + ["ac", "ab", "ba", "xy", "yx"]
+    left, right = np.array([list(row) for row in rows]).T
+    board = Leaderboard.from_results(Pairs(None, left, right), -np.ones(len(rows)))
+    found = {row["item"]: row for row in board.table.to_dicts()}
+    worst = board.model.rank_intervals(simultaneous=True)[:, 1]
+    assert worst[board.model.items_.tolist().index("c")] > 1
+    assert (found["c"]["rank_best"], found["c"]["rank_worst"]) == (1, 1)
+    assert not set(found["c"]["group"].split()) & set(found["a"]["group"].split())
+    assert set(found["a"]["group"].split()) & set(found["b"]["group"].split())
+    assert set(found["c"]["group"].split()) <= set(found["x"]["group"].split())
+
+
 def test_a_newcomer_is_compared_by_its_results(rng):
     runs, worse, inside = (200 if RUNS_ALL else 30), 0, 0
     for seed in range(runs):

@@ -13,7 +13,7 @@ from rich.console import Console
 from tests.ratings.test_bradley_terry import named, simulate
 from tiebreak import Orders, Pairs, SVMCompare
 from tiebreak.ratings import BradleyTerry, Elo, Glicko, Leaderboard, PlackettLuce
-from tiebreak.ratings.leaderboard import choose_next_pairs
+from tiebreak.ratings.leaderboard import UNKNOWN, choose_next_pairs
 from tiebreak.ratings.strengths.distribution import Separation
 
 
@@ -53,10 +53,12 @@ def test_ratings_are_strengths_on_the_scale(results):
     best = model.contrasts().best[rows] >= 0.05
     assert_array_equal(table["could_be_best"], best)
     assert_array_equal(table["rank_best"], np.where(best, 1, ranks[:, 0].clip(min=2)))
-    assert_array_equal(table["rank_worst"], ranks[:, 1])
+    alone = best & (best.sum() == 1)
+    assert_array_equal(table["rank_worst"], np.where(alone, 1, ranks[:, 1]))
     assert_array_equal(table["wins"], model.wins_[rows])
     assert_array_equal(table["losses"], model.losses_[rows])
-    groups = Separation.of(model.distribution(), 0.95, model._components()).groups()
+    separation = Separation.of(model.distribution(), 0.95, model._components())
+    groups = separation.groups((model.contrasts().best >= 0.05) & (best.sum() == 1))
     assert board.groups == [model.items_[group].tolist() for group in groups]
     assert (table["rank_best"] <= table["rank"]).all()
     assert (table["rank"] <= table["rank_worst"]).all()
@@ -270,3 +272,11 @@ def test_gain_is_that_of_the_determinant(rng):
         e = np.zeros(4)
         e[i], e[j] = 1, -1
         hessian = hessian + information(strength[i] - strength[j]) * np.outer(e, e)
+
+
+@pytest.mark.filterwarnings("ignore:Every comparison is a tie")
+def test_what_is_not_known_has_its_type_and_no_note():
+    board = Leaderboard.from_results(Pairs(None, ["a"] * 9, ["b"] * 9), np.zeros(9))
+    assert board.table.select(list(UNKNOWN)).null_count().row(0) == (2,) * 6
+    assert {name: board.table.schema[name] for name in UNKNOWN} == UNKNOWN
+    assert not any("Equal items" in note for note in board.notes)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tests.robustness.test_fewest import draw_votes
-from tiebreak import BradleyTerry, Pairs
+from tiebreak import BradleyTerry, Leaderboard, Pairs
 from tiebreak.data.markup import results_text
 from tiebreak.robustness import Audit, Claim, ClaimAudit, audit_pairs
 from tiebreak.robustness.claims import read_claim, usual_claims
@@ -285,6 +285,24 @@ def test_an_interruption_keeps_what_is_finished():
 def test_only_ties_have_no_claim():
     with pytest.raises(ValueError, match="there is no claim to audit"):
         audit_pairs(*duel(0, 0, 4))
+
+
+def test_who_is_first_is_asked_among_the_placed(rng):
+    # 30 items with 200 games, of which 0 is clearly best, and 120 with three.
+    left = np.r_[rng.integers(0, 30, 3000), np.repeat(np.arange(30, 150), 3)]
+    right = np.r_[(left[:3000] + rng.integers(1, 30, 3000)) % 30, left[3000:] % 30]
+    p = np.where(left == 0, 0.1, np.where(right == 0, 0.9, 0.5))
+    y = np.where((rng.random(len(left)) < p) & (left < 30), 1, -1)
+    pairs = Pairs(None, left, right)
+    board = Leaderboard.from_results(pairs, y).table
+    assert board.filter("could_be_best")["item"].to_list() == [0]
+    questions = {"top": 0, "neighbors": 0}
+    (claim,) = audit_pairs(pairs, y, **questions).claims
+    assert str(claim.claim) == "0 is first" and claim.confidence >= 0.95
+    (claim,) = audit_pairs(pairs, y, **questions, place_from=1).claims
+    assert claim.confidence < 0.95
+    every = Leaderboard.from_results(pairs, y, place_from=1).table
+    assert every["could_be_best"].sum() > 1
 
 
 def test_unknown_names_are_refused():

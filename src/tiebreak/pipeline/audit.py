@@ -90,7 +90,7 @@ def audit(
 
 
 def strength_options(options: RankOptions) -> dict[str, Any]:
-    """Return ties and penalty; refuse what an audit cannot set."""
+    """Return ties, penalty and who is placed; refuse what an audit cannot set."""
     others = [name for name in options.settings if name != "alpha"]
     if others or options.model not in ("auto", "bradley-terry"):
         what = others[0] if others else flag("model", options.model)
@@ -98,7 +98,8 @@ def strength_options(options: RankOptions) -> dict[str, Any]:
             f"An audit fits bradley-terry by {flag('ties')} and alpha, without {what}."
         )
     ties = "auto" if options.ties in (None, "drop") else options.ties
-    return {"ties": ties, "alpha": options.settings.get("alpha", "auto")}
+    alpha = options.settings.get("alpha", "auto")
+    return {"ties": ties, "alpha": alpha, "place_from": options.place_from}
 
 
 def audit_data(source: Source, **questions: Any) -> Audit:

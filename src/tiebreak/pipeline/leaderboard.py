@@ -14,7 +14,7 @@ from tiebreak.data.comparison_graph import count_comparisons
 from tiebreak.data.validation import check_weights
 from tiebreak.metrics.pair_counts import group_ranks
 from tiebreak.metrics.scorers import last_step as transform_items
-from tiebreak.ratings.leaderboard import RatingScale, sort_board
+from tiebreak.ratings.leaderboard import UNKNOWN, RatingScale, sort_board
 from tiebreak.ratings.leaderboard_table import TALLY
 
 
@@ -78,8 +78,7 @@ def board_items(
     rating = utility - (0.0 if place is None else utility[place])
     if hasattr(last_step(model), "predict_proba"):
         rating = scale.anchor + scale.unit * rating
-    number, count = pl.lit(None, pl.Float64), pl.lit(None, pl.Int64)
-    tally: dict[str, Any] = dict.fromkeys(TALLY, number)
+    tally: dict[str, Any] = dict.fromkeys(TALLY, pl.lit(None, pl.Float64))
     if isinstance(data, Comparisons):
         weight, pairs = check_weights(data.weight, len(data)), data.pairs
         n_sides = len(pairs.side_names)
@@ -88,12 +87,7 @@ def board_items(
         tally = dict(zip(TALLY, map(pl.Series, sums), strict=True))
     return sort_board(
         pl.DataFrame({"item": names, "rating": rating}).with_columns(
-            lower=number,
-            upper=number,
-            could_be_best=pl.lit(None, pl.Boolean),
-            rank_best=count,
-            rank_worst=count,
-            group=pl.lit(None, pl.String),
+            **{name: pl.lit(None, kind) for name, kind in UNKNOWN.items()},
             placed=True,
             provisional=False,
             **tally,

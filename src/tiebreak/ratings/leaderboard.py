@@ -40,6 +40,10 @@ from tiebreak.ratings.strengths.testing import count_votes
 
 Floats = NDArray[np.float64]
 
+# Columns that are null where a model does not say.
+UNKNOWN = {"lower": pl.Float64, "upper": pl.Float64, "could_be_best": pl.Boolean}
+UNKNOWN |= {"rank_best": pl.Int64, "rank_worst": pl.Int64, "group": pl.String}
+
 
 class Leaderboard:
     """Items by rating, with intervals of ratings and of ranks.
@@ -135,7 +139,7 @@ class Leaderboard:
         self._contrasts = find_contrasts(model, interval)
         placed = choose_placed(model, self._contrasts, place_from)
         columns = model_columns(model, self._contrasts, placed, level, self._scale)
-        self.table = sort_board(pl.DataFrame(columns))
+        self.table = sort_board(pl.DataFrame(columns, schema_overrides=UNKNOWN))
         self.model, self.level, self.categories = model, level, {}
         self.notes = describe_basis(model, self._scale)
         if self._contrasts is not None:
@@ -437,8 +441,7 @@ def model_columns(
     """Give the columns of a leaderboard, items in the model's order."""
     n, component, games = len(model.items_), component_of(model), count_games(model)
     nothing = [None] * n
-    empty = ("lower", "upper", "could_be_best", "rank_best", "rank_worst", "group")
-    columns: dict[str, Any] = dict.fromkeys(empty, nothing)
+    columns: dict[str, Any] = dict.fromkeys(UNKNOWN, nothing)
     rating, unit, place = np.asarray(model.coef_, dtype=np.float64), 1.0, None
     if hasattr(model, "strength_"):
         place = scale.place(model.items_)
@@ -476,12 +479,13 @@ def _rank_columns(
     separation = Separation.of(contrasts.posterior, level, contrasts.component)
     first, last = separation.ranks().T
     # One question has one answer: the first rank is possible for these, and no others.
+    alone = best & (np.bincount(contrasts.component, best)[contrasts.component] == 1)
     first = np.where(best, 1, np.maximum(first, 2))
     columns: dict[str, Any] = {
         "could_be_best": best.tolist(),
         "rank_best": first.tolist(),
-        "rank_worst": np.maximum(first, last).tolist(),
-        "group": _letters(separation.groups(), len(placed)),
+        "rank_worst": np.where(alone, 1, np.maximum(first, last)).tolist(),
+        "group": _letters(separation.groups(alone), len(placed)),
     }
     out = {name: np.full(n, None) for name in columns}
     for name, column in columns.items():
@@ -524,7 +528,7 @@ _TIE_MODELS = {
 def describe_basis(model: Any, scale: RatingScale) -> list[str]:
     """Say what intervals of strengths rest on besides the results."""
     notes = []
-    if getattr(model, "tie_probability_", 0.0) > 0.0:
+    if 0.0 < (tie := getattr(model, "tie_probability_", 0.0)) < 1.0:
         own = getattr(model, "tie_model_", model.ties)
         sure = getattr(model, "tie_model_probability_", 1.0)
         words = f"the model of {_TIE_MODELS[own]}"
@@ -534,7 +538,7 @@ def describe_basis(model: Any, scale: RatingScale) -> list[str]:
                 f"the models of {_TIE_MODELS[own]} (probability {sure:.0%}) and of "
                 f"{_TIE_MODELS[other]}, averaged"
             )
-        share = f"{100 * model.tie_probability_:.2g} %"
+        share = f"{100 * tie:.{2 if tie < 0.99 else 4}g} %"
         notes.append(
             in_nouns(f"Equal items tie in {share} of comparisons; ties follow {words}.")
         )

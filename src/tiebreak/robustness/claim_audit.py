@@ -31,6 +31,7 @@ from tiebreak.models.covariates import (
     check_row_covariates,
 )
 from tiebreak.ratings import BradleyTerry
+from tiebreak.ratings.leaderboard import choose_placed
 from tiebreak.ratings.leaderboard_table import text_table
 from tiebreak.ratings.named_results import check_results
 from tiebreak.ratings.strengths.contrasts import PairContrasts
@@ -307,12 +308,14 @@ def audit_pairs(
     by: Any = None,
     both_bad: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
+    place_from: int | None = None,
     progress: Callable[[str], None] = lambda step: None,
 ) -> Audit:
     """Audit the claims of a leaderboard of named `Pairs`; see `tiebreak.audit`.
 
     Other arguments are as in `BradleyTerry.fit`; categories `by` are labels, or columns
-    of 0 and 1 by name; `both_bad` says which ties called both items bad.
+    of 0 and 1 by name; `both_bad` says which ties called both items bad. As on the
+    leaderboard, those are first who are so among the items that are placed.
     """
     check_level(level)
     for name, number in (("top", top), ("neighbors", neighbors)):
@@ -359,9 +362,10 @@ def audit_pairs(
         model.tie_model_ if (results.outcome == 0).any() else None,
         model.alpha_,
     )
-    job = _Job(base, model, level, columns)
+    job = _Job(base, model, level, columns, place_from)
     if claims is None:
-        listed = usual_claims(job.start.beta[: len(names)], names, top, neighbors)
+        strength = np.where(job.placed, job.start.beta[: len(names)], -math.inf)
+        listed = usual_claims(strength, names, top, neighbors)
     else:
         listed = [
             claim if isinstance(claim, Claim) else read_claim(claim, names.tolist())
@@ -386,11 +390,13 @@ class _Job:
         model: BradleyTerry,
         level: float,
         columns: VoteColumns,
+        place_from: int | None,
     ) -> None:
         self.base, self.model, self.names = base, model, base.names
         self.level = level
         self.critical = float(ndtri(0.5 + 0.5 * level))
         self.component = model._components()
+        self.placed = choose_placed(model, self._contrasts, place_from)
         self.start: StrengthFit = base.fit()
         self.votes = self.start.strengths.votes
         self.changes = {
@@ -457,7 +463,9 @@ class _Job:
         """1 minus a p-value, or 2 P - 1, P that all pairs are (better, worse)."""
         if claim.kind == "first":
             # That each of the others is not best, as on the leaderboard.
-            return 1.0 - float(contrasts.best[[below for _, below in pairs]].max())
+            best = np.zeros(len(self.names))
+            best[self.placed] = contrasts.take(np.flatnonzero(self.placed)).best
+            return 1.0 - float(best[[below for _, below in pairs]].max())
         if len(pairs) == 1:
             (above,), (below,) = np.array(pairs).T[:, :, None]
             apart = contrasts.compare(below, above, self.level)
@@ -476,10 +484,13 @@ class _Job:
     def _audit(
         self, claim: Claim, others: list[tuple[OtherChoice, StrengthFit]]
     ) -> ClaimAudit:
+        # Of two items the results alone are asked, and of more the ratings.
+        two = claim.kind in ("above", "equal")
         pairs = [
             (above, below)
             for above, below in claim.pairs(self.names)
             if self.component[above] == self.component[below]
+            and (two or self.placed[below] or not self.placed[above])
         ]
         if not pairs:
             return ClaimAudit(
@@ -488,8 +499,6 @@ class _Job:
         above = sorted({pair[0] for pair in pairs})
         subjects = list(pairs[0]) if len(pairs) == 1 else above
         equal = claim.kind == "equal"
-        # Of two items the results alone are asked, and of more the ratings.
-        two = claim.kind in ("above", "equal")
         start = self.start.alone if two else self.start
         others_go = item_changes(self.votes, subjects, self.names.tolist())
         smallest = {

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg as la
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from tiebreak.data.jit import njit
@@ -255,7 +255,7 @@ def satterthwaite(df: float | Array, total: Array, excess: Array) -> Array:
     ratio = np.full(np.shape(excess), np.inf)
     with np.errstate(over="ignore"):  # of nearly no excess it is infinite too
         np.divide(total, excess, out=ratio, where=excess > 0)
-    return np.maximum(df * (1.0 + (ratio - 1.0) ** 2), 1.0)
+        return np.maximum(df * (1.0 + (ratio - 1.0) ** 2), 1.0)
 
 
 def pair_freedom(
@@ -400,12 +400,17 @@ class Separation:
         shape = (len(rows), n)
         return (1.0 - behind < limit).reshape(shape), (behind < limit).reshape(shape)
 
-    def groups(self) -> list[NDArray[np.int64]] | None:
-        """Maximal sets without a significant difference, best first; None: too many."""
+    def groups(self, alone: ArrayLike = False) -> list[NDArray[np.int64]] | None:
+        """Maximal sets without a significant difference, best first; None: too many.
+
+        `alone`: items that differ from all that they meet, whatever their distance.
+        """
         n = len(self.critical)
         if n > _GROUPED:
             return None
         same = ~np.concatenate([worse | better for _, worse, better in self._blocks()])
+        alone = np.asarray(alone)[..., None]
+        same &= ~((alone | alone.T) & (self.component[:, None] == self.component))
         order = np.argsort(-self.strengths.mean, kind="stable")
         same = same[np.ix_(order, order)]
         cliques = maximal_cliques(same)
