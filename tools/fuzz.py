@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Look for files, numbers and arguments that break something: ``make fuzz MINUTES=5``.
 
-Four kinds of tries take turns: files of results with changed bytes, model files with
-changed arrays or bytes, models on numbers at the edge, and arguments of the command.
+Six kinds of tries take turns: files of results with changed bytes, lines that grow,
+model files with changed arrays or bytes, requests to the asking page, models on numbers
+at the edge, and arguments of the command.
 Tries run in child processes of many tries each, with a limit on memory and one on the
 seconds of a processor for each, so that a crash, a hang and a flood are seen. A refusal
 is an error that our own code raises, or that of a check of scikit-learn. Anything else
-is a defect: another error, an answer that is not finite, a signal, a limit. The seed
-decides all tries; no network is used.
+is a defect: another error, an answer that is not finite, a signal, a limit, work that
+grows faster than a line, a status of 500 or a page that no longer answers. The seed
+decides all tries; no network is used but that within this machine.
 """
 
 from __future__ import annotations
@@ -23,10 +25,12 @@ import os
 import random
 import resource
 import signal
+import socket
 import sqlite3
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import traceback
 import warnings
@@ -36,7 +40,7 @@ from typing import Any
 
 ROOT = Path(__file__).parents[1]
 SHAPES = ROOT / "tests" / "io" / "shapes"
-KINDS = ("files", "models", "numbers", "arguments")
+KINDS = ("files", "lines", "models", "requests", "numbers", "arguments")
 _MEMORY = 6 << 30  # bytes of addresses
 _SECONDS = 60  # of a processor, for one try
 _TRIES = 40  # of one child
@@ -129,22 +133,21 @@ def binary_files(folder: Path) -> list[Path]:
     """Write the formats that are no text: Parquet, Arrow, and answers in SQLite."""
     import polars as pl
 
+    from tiebreak.io.answers import SCHEMA
+
     rows = [("a", "b", "left"), ("b", "c", "tie"), ("c", "a", "right")] * 4
     frame = pl.DataFrame(rows, ["left", "right", "outcome"], orient="row")
     frame.write_parquet(folder / "votes.parquet")
     frame.write_ipc(folder / "votes.arrow")
     with contextlib.closing(sqlite3.connect(folder / "answers.db")) as db:
-        db.execute("CREATE TABLE items (number INTEGER, name TEXT)")
-        db.execute("CREATE TABLE raters (number INTEGER, name TEXT)")
-        names = "number, left_item, right_item, rater, outcome, answered, seconds"
-        db.execute(f"CREATE TABLE questions ({names}, reason, prompt)")
-        db.executemany("INSERT INTO items VALUES (?, ?)", enumerate("abc"))
-        db.execute("INSERT INTO raters VALUES (0, 'Ada')")
+        db.executescript(SCHEMA)
+        db.executemany("INSERT INTO items VALUES (?, ?, '', 1)", enumerate("abc"))
+        db.execute("INSERT INTO raters VALUES (0, 'Ada', 'key')")
         answers = [
-            (k, k % 3, (k + 1) % 3, 0, "left", 1e9 + k, 2.5, "r", None)
+            (k, 0, k % 3, (k + 1) % 3, None, "r", 1e9, "left", 2.5, 1e9 + k)
             for k in range(9)
         ]
-        db.executemany(f"INSERT INTO questions VALUES ({'?,' * 8}?)", answers)
+        db.executemany(f"INSERT INTO questions VALUES ({'?,' * 9}?)", answers)
         db.commit()
     return [folder / name for name in ("votes.parquet", "votes.arrow", "answers.db")]
 
@@ -160,6 +163,117 @@ _COMMANDS = [
     ["ask", "FILE", "--port", "0"],
     ["ask", "items.csv", "--answers", "FILE", "--export", "answers.csv"],
 ]
+
+
+def line_tries(rng: random.Random, folder: Path) -> Iterator[Try]:
+    """Files in which a piece is repeated, and the same with eight times as many."""
+    paths = sorted(path for path in SHAPES.iterdir() if path.is_file())
+    pieces = [*" \t01a>=<-{[('#:;,", "1.", "A ", " > ", "1-", "{1,", '""', "1:1 ", "é"]
+
+    def attempt(path: Path, at: int, piece: str, end: str) -> str:
+        content = path.read_bytes()
+        place, took = folder / f"long {path.name}", []
+        for n in (4_000, 32_000):
+            long = (piece * n + end).encode()
+            place.write_bytes(content[:at] + long + content[at:])
+            start = time.process_time()
+            if wrong := run_command(["check", place]):
+                return wrong
+            took.append(time.process_time() - start)
+        slow = took[1] > 2.0 and took[1] > 16.0 * took[0]
+        return f"{took[0]:.2f} s became {took[1]:.2f} s" if slow else ""
+
+    while True:
+        path = rng.choice(paths)
+        ends = [0, 0, path.read_bytes().find(b"\n") + 1, rng.randrange(1000)]
+        asked = path, rng.choice(ends), rng.choice(pieces), rng.choice(("", "x", "1"))
+        what = (
+            f"check {path.name}: {asked[2]!r} many times, {asked[3]!r}, at {asked[1]}"
+        )
+        yield what, lambda asked=asked: attempt(*asked)
+
+
+def request_tries(rng: random.Random, folder: Path) -> Iterator[Try]:
+    """Requests to the asking page, whole or not, with the right key or another one."""
+    import tiebreak.ask.server as server
+    from tiebreak.ask.choose import Settings
+    from tiebreak.ask.engine import Engine
+    from tiebreak.ask.items import read_items
+    from tiebreak.ask.store import Store
+
+    server.PATIENCE = 1.0
+    path = folder / "texts.txt"
+    path.write_text("\n".join(f"text {k}" for k in range(8)))
+    items, store = read_items(path), Store(folder / "answers.sqlite")
+    store.enter({item.name: item.hash for item in items.items})
+    key = store.rater("Ada").token
+    listening = server.open_socket("127.0.0.1", 0)
+    port = listening.getsockname()[1]
+    engine = Engine(items.prompts, store, Settings())
+    site = server.Site(engine, items, "Which?", False, True, port)
+    app = site.app(server.allowed_hosts("127.0.0.1", port))
+    threading.Thread(target=server.serve, args=(app, listening), daemon=True).start()
+
+    def send(request: bytes) -> bytes:
+        reply = b""
+        with socket.create_connection(("127.0.0.1", port), timeout=30) as raw:
+            with contextlib.suppress(ConnectionError):
+                raw.sendall(request)
+            with contextlib.suppress(ConnectionError):
+                while part := raw.recv(1 << 16):
+                    reply += part
+        return reply
+
+    honest = (
+        f"GET /api/state?key={key} HTTP/1.1\r\nHost: localhost:{port}\r\n"
+        "Connection: close\r\n\r\n"
+    ).encode()
+
+    def attempt(request: bytes) -> str:
+        status = send(request)[:12]
+        state = send(honest)
+        wrong = status[9:10] == b"5" or b" 200 OK" not in state[:20]
+        return f"{status!r}, then {state[:12]!r}" if wrong else ""
+
+    odd = ["", "0", "-1", str(2**63), "9" * 4400, "1e999", "NaN", "null", "[]", "{}"]
+    odd += [
+        "[" * 3900,
+        '{"a":' * 700,
+        '"\\ud800"',
+        '"left"',
+        "true",
+        "é\0",
+        "%00",
+        "*/*",
+    ]
+    paths = ["/", "/organizer", "/join", "/api/state", "/api/board", "/api/answer"]
+    paths += ["/api/undo", "/file/0", "/file/", "/assets/ask.js", "/assets/", "//", "*"]
+
+    def usual(value: Any, share: float = 0.8) -> Any:
+        return value if rng.random() < share else rng.choice(odd)
+
+    while True:
+        secret = usual(rng.choice([key, key, key, site.join, site.organizer]))
+        number, outcome = usual(rng.randint(1, 9)), usual('"left"')
+        body = usual(f'{{"question": {number}, "outcome": {outcome}, "seconds": 1}}')
+        if rng.random() < 0.2:
+            csrf = usual(site._token(site.join))
+            body = f"name={usual('Bo')}&key={usual(site.join)}&csrf={csrf}"
+        host = usual(f"localhost:{port}", 0.9)
+        head = {"Host": host, "Origin": usual(f"http://{host}"), "Connection": "close"}
+        head["Cookie"] = f"{site.cookie}={usual(secret)}"
+        head["X-CSRF-Token"] = usual(site._token(secret))
+        head["Content-Length"] = usual(len(body.encode()))
+        more = ["Transfer-Encoding: chunked", "Range: bytes=0-", "Expect: 100-continue"]
+        lines = [f"{k}: {v}" for k, v in head.items()]
+        lines += rng.sample(more, rng.choice([0, 0, 0, 1]))
+        verb = usual(rng.choice(["GET", "POST", "POST", "HEAD"]), 0.95)
+        where = rng.choice(paths) + usual("", 0.9) + usual(f"?key={secret}")
+        text = "\r\n".join([f"{verb} {where} HTTP/1.1", *lines, "", body])
+        said, request = "", text.encode()
+        if rng.random() < 0.3:
+            said, request = change_bytes(rng, request)
+        yield f"{verb} {where[:60]}: {said}", lambda request=request: attempt(request)
 
 
 def model_tries(rng: random.Random, folder: Path) -> Iterator[Try]:
@@ -346,7 +460,9 @@ def refusal(error: Exception) -> str:
 
 _TRIED = {
     "files": file_tries,
+    "lines": line_tries,
     "models": model_tries,
+    "requests": request_tries,
     "numbers": number_tries,
     "arguments": argument_tries,
 }
@@ -358,10 +474,11 @@ def child(kind: str, seed: int, skip: int) -> None:
     warnings.simplefilter("ignore")
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
-    with contextlib.suppress(ImportError):
-        import tiebreak.ask.server as server
+    if kind != "requests":
+        with contextlib.suppress(ImportError):
+            import tiebreak.ask.server as server
 
-        server.serve = lambda app, listening: listening.close()
+            server.serve = lambda app, listening: listening.close()
     real = sys.stdout
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)

@@ -150,6 +150,19 @@ def test_answers_that_arrive_together_are_saved_together_or_not_at_all(make, pat
     assert study.answer([Answer(ada.number, shown[0], "left")]) == [True]
 
 
+def test_an_answer_that_fails_takes_no_other_with_it(make, path):
+    study, ada = make()
+    bo = study.store.rater("Bo")
+    one, two = (
+        Answer(rater.number, study.open_questions(rater)[0].number, "left")
+        for rater in (ada, bo)
+    )
+    too_large = Answer(bo.number, 2**63, "left")  # SQLite raises an OverflowError
+    results = study.answer([one, too_large, two])
+    assert results[::2] == [True, True] and isinstance(results[1], OverflowError)
+    assert read_answers(path).height == 2
+
+
 def test_a_pair_with_a_removed_item_is_refused_and_stays_as_it_was(make, path):
     study, ada = make()
     first, second = study.open_questions(ada)

@@ -42,13 +42,15 @@ def test_no_table_and_no_sentence_acts(terminal, monkeypatch):
     table = Table(NASTY, title=NASTY)
     table.add_row(NASTY, style="bold red" if terminal else None)
     output.print(table)
-    output.print(NASTY, markup=False)
+    output.print(NASTY)
+    output.print("[link=http://evil.example]click[/link] :warning:")
     output.say([f"{NASTY}\nevil"])
     printed = output.file.getvalue()
     ours = re.compile("\x1b\\[[0-9;]*m")
     assert bool(ours.search(printed)) == terminal
     assert not ACTIVE.search(ours.sub("", printed))
     assert "\x1b[31m" not in printed.replace("\x1b[1;31m", "")
+    assert "[link=http://evil.example]click[/link] :warning:" in printed
 
 
 def test_json_of_names(run, tmp_path):

@@ -5,6 +5,9 @@ import gzip
 import io
 import os
 import pickle
+import signal
+import warnings
+from contextlib import suppress
 
 import numpy as np
 import polars as pl
@@ -301,3 +304,38 @@ def test_line_1_that_no_reader_takes(tmp_path, content, sentence):
     path.write_bytes(content)
     with pytest.raises(FileError, match=sentence):
         read_file(path)
+
+
+N = 100_000
+LONG = {
+    "digits": "1" * N + "x,b\n1,2\n",
+    "signs": f'left,right,outcome\na,b,"{">" * N}\nx"\n',
+    "zeros": f"left,right,outcome\n{'0' * N}x,b,left\n",
+    "spaces of PrefLib": "#" + " " * N + "1\n",
+    "spaces of a header": f"voter,a,b{' ' * N}c\n1,1,2\n2,2,1\n3,1,2\n",
+    "spaces of a set": f"items,best,worst\na{' ' * N}b,a,b\na|b,a,b\n",
+    "columns": ",".join(f"c{k}" for k in range(N // 5))
+    + "\n"
+    + "1," * (N // 5)
+    + "1\n",
+}
+
+
+@pytest.mark.parametrize("text", LONG.values(), ids=LONG)
+def test_the_work_grows_as_the_length_of_a_line(text, tmp_path):
+    """What takes the square of the length would take minutes of a processor here."""
+    path = tmp_path / "long.csv"
+    path.write_text(text, encoding="utf-8")
+
+    def give_up(number, frame):
+        pytest.fail("this takes longer than its length")
+
+    before = signal.signal(signal.SIGPROF, give_up)
+    signal.setitimer(signal.ITIMER_PROF, 30.0)
+    try:
+        with suppress(FileError), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            read_file(path)
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0.0)
+        signal.signal(signal.SIGPROF, before)

@@ -123,12 +123,13 @@ def test_items_without_names_are_written_by_number(tmp_path):
 
 
 def test_formulas_are_neutralized_in_text_only():
-    text = pl.Series(["=1", "+1", "-1", "@x", "\tx", "\rx", "x=1", "'x", "", None])
-    assert neutralize_formulas(text).to_list() == [
-        "'=1", "'+1", "'-1", "'@x", "'\tx", "'\rx", "x=1", "'x", "", None,
-    ]  # fmt: skip
-    numbers = pl.Series([-1, 2])
-    assert neutralize_formulas(numbers).to_list() == [-1, 2]
+    text = ["=1", "+1", "-1", "@x", "\tx", "\rx", "''=x", "x=1", "'x", "", None]
+    safe = [f"'{value}" for value in text[:7]] + text[7:]
+    frame = pl.DataFrame({"=a": text, "x=a": range(-1, 10), "'@": text})
+    neutral = neutralize_formulas(frame)
+    assert neutral.columns == ["'=a", "x=a", "''@"]  # also names of columns
+    assert neutral.to_series(0).to_list() == neutral.to_series(2).to_list() == safe
+    assert neutral["x=a"].to_list() == frame["x=a"].to_list()
 
 
 def test_what_cannot_be_written_leaves_no_file(tmp_path):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The rules of the house that a script can see, on every file of the project."""
 
+import re
 import tomllib
 from importlib import resources
 
@@ -105,6 +106,19 @@ def test_the_layers_have_no_exceptions():
     contracts = pyproject["tool"]["importlinter"]["contracts"]
     assert {contract["type"] for contract in contracts} == {"layers", "forbidden"}
     assert [c["name"] for c in contracts if "ignore_imports" in c] == []
+
+
+def test_the_tests_of_all_promises_exist():
+    text = (sources.ROOT / "SECURITY.md").read_text("utf-8")
+    assert len(text.split()) <= 900
+    rows = [line for line in text.splitlines() if line.startswith("| ")][1:]
+    code = "".join(p.read_text("utf-8") for p in (sources.ROOT / "tests").rglob("*.py"))
+    for row in rows:
+        named = re.findall(r"test_\w+(?:\.py)?", row.rpartition(" | ")[2])
+        assert named, row
+        for name in named:
+            file = name.endswith(".py") and [*sources.ROOT.glob(f"tests/*/{name}")]
+            assert file or f"def {name}(" in code, name
 
 
 def test_data_files_come_with_the_package():

@@ -426,3 +426,16 @@ def test_a_stream_has_no_probit(rng):
     pairs, y = draw(rng, "probit")
     model = LogisticCompare(link="probit").fit(pairs, y)
     refused(ValueError, ["no steps for link='probit'"], model.partial_fit, pairs, y)
+
+
+def test_features_far_from_zero_are_as_those_around_it(rng):
+    X = rng.integers(-2000, 2000, (40, 3)) / 1024
+    left, right = (rng.permutation(np.repeat(np.arange(40), 5)) for _ in range(2))
+    left, right = left[left != right], right[left != right]
+    y = np.sign(np.round(X[right, 1] - X[left, 1] + rng.normal(size=len(left))))
+    far = X + np.array([2.0**30, 0.0, -(2.0**20)])  # without rounding
+    for alpha in ("auto", 0.5):
+        near, model = (
+            LogisticCompare(alpha).fit(Pairs(Z, left, right), y) for Z in (X, far)
+        )
+        assert_allclose(model.coef_, near.coef_, rtol=1e-6, atol=1e-9)

@@ -162,18 +162,15 @@ def ask(
                     "Nothing else of this machine is served."
                 ]
             )
-        links = [f"{base}/?key={site.join}"] if may_join else [
-            f"{base}/?key={rater.token}" + (f"   {rater.name}" if people else "")
+        links = [f"  {base}/?key={site.join}"] if may_join else [
+            f"  {base}/?key={rater.token}" + (f"   {rater.name}" if people else "")
             for rater in store.raters()
             if not people or rater.name in people
         ]  # fmt: skip
-        output.print("\nOpen in a browser:", highlight=False)
-        for link in links:
-            output.print(f"  {link}", soft_wrap=True, markup=False)
-        output.print(
-            f"Organizer:\n  {base}/organizer?key={site.organizer}", soft_wrap=True
-        )
-        output.print("\nCtrl-C ends; the same command goes on later.")
+        links += ["Organizer:", f"  {base}/organizer?key={site.organizer}", ""]
+        lines = ["", "Open in a browser:", *links]
+        lines += ["Ctrl-C ends; the same command goes on later."]
+        output.print("\n".join(lines), soft_wrap=True)
         signal.signal(signal.SIGTERM, signal.default_int_handler)
         with suppress(KeyboardInterrupt), interruptible():
             serve(site.app(allowed_hosts(host, port)), listening)

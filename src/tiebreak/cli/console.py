@@ -27,7 +27,9 @@ class Output(Console):
     """
 
     def __init__(self, *, quiet: bool = False, stderr: bool = False) -> None:
-        super().__init__(quiet=quiet, stderr=stderr, highlight=False)
+        super().__init__(
+            quiet=quiet, stderr=stderr, markup=False, emoji=False, highlight=False
+        )
 
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None

@@ -114,7 +114,9 @@ def as_json(value: Any) -> str:
 def results_text(part: Any, width: int) -> str:
     """Write what the terminal shows as plain text, without colors."""
     file = io.StringIO()
-    Console(file=file, width=width, color_system=None).print(part)
+    Console(file=file, width=width, color_system=None, markup=False, emoji=False).print(
+        part
+    )
     return "\n".join(line.rstrip() for line in file.getvalue().rstrip().splitlines())
 
 

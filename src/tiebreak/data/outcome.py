@@ -211,7 +211,7 @@ OUTCOME_WORDS: dict[str, Outcome] = {
 
 
 _ENDINGS = re.compile(r" (?:wins?|won|is better)$")
-_SIGNS_BETWEEN = re.compile(r"(.+?) ?(>{1,3}|<{1,3}|={1,2}|~|≈) ?(.+)")
+_SIGNS_BETWEEN = re.compile(r"([^<>=~≈]+?) ?(>{1,3}|<{1,3}|={1,2}|~|≈) ?(.+)")
 _POINTS = re.compile(r"(\d{1,3}(?:\.5)?) ?[-:] ?(\d{1,3}(?:\.5)?)")
 
 

@@ -38,7 +38,7 @@ class Tolerance:
     @classmethod
     def parse(cls, value: Any, name: str = "tie_within") -> Tolerance:
         """Read 0.5, "0.5" or "1%"."""
-        match = re.fullmatch(r"\s*([\d.]+(?:e-?\d+)?)\s*(%?)\s*", str(value), re.I)
+        match = re.fullmatch(r"([\d.]+(?:e-?\d+)?)\s*(%?)", str(value).strip(), re.I)
         try:
             size = float(match[1]) if match else np.nan
         except ValueError:

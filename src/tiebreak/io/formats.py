@@ -43,14 +43,9 @@ _PIECE = 1 << 20
 _MOST_UNPACKED, _MOST_TIMES = 256 << 20, 100
 STANDARD_INPUT = Path("standard input")
 _SEPARATORS = (",", "\t", ";", "|")
-_NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
-_SVMLIGHT = re.compile(
-    rf"(?:{_NUMBER}|[-+]?nan|[-+]?inf)(?=\s)(?:\s+qid:\S+)?(?:\s+\d+:\S+)*\s*(?:#.*)?$",
-    re.IGNORECASE,
-)
 _BLANK = re.compile(rb"^[ \t]*\r?\n", re.MULTILINE)
 PGN_TAG = re.compile(r'\[\s*(\w+)\s+"(.*)"\s*\]')
-_HAS_PAIR = re.compile(r"\s(?:qid|\d+):")
+_PAIR = re.compile(r"(?:qid|\d+):\S")
 _TYPED = (
     ("parquet", b"PAR1"),
     ("arrow", b"ARROW1"),
@@ -335,9 +330,14 @@ def _guess_text(lines: list[str]) -> str:
     if _are_orders(lines):
         return "orders"
     data = [line for line in lines if line.strip() and not line.startswith("#")]
-    if data and _SVMLIGHT.match(data[0].strip()) and _HAS_PAIR.search(data[0]):
+    if data and _is_svmlight(*data[0].partition("#")[0].split()):
         return "svmlight"
     return "lists" if data and _are_lists(data) else "csv"
+
+
+def _is_svmlight(grade: str = "", *pairs: str) -> bool:
+    """Say whether the words of a line are a grade and features, such as 1 qid:7 3:1."""
+    return is_finite(grade) and pairs != () and all(map(_PAIR.match, pairs))
 
 
 def _is_record(line: str, alone: bool) -> bool:

@@ -334,7 +334,8 @@ def read_best_worst(
     return finish_lists(lists, sentences, options)
 
 
-_SEPARATED = re.compile(r" *[|;,/] *")
+_SEPARATED = re.compile(r"[|;,/]")
+_RANK_OF = re.compile(r"^ranks?(?: of)?[ _:]+|(?<![ _:])[ _:]+rank$", re.I)
 _SHOWN = re.compile(r"(?:item|option|alternative|alt|attribute)\d+")
 _ORDINALS = (
     "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth",
@@ -477,7 +478,10 @@ def read_ranks(
     ]
     if unused := [c for c in table.columns if c not in {*listed, *roles.values()}]:
         sentences.append(f"Not looked at: {', '.join(unused)}.")
-    names = [re.sub(r"(?i)^ranks?(?: of)?[ _:]+|[ _:]+rank$", "", c) for c in listed]
+    names = [
+        re.sub(r"(?i)^ranks?(?: of)?[ _:]+|(?<![ _:])[ _:]+rank$", "", c)
+        for c in listed
+    ]
     if not by_row:
         [items] = columns.restore_names(sentences, roles["item"])
         codes, names = items.codes, items.values

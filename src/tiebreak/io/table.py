@@ -65,7 +65,7 @@ SHOWN = 5  # so many rows are named in a message, the others are counted
 _HEAD = 1000
 _QUOTED = re.compile(rb'"[^"]*(?:""[^"]*)*"')
 _NOT_A_NAME = {"NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "null", "NULL", "None"}
-_ZEROS = re.compile(r"^0*(\d+)(?:\.0+)?$")  # that a number begins or ends with
+_ZEROS = re.compile(r"^0*(0|(?!0)\d+)(?:\.0+)?$")  # that a number begins or ends with
 _GUARDED = re.compile(r"'+[=+\-@\t\r]")
 _TEXT_TYPES = (pl.String, pl.Categorical, pl.Enum)
 _UNREADABLE_TYPES = (pl.Binary, pl.Object)
@@ -790,8 +790,8 @@ def write_table(path: str | os.PathLike[str], frame: pl.DataFrame) -> None:
     path : str or path
         A ``.csv``, ``.tsv`` or ``.parquet`` file.
     frame : polars.DataFrame
-        The table. In CSV and TSV, text that a spreadsheet would run as a formula gets
-        an apostrophe in front.
+        The table. In CSV and TSV, text and names of columns that a spreadsheet would
+        run as formulas get an apostrophe in front.
 
     Raises
     ------
@@ -804,7 +804,7 @@ def write_table(path: str | os.PathLike[str], frame: pl.DataFrame) -> None:
         if ending == ".parquet":
             frame.write_parquet(temporary)
         else:
-            frame = frame.with_columns([neutralize_formulas(c) for c in frame])
+            frame = neutralize_formulas(frame)
             frame.write_csv(temporary, separator="\t" if ending == ".tsv" else ",")
 
 
@@ -819,9 +819,8 @@ def writing(path: Path) -> Iterator[Path]:
         raise WriteError(path, f"cannot be written: {reason}.") from None
 
 
-def neutralize_formulas(series: pl.Series) -> pl.Series:
+def neutralize_formulas(frame: pl.DataFrame) -> pl.DataFrame:
     """Put an apostrophe before text that a spreadsheet would run."""
-    if series.dtype != pl.String:
-        return series
-    risky = series.str.contains(r"^'*[=+\-@\t\r]")
-    return series.zip_with(~risky.fill_null(False), "'" + series)
+    risky = r"^('*[=+\-@\t\r])"
+    frame = frame.with_columns(pl.col(pl.String).str.replace(risky, "'$1"))
+    return frame.rename(lambda name: re.sub(risky, r"'\1", name))

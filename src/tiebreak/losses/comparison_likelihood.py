@@ -532,6 +532,8 @@ Codes = NDArray[np.int64]
 
 # A Laplacian with at most this many entries per comparison is better dense.
 _FILLED = 16
+# Standard deviations from 0, of which squares would lose half of their digits.
+_FAR = 1e4
 _ROWS = 64  # of a table, squared at a time
 
 
@@ -623,6 +625,11 @@ class FeatureDesign:
     """A linear utility of features: d = (X β)[right] - (X β)[left]."""
 
     def __init__(self, features: Any, left: Codes, right: Codes) -> None:
+        if not sp.issparse(features):
+            some = features[:: -(-len(features) // 1000)]
+            mean, spread = some.mean(axis=0), some.std(axis=0)
+            if ((np.abs(mean) > _FAR * spread) & (spread > 0.0)).any():
+                features = features - mean
         self.features = features
         self.items = ItemDesign(left, right, features.shape[0])
         self.n_coef = features.shape[1]

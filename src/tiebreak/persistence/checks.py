@@ -271,7 +271,7 @@ def _check_names(model: BaseEstimator, table: Mapping[str, str]) -> None:
     known = {*kind._get_param_names(), *(name.split(".")[0] for name in table)}
     for name in model.__getstate__().keys() - known - {"_metadata_request"}:
         private = name.startswith("__" if kind.__module__ != "tiebreak" else "_")
-        if private or hasattr(kind, name):
+        if private or hasattr(kind, name) or not name.isidentifier():
             raise RefusedError(f"has in {kind.__name__} the attribute {name[:100]!a}.")
 
 

@@ -144,4 +144,4 @@ def changed_votes(result: Audit, source: Source) -> pl.DataFrame:
         pl.Series(name, [str(value) for value in column], pl.String)
         for name, column in columns.items()
     )
-    return table.with_columns(neutralize_formulas(column) for column in table)
+    return neutralize_formulas(table)

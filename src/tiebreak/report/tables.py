@@ -139,7 +139,7 @@ def _escape_latex(character: re.Match[str]) -> str:
 
 def csv_text(table: pl.DataFrame) -> str:
     """Write a table as CSV, formulas neutralized."""
-    return table.with_columns(neutralize_formulas(c) for c in table).write_csv()
+    return neutralize_formulas(table).write_csv()
 
 
 def plain(value: Any) -> Any:
