@@ -66,7 +66,6 @@ SINGLE_IMPORTERS = {
             "versus",
         )
     },
-    "tiebreak.ask.beliefs": "what is known so far, apart from what to ask next",
     "tiebreak.ask.organizer": "what the organizer sees, apart from how it is served",
     "tiebreak.ask.run_judge": "threads that call a judge, apart from what is asked",
     "tiebreak.ask.server": "all that imports Starlette and uvicorn, which are an extra",
@@ -106,6 +105,19 @@ def test_the_layers_have_no_exceptions():
     contracts = pyproject["tool"]["importlinter"]["contracts"]
     assert {contract["type"] for contract in contracts} == {"layers", "forbidden"}
     assert [c["name"] for c in contracts if "ignore_imports" in c] == []
+
+
+# CVE-2025-27516, CVE-2024-47081, CVE-2025-43859 and CVE-2025-62727.
+SAFE = {"jinja2": "3.1.6", "requests": "2.32.4", "h11": "0.16", "starlette": "0.49.1"}
+
+
+@pytest.mark.parametrize("name", SAFE)
+def test_releases_with_known_holes_are_not_allowed(name):
+    pyproject = (sources.ROOT / "pyproject.toml").read_text("utf-8")
+    bounds = re.findall(rf'"{name}>=([\d.]+)', pyproject)
+    safe = [int(part) for part in SAFE[name].split(".")]
+    assert bounds
+    assert all([*map(int, bound.split("."))] >= safe for bound in bounds)
 
 
 def test_the_tests_of_all_promises_exist():

@@ -45,9 +45,9 @@ from tiebreak.ask.items import MEDIA_TYPES, Items, View
 from tiebreak.ask.organizer import overview
 from tiebreak.ask.store import Answer, Question, Rater, Refused
 from tiebreak.data.threads import one_blas_thread
+from tiebreak.io.result import whole_number
 
 MOST_BODY = 4096
-MOST_DIGITS = 15  # of a whole number in a request
 MOST_AT_ONCE = 50  # requests of a rater, or of all who have no key
 MOST_CONNECTIONS = 500
 _SHORT = 80  # characters of texts that are shown large
@@ -85,18 +85,12 @@ def _refuse_request(
         return 405, "Only GET and POST are known here."
     if request.headers.get("origin") != f"{request.url.scheme}://{host}":
         return 403, "Answers are taken from the page itself only."
-    size = request.headers.get("content-length", "")
-    if "transfer-encoding" in request.headers or not size.isdecimal():
+    size = whole_number(request.headers.get("content-length", ""))
+    if "transfer-encoding" in request.headers or size is None:
         return 411, "The length of the request is missing."
-    if len(size) > MOST_DIGITS or int(size) > MOST_BODY:
+    if size > MOST_BODY:
         return 413, f"The request is larger than {MOST_BODY} bytes."
     return None
-
-
-def _read_int(digits: str) -> int:
-    if len(digits) > MOST_DIGITS:
-        raise ValueError("This number is too large.")
-    return int(digits)
 
 
 def allowed_hosts(host: str, port: int) -> Callable[[str], bool]:
@@ -235,7 +229,7 @@ class Site:
                 403,
             )
         try:
-            body = json.loads(await request.body(), parse_int=_read_int)
+            body = json.loads(await request.body(), parse_int=whole_number)
         except (ValueError, RecursionError):
             body = None
         if not isinstance(body, dict) or not isinstance(body.get("question"), int):

@@ -315,7 +315,7 @@ def read_best_worst(
         cells = [columns.text[c].per_row(str, "") for c in (*items, *best, *worst)]
         shown = [list(filter(None, some)) for some in zip(*cells[:-2], strict=True)]
         if len(items) == 1:
-            shown = [_SEPARATED.split(some[0]) if some else [] for some in shown]
+            shown = [re.split("[|;,/]", some[0]) if some else [] for some in shown]
         group = np.repeat(row, [len(some) for some in shown])
         code, names = factorize([name.strip() for some in shown for name in some])
         ends = [np.char.strip(end.astype(str))[group] for end in cells[-2:]]
@@ -334,7 +334,6 @@ def read_best_worst(
     return finish_lists(lists, sentences, options)
 
 
-_SEPARATED = re.compile(r"[|;,/]")
 _RANK_OF = re.compile(r"^ranks?(?: of)?[ _:]+|(?<![ _:])[ _:]+rank$", re.I)
 _SHOWN = re.compile(r"(?:item|option|alternative|alt|attribute)\d+")
 _ORDINALS = (
