@@ -134,8 +134,7 @@ class Site:
         contents = {view.content for view in self._views.values()}
         files = sorted(c for c in contents if isinstance(c, Path))
         self._files = {str(number): path for number, path in enumerate(files)}
-        self._numbers: dict[str | Path, str]
-        self._numbers = {path: number for number, path in self._files.items()}
+        self._numbers: dict[str | Path, str] = {p: n for n, p in self._files.items()}
         # One text size for all: that of the longest.
         texts = [str(v.content) for v in self._views.values() if v.kind == "text"]
         self._short = all(len(text) < _SHORT for text in texts)

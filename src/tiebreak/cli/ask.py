@@ -168,9 +168,8 @@ def ask(
             if not people or rater.name in people
         ]  # fmt: skip
         links += ["Organizer:", f"  {base}/organizer?key={site.organizer}", ""]
-        lines = ["", "Open in a browser:", *links]
-        lines += ["Ctrl-C ends; the same command goes on later."]
-        output.print("\n".join(lines), soft_wrap=True)
+        links += ["Ctrl-C ends; the same command goes on later."]
+        output.print("\n".join(["\nOpen in a browser:", *links]), soft_wrap=True)
         signal.signal(signal.SIGTERM, signal.default_int_handler)
         with suppress(KeyboardInterrupt), interruptible():
             serve(site.app(allowed_hosts(host, port)), listening)
