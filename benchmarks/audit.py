@@ -28,7 +28,7 @@ from tiebreak.robustness.fewest import EQUAL, OverturnSearch, fewest, vote_chang
 
 LOADERS = {
     "arena": partial(datasets.load_published, "lm_arena_140k"),
-    "football": partial(datasets.load_published, "football"),
+    "football": partial(datasets.load_published, "football1872"),
     "chess": datasets.load_chess,
 }
 

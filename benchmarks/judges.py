@@ -143,7 +143,7 @@ def published() -> Iterator[tuple[str, Pairs, Any, Any]]:
     """Give votes of published sets, and who cast them."""
     votes = load_published("llmfao")
     yield "llmfao, raters", votes.pairs, votes.y, votes.rater
-    games = load_published("football")
+    games = load_published("football1872")
     since = np.asarray(games.period) >= np.datetime64("2000-01-01")
     pairs, y = games.pairs[since], games.y[since]
     yield "football since 2000, tournaments", pairs, y, games.tournament[since]

@@ -86,7 +86,7 @@ def _sets() -> Iterator[tuple[str, Compared]]:
     pairs, n_before = game_features(chess.pairs, chess.y, chess.month)
     known = n_before.min(axis=1) >= 10
     yield "chess", _some(pairs[known], chess.y[known])
-    football = load_published("football")
+    football = load_published("football1872")
     pairs, n_before = game_features(football.pairs, football.y)
     recent = football.period >= np.datetime64("2000-01-01")
     known = recent & (n_before.min(axis=1) >= 10)

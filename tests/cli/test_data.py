@@ -44,7 +44,7 @@ def test_list(run, tmp_path):
     assert (done.returncode, done.stderr) == (0, "")
     found = {entry["name"]: entry for entry in json.loads(done.stdout)}
     assert list(found) == list(REGISTRY)
-    assert found["football"]["where"] == str(tmp_path / "mine" / "football")
+    assert found["football1872"]["where"] == str(tmp_path / "mine" / "football")
     assert found["sushi"]["where"] == "in part"
     assert found["mq2008"]["where"] == "not here"
     assert found["worldcup2022"]["where"].endswith("datasets")
@@ -53,26 +53,26 @@ def test_list(run, tmp_path):
 
 @pytest.mark.extended
 def test_get(run, tmp_path):
-    (tmp_path / "mine" / "llmfao").mkdir(parents=True)
-    path = tmp_path / "mine" / "llmfao" / "llmfao.csv"
+    (tmp_path / "mine" / "football").mkdir(parents=True)
+    path = tmp_path / "mine" / "football" / "results.csv"
     path.touch()
     mine = {"TIEBREAK_DATA": str(tmp_path / "mine")}
-    done = run("get", "worldcup2022", "llmfao", **mine)
+    done = run("get", "worldcup2022", "football1872", **mine)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[0].endswith("worldcup2022.csv")
     assert done.stdout.splitlines()[1] == str(path)
     assert "public record" in done.stderr
-    assert "Please cite: Dmitry Ustalov" in done.stderr
-    done = run("get", "-q", "llmfao/llmfao.csv", **mine)
+    assert "Please cite: Mart Jürisoo" in done.stderr
+    done = run("get", "-q", "football/results.csv", **mine)
     assert (done.returncode, done.stdout, done.stderr) == (0, f"{path}\n", "")
-    (found,) = json.loads(run("get", "llmfao", "--json", **mine).stdout)
+    (found,) = json.loads(run("get", "football1872", "--json", **mine).stdout)
     assert found["paths"] == [str(path)]
 
 
 @pytest.mark.extended
 def test_what_cannot_be_had_is_one_line(run):
     for name, said in [
-        ("football", "could not be downloaded"),
+        ("football1872", "could not be downloaded"),
         ("lm_arena_140k", "save a table with the columns model_a"),
     ]:
         done = run("get", name)

@@ -17,7 +17,7 @@ from tiebreak.datasets import (
     loaders,
 )
 
-PREFECTURES = pl.read_csv(loaders.__file__.replace("loaders.py", "prefectures.csv"))
+PREFECTURES = pl.read_csv(loaders.__file__.replace("loaders.py", "_prefectures.csv"))
 
 FOOTBALL = """\
 date,home_team,away_team,home_score,away_score,tournament,city,country,neutral
@@ -36,7 +36,7 @@ def write(folders, name, text):
 
 def test_matches_that_were_not_played_are_left_out(folders):
     write(folders, "football/results.csv", FOOTBALL)
-    data = load_published("football")
+    data = load_published("football1872")
     assert data.y.tolist() == [0, 1, -1]
     assert data.away_score.tolist() == [0, 1, 0]
     assert data.advantage.tolist() == [1.0, 0.0, 1.0]
@@ -48,7 +48,7 @@ def test_matches_that_were_not_played_are_left_out(folders):
 # Comparisons, left wins less right wins (None: not told), ties, items, and how many
 # different values columns have; by the keepers' notes and the publishers' cards.
 COMPARED = {
-    "football": (49520, None, 11258, 337, {"advantage": 2}),
+    "football1872": (49520, None, 11258, 337, {"advantage": 2}),
     "lm_arena_140k": (135634 - 10, None, None, 53, {"math": 2}),
     "llmfao": (8931, 362, 3471, 59, {"rater": 124, "prompt": 13, "id": 2139}),
 }

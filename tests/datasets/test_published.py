@@ -25,9 +25,11 @@ def test_everything_is_said(dataset):
     assert dataset.rows and dataset.description
     for file in dataset.files:
         assert re.fullmatch(r"[0-9a-f]{64}", file.sha256)
-        if dataset.name == "worldcup2022":
+        folder, inside, _ = file.name.rpartition("/")
+        if not inside:  # in the package
+            assert file.name.partition(".")[0] == dataset.name
             continue
-        assert file.name.startswith(f"{dataset.name}/")
+        assert dataset.name.startswith(folder.partition("/")[0])
         assert file.url.startswith("https://") if file.url else dataset.by_hand
         if "githubusercontent" in file.url:
             assert re.fullmatch(r"[0-9a-f]{12,40}", file.url.split("/")[5])
@@ -125,8 +127,8 @@ def test_what_has_no_address(folders):
         FileNotFoundError, match=r"no address.*save a table with the col"
     ):
         fetch("lm_arena_140k")
-    with pytest.raises(FileNotFoundError, match="tiebreak data get football"):
-        load_published("football", download=False)
+    with pytest.raises(FileNotFoundError, match="tiebreak data get football1872"):
+        load_published("football1872", download=False)
 
 
 def test_unknown_names():

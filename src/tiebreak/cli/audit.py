@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from typer import Exit, Option
 
@@ -84,7 +84,7 @@ def audit(
             steps("writing the report")
             answer = replace(answer, command=typed(), audit=result.to_dict())
             write_result(answer, out)
-    parts = [*source.detected, result]
+    parts: list[Any] = [result]
     if votes is not None:
         with atomic_path(votes) as temporary:
             changed_votes(result, source).write_csv(temporary)

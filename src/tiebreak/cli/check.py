@@ -17,7 +17,6 @@ def check(file: Files, reading: ReadOptions, screen: Screen) -> None:
     steps = screen.steps()
     with steps:
         source = read_files(file, reading, RankOptions(), steps)
-    screen.output().say(source.detected)  # before all that takes long to import
     report = None
     if source.named is not None:
         from tiebreak.pipeline.held_out import check_data

@@ -66,7 +66,7 @@ def compare(
         more, said = result.to_dict(), [*result.heading(), *result.say_differences()]
     screen.show(
         {"recognized": sentences, "table": result.table.to_dicts()} | more,
-        [*sentences, result, *said],
+        [result, *said],
     )
 
 

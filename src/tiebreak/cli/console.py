@@ -53,6 +53,14 @@ class Output(Console):
         for sentence in sentences:
             self.print(Text(visible(sentence).replace("\n", "\\n")))
 
+    def show(self, parts: Iterable[Any]) -> None:
+        """Print sentences and tables."""
+        for part in parts:
+            if isinstance(part, str):
+                self.say([part])
+            else:
+                self.print(part)
+
 
 def print_json(result: Any) -> None:
     """Print JSON on standard output; numbers that are not finite become null."""
@@ -130,13 +138,12 @@ class Screen:
         return Output(quiet=self.quiet or self.json)
 
     def show(self, result: Any, parts: Iterable[Any]) -> None:
-        """Print a result as JSON, or its parts, which are sentences and tables."""
+        """Print a result as JSON, or its parts, and last what was recognized.
+
+        Parts are sentences and tables.
+        """
         if self.json:
             print_json(result)
             return
-        output = self.output()
-        for part in parts:
-            if isinstance(part, str):
-                output.say([part])
-            else:
-                output.print(part)
+        read = result.get("recognized")
+        self.output().show([*parts, *([" ".join(read)] if type(read) is list else [])])

@@ -12,7 +12,7 @@ import typer
 from rich.text import Text
 from typer import Argument, Option
 
-from tiebreak.cli.console import Output, Screen, print_json
+from tiebreak.cli.console import Output, print_json
 from tiebreak.cli.errors import guarded
 
 if TYPE_CHECKING:
@@ -28,22 +28,24 @@ _Json = Annotated[bool, Option("--json", help="Print the result as JSON.")]
 @guarded
 def list_data(json: _Json = False) -> None:
     """List the published sets: rows, terms, and whether each is here."""
+    from rich.padding import Padding
+
     from tiebreak.datasets.published import REGISTRY, cache_dir
-    from tiebreak.ratings.leaderboard_table import text_table
 
     sets = [_as_dict(dataset) for dataset in REGISTRY.values()]
-    rows = [
-        [*(one[name] for name in ("name", "what", "rows", "terms")), _place(one)]
-        for one in sets
-    ]
-    heads = ("name", "what", "rows", "terms", "where")
-    table = text_table(heads, rows, names=range(1, 5), title="Published sets")
-    Screen(json=json).show(sets, [table])
-    if not json:
-        Output().print(Text(f"Cache: {cache_dir()}"), soft_wrap=True)
+    if json:
+        print_json(sets)
+        return
+    output = Output()
+    for one in sets:
+        output.print(Text(f"{one['name']:18}{one['rows']:26}{_place(one)}", "bold"))
+        output.print(Padding(Text(f"{one['what']} {one['terms']}"), (0, 0, 0, 4)))
+    output.print(Text(f"Cache: {cache_dir()}"), soft_wrap=True)
 
 
 def _place(dataset: dict[str, Any]) -> str:
+    if "/" not in dataset["files"][0]["name"]:
+        return f"tiebreak rank {dataset['name']}"
     return dataset["where"] if dataset["where"] in ("in part", "not here") else "here"
 
 
@@ -60,8 +62,8 @@ def _known_sets(names: list[str]) -> list[str]:
 
 
 @data.command(
-    epilog="Examples: `tiebreak data get football sushi` · `tiebreak rank $(tiebreak "
-    "data get worldcup2022)` · `tiebreak data get -q football/results.csv`"
+    epilog="Examples: `tiebreak data get football1872 sushi` · `tiebreak rank "
+    "$(tiebreak data get -q football1872)`"
 )
 @guarded
 def get(

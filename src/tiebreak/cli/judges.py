@@ -70,4 +70,4 @@ def judges(
         table = report.table.with_columns(left=pl.lit(None, pl.Float64))
         report = replace(report, table=table)
     result = {"recognized": source.detected} | report.to_dict()
-    screen.show(result, [*source.detected, report])
+    screen.show(result, [report])

@@ -51,7 +51,6 @@ def next_(
         {"version": 1, "recognized": sentences}
         | {"next": pairs.to_dicts(), "first_two": power},
         [
-            *sentences,
             text_table(("", "compare", "with", "gain (nats)"), rows, names=(1, 2)),
             "gain: what one comparison is expected to tell about all strengths, if "
             "those above it were made before.",

@@ -69,10 +69,10 @@ def predict(
     if out is not None:
         write_table(out, frame)
         written = f"{n:,} predictions written to {out}."
-        screen.show(result | {"out": str(out)}, [*sentences, written])
+        screen.show(result | {"out": str(out)}, [written])
         return
     more = f"{n - _SHOWN:,} more rows are not shown; --out FILE writes all of them."
-    parts = [*sentences, _table(frame), *[more] * (n > _SHOWN)]
+    parts = [_table(frame), *[more] * (n > _SHOWN)]
     screen.show(result | {"predictions": frame.to_dicts()}, parts)
 
 
@@ -96,7 +96,7 @@ def evaluate(
     ]
     heads = ["", *(name.replace("_", " ") for name in scores["model"])]
     table = text_table(heads, cells, title=f"{len(data):,} results")
-    screen.show({"n": len(data), "recognized": sentences} | scores, [*sentences, table])
+    screen.show({"n": len(data), "recognized": sentences} | scores, [table])
 
 
 def _read(
@@ -158,7 +158,7 @@ def _show_order(
     )
     screen.show(
         head | {"recognized": sentences} | rows | quality.to_dict(),
-        [*sentences, quality, *quality.heading()],
+        [quality, *quality.heading()],
     )
 
 

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 Form = Literal["table", "markdown", "latex", "csv"]
 JSON_VERSION = 1
+# Rows of the leaderboard: at least; in a file; and lines that are no rows.
+_FEWEST, _PRINTED, _OTHERS = 10, 20, 20
 
 
 @command(
@@ -49,6 +51,12 @@ def rank(
             "files are written only with --out.",
         ),
     ] = None,
+    every: Annotated[
+        bool, Option("--all", help="Print all items, not only what fits.")
+    ] = False,
+    verbose: Annotated[
+        bool, Option("--verbose", "-v", help="Print all checks, notes and settings.")
+    ] = False,
     force: Force = False,
 ) -> None:
     """Rank the items of a FILE of results, votes, grades or lists; write a report."""
@@ -71,11 +79,9 @@ def rank(
     steps, output = people.steps(), people.output()
     with steps:
         source = read_files(file, reading, options, steps)
-    output.say(source.detected)
-    # What was read is said before all that takes seconds to import.
-    from tiebreak.pipeline.rank import rank_source
+        steps("loading")
+        from tiebreak.pipeline.rank import rank_source
 
-    with steps:
         result = rank_source(source, options, progress=steps)
         result = replace(result, command=typed())
         if folder is not None:
@@ -94,7 +100,9 @@ def rank(
         print_text(_as_text(result, form))
     else:
         assert folder is not None
-        output.print(result)
+        rows = max(output.height - _OTHERS, _FEWEST) if output.is_terminal else _PRINTED
+        rows = source.n_items if every else rows
+        output.show(result.parts(output.width, rows, verbose=verbose, in_command=True))
         output.say([f"Report: {folder / REPORT}"])
         if source.skipped is not None:
             output.say([f"Skipped rows: {folder / SKIPPED}"])

@@ -73,9 +73,8 @@ def versus(
         {"recognized": sentences, "notes": board.notes, "level": level}
         | {"versus": table.to_dicts()},
         [
-            *sentences,
-            text_table((f"{name} versus", *heads), rows),
             *_verdicts(table, name, level),
+            text_table((f"{name} versus", *heads), rows),
             *_turned(table, name, board),
             f"points: by how much {name} is better, by the results alone; ratings are "
             f"pulled to the mean, the more the fewer results. better: probability that "
@@ -189,7 +188,6 @@ def diff(
         | {"new_items": change.new, "lost_items": change.lost}
         | {"worse": worse["item"].to_list()},
         [
-            *(f"{path}: {text}" for path, texts in detected.items() for text in texts),
             *_changes(change),
             *change.notes,
             *(
@@ -197,6 +195,7 @@ def diff(
                 f"{p_text(row['p_value'])}): exit code {WORSE}."
                 for row in worse.iter_rows(named=True)
             ),
+            *(f"{path}: {' '.join(texts)}" for path, texts in detected.items()),
         ],
     )
     if len(worse):
@@ -241,17 +240,18 @@ def _changes(diff: Diff) -> list[Any]:
         "Better, by more than noise": changed.filter(pl.col("change") > 0)["item"],
         "Worse, by more than noise": changed.filter(pl.col("change") < 0)["item"],
     }
-    sentences = [
+    sentences: list[Any] = [
         f"{word}: {first_of([*map(str, names)], _NAMED)}."
         for word, names in lists.items()
         if len(names)
     ]
-    sentences += [
-        *(["No change is more than noise."] if not sentences else []),
+    sentences = [
+        *(sentences or ["No change is more than noise."]),
+        table,
         f"p (all) is of no change, adjusted for {len(diff.changes)} items (Holm); a "
         f"change is more than noise if it is below {1.0 - diff.level:.2g}.",
     ]
     for word, names in (("New", diff.new), ("Gone", diff.lost)):
         listed = first_of([*map(str, names)], _NAMED)
         sentences += [f"{word}: {listed}."] if names else []
-    return [table, *sentences]
+    return sentences

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The bundled set and the published ones, as comparisons, ranked lists or grades."""
+"""The bundled sets and the published ones, as comparisons, ranked lists or grades."""
 
 from __future__ import annotations
 
@@ -82,14 +82,14 @@ _TAGS = (
     "problem_solving", "real_world", "specificity", "technical_accuracy",
     "instruction_following", "math",
 )  # fmt: skip
+# Matches that are still to be played have no goals.
+_MATCHES = ReadOptions(
+    skip_bad_rows=True, words=("tournament",), numbers=("home_score", "away_score")
+)
 # The sets and files that `load_published` reads, and how.
 _PUBLISHED = {
-    # Matches that are still to be played have no goals.
-    "football": ReadOptions(
-        skip_bad_rows=True,
-        words=("tournament",),
-        numbers=("home_score", "away_score"),
-    ),
+    "football": _MATCHES,
+    "football1872": _MATCHES,
     "lm_arena_140k": ReadOptions(numbers=_TAGS),
     "llmfao": ReadOptions(words=("prompt", "id")),
     "mq2008": ReadOptions(format="svmlight"),
@@ -106,8 +106,9 @@ def load_published(name: str, *, download: bool = True) -> Bunch:
     Parameters
     ----------
     name : str
-        One of `PUBLISHED`: ``"football"``, ``"lm_arena_140k"`` and ``"llmfao"`` (votes
-        on language models), ``"mq2008"``, ``"lightgbm_rank/rank.train"`` or ``.test``.
+        One of `PUBLISHED`: ``"football"`` and ``"llmfao"``, which the package holds;
+        ``"football1872"``, ``"lm_arena_140k"``, ``"mq2008"``,
+        ``"lightgbm_rank/rank.train"`` or ``.test``.
     download : bool, default=True
         As in `load_chess`.
 
@@ -198,7 +199,7 @@ def load_sushi_pairs(
     table = people.to_numpy()
     # Of the prefectural capitals, public record, in the order of the set's own numbers,
     # which are not the JIS X 0401 codes.
-    places = pl.read_csv(Path(__file__).with_name("prefectures.csv"))
+    places = pl.read_csv(Path(__file__).with_name("_prefectures.csv"))
     coordinates = places.select("latitude", "longitude").to_numpy()
     # Column 4 is the prefecture lived in until the age of 15, column 7 today's.
     persons = np.hstack(

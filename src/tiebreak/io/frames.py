@@ -15,6 +15,7 @@ import glob
 import io
 import json
 import os
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -29,6 +30,7 @@ from tiebreak.io.formats import PGN_TAG, FileFormat, open_bytes, text_lines
 from tiebreak.io.result import FileError, first_of, plural, shorten
 from tiebreak.options import flag
 
+BUNDLED = Path(__file__).parents[1] / "datasets"  # files that the package holds
 # What is read of a folder.
 FILE_ENDINGS = (".parquet", ".pq", ".arrow", ".feather", ".ipc")
 _NEVER_MISSING = {str, int, bool, type(None)}
@@ -47,9 +49,25 @@ def is_path_list(source: Any) -> bool:
     )
 
 
+def find_bundled(path: Path) -> Path | None:
+    """Return the file of a data set of the package, if no other file has its name."""
+    if re.fullmatch("[a-z]+[0-9]*", str(path)) and not path.exists():
+        return next(
+            (
+                BUNDLED / f"{path}{end}"
+                for end in (".csv", ".csv.gz")
+                if (BUNDLED / f"{path}{end}").is_file()
+            ),
+            None,
+        )
+    return None
+
+
 def list_files(path: Path) -> list[Path]:
-    """List the files of a path: one, a pattern's, or a folder's."""
+    """List the files of a path: one, a pattern's, a folder's, or that of a set."""
     try:
+        if own := find_bundled(path):
+            return [own]
         if not path.is_dir():
             if path.exists() or not set("*?[") & set(str(path)):
                 return [path]

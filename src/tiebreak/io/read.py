@@ -33,7 +33,7 @@ from tiebreak.io.columns import (
 )
 from tiebreak.io.comparisons import read_advantage, read_comparisons
 from tiebreak.io.formats import STANDARD_INPUT, FileFormat, detect_format
-from tiebreak.io.frames import is_path, is_path_list, list_files
+from tiebreak.io.frames import BUNDLED, is_path, is_path_list, list_files
 from tiebreak.io.grades import (
     build_grades,
     read_svmlight,
@@ -115,6 +115,9 @@ def read_file(
         result.sentences[1:1] = _describe_unread(source, files)
     else:
         result = _read_other(*files[0], options, wanted)
+    if files[0][0].parent == BUNDLED and not Path(source).exists():
+        terms = f"its terms: tiebreak data get {source}"
+        result.sentences[1:1] = [f"{source} is a data set of tiebreak ({terms})."]
     return _finish(result, options, wanted)
 
 

@@ -47,6 +47,7 @@ _DRAWN = 20  # items in the chart of ratings over time
 _CONSIDERED = 2 * _DRAWN  # the best, of which those with enough results are drawn
 _CLEAR_GAIN = 0.05
 _SHOWN_WEIGHTS = _SHOWN_MOVES = _SHOWN_OF_CATEGORY = 10
+_SHOWN_ROWS, _SHOWN_NOTES = 20, 3
 _NARROW = 100  # columns: without the picture of intervals
 # Judges and votes up to which the report compares judges, within seconds.
 _MOST_JUDGES, _MOST_VOTES, _SHOWN_JUDGES = 1_000, 200_000, 30
@@ -400,7 +401,7 @@ class RankResult:
     def __rich_console__(
         self, console: Console, options: ConsoleOptions
     ) -> Iterator[Any]:
-        for part in self._show(options.max_width):
+        for part in self.parts(options.max_width):
             yield Text(printable(part)) if isinstance(part, str) else part
 
     def __str__(self) -> str:
@@ -411,26 +412,30 @@ class RankResult:
         return f"RankResult({items}, {self.choice.name})"
 
     def _repr_html_(self) -> str:
-        return results_html(*self._show(_NARROW))
+        return results_html(*self.parts(_NARROW))
 
-    def _show(self, width: int) -> list[Any]:
+    def parts(self, width: int, rows: int = _SHOWN_ROWS, **options: bool) -> list[Any]:
+        """Return what is shown: sentences and tables; see `show`."""
         with speaking_of(self.source.nouns):
-            return list(show(self, width))
+            return list(show(self, width, rows, **options))
 
 
-def show(result: RankResult, width: int) -> Iterator[Any]:
-    """Give what the terminal shows: sentences and tables."""
-    level = result.options.level
-    if result.checks is not None:
-        yield result.checks.__rich__()
-    yield f"Model: {result.choice.name}, {result.choice.reason}"
-    if result.tuning is not None:
-        yield result.tuning.__rich__()
+def show(
+    result: RankResult,
+    width: int,
+    rows: int = _SHOWN_ROWS,
+    *,
+    verbose: bool = False,
+    in_command: bool = False,
+) -> Iterator[Any]:
+    """Give what the terminal shows, the answer first: sentences and tables."""
+    level, how = result.options.level, ": --all" * in_command
+    yield from about_items(result)
     if result.table is not None:
-        yield draw_leaderboard(result.table, level, width)
-    yield from result.notes
+        yield draw_leaderboard(result.table, level, width, rows, how)
     if result.effects is not None:
-        yield _effects(result.effects, level)
+        if verbose or len(result.effects) > 1:
+            yield _effects(result.effects, level)
         yield from about_effects(result.effects, result.options)
     if result.moves is not None:
         yield from _moves(result.moves)
@@ -442,10 +447,24 @@ def show(result: RankResult, width: int) -> Iterator[Any]:
         yield from (f"{name}: {note}" for note in notes)
     for name, weight in (result.weights or [])[:_SHOWN_WEIGHTS]:
         yield f"{weight:+8.3f}  {name}"
-    if result.quality is not None:
+    if result.quality is not None and (verbose or result.table is None):
         yield result.quality.__rich__()
-    yield from (f"Warning: {warning}" for warning in result.warnings)
-    yield from (*result.summary(), *result.tuning_notes)
+    yield from (*about_quality(result), *result.tuning_notes)
+    if result.tuning is not None and verbose:
+        yield result.tuning.__rich__()
+    if result.checks is not None and verbose:
+        yield result.checks.__rich__()
+    model = f"Model: {result.choice.name}, {result.choice.reason}"
+    yield " ".join([*result.source.detected, model, *result.notes * verbose])
+    findings = () if result.checks is None or verbose else result.checks.findings
+    notes = [(each.level, each.message) for each in findings]
+    first = sum(level == "problem" for level, _ in notes)
+    notes[first:first] = [("warning", text) for text in result.warnings]
+    most = len(notes) if verbose else _SHOWN_NOTES
+    yield from (f"{level.capitalize()}: {text}" for level, text in notes[:most])
+    if more := len(notes[most:]) + len(result.notes) * (not verbose):
+        where = "--verbose or in the report" if in_command else "in the report"
+        yield f"{plural(more, 'more note')}: {where}."
 
 
 def _count(table: pl.DataFrame) -> str:

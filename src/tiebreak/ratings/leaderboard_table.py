@@ -29,11 +29,15 @@ _LONGEST_GROUP = 12
 
 
 def draw_leaderboard(
-    board: pl.DataFrame, level: float, width: int = WIDE, most: int = _SHOWN
+    board: pl.DataFrame,
+    level: float,
+    width: int = WIDE,
+    most: int = _SHOWN,
+    how: str = "",
 ) -> Table:
-    """Make a table of the first items for the terminal.
+    """Make a table of the first items for the terminal, and say how to see more.
 
-    If it is narrow, columns go until no name needs more than two lines.
+    If it is narrow, columns go until no name needs two lines, and then more than two.
     """
     best, narrow = board.head(most), width < WIDE
     columns = _columns(best, level, rating_digits(board), narrow)
@@ -50,7 +54,7 @@ def draw_leaderboard(
         table.columns[1].max_width = max(longest, len(noun("item")))
         too_much = Console(width=1 << 16).measure(table).maximum - width
         room = max(1, max(longest, len(noun("item"))) - max(0, too_much))
-        lines = 1 if "" in columns else 2
+        lines = 1 if {"", "group"} & columns.keys() else 2
         if all(len(name.lines(room)) <= lines for name in short):
             break
         if leaving in columns:
@@ -58,7 +62,7 @@ def draw_leaderboard(
             left_out += [leaving] * bool(leaving)
     table.columns[1].max_width = room
     more = len(board) - most
-    caption = [f"and {more} more {noun('items')}"] if more > 0 else []
+    caption = [f"and {more} more {noun('items')}{how}"] if more > 0 else []
     if best["provisional"].any():
         caption.append(
             "* provisional: few results, placed by the lower end of the interval"
@@ -67,7 +71,7 @@ def draw_leaderboard(
         caption.append("won, tied and lost are sums of weights")
     if left_out:
         caption.append(f"no room for {', '.join(left_out)}")
-    table.caption = ". ".join(caption) or None
+    table.caption = "; ".join(caption) or None
     return table
 
 

@@ -387,7 +387,8 @@ _PRIOR = (
     'The default prior (alpha="auto") keeps strengths finite, with wide intervals; '
     "only alpha=0 refuses."
 )
-# What may be found: its code, its level and its sentence.
+# What may be found: its code, its level and its sentence, of each level the most
+# important first.
 FINDINGS: dict[str, tuple[Level, str]] = {
     "disconnected": (
         "problem",
@@ -403,10 +404,57 @@ FINDINGS: dict[str, tuple[Level, str]] = {
         "problem",
         "The effect of the advantage has no finite estimate{why}.",
     ),
-    "together": (
+    "self_comparison": (
         "warning",
-        "Nothing tells how strengths of {names} differ: they were always on the same "
-        "side, or never met the others. The default prior divides what they share.",
+        "{count} of an item with itself: {rows}. Models refuse this; keep the others: "
+        "pairs[keep] with keep = pairs.left != pairs.right.",
+    ),
+    "only_ties": (
+        "warning",
+        "Every comparison is a tie, so all items are equally strong. Check how the "
+        "outcomes were read.",
+    ),
+    "contradictory": (
+        "warning",
+        "Equal items would give such results too ({p}): these comparisons do not show "
+        "that any item is better than another.",
+    ),
+    "one_sided": (
+        "warning",
+        "{side} {verb} all {decided}. If rows name the winner first, position says "
+        "nothing: swap sides at random before adding an advantage or predicting.",
+    ),
+    "unsorted": (
+        "warning",
+        "Rows are not in order of time: row {row} is earlier than the one before it. "
+        "Ratings over time follow the rows; sort them by period first.",
+    ),
+    "drift": (
+        "warning",
+        "Strengths differ between the first and the second half of the time ({p}): "
+        "ratings are means over all of it, unless --half-life auto lets old results "
+        "count less.",
+    ),
+    "position": (
+        "warning",
+        "{side} has an effect of {estimate:+.2f} beside strengths, in log odds, with "
+        "standard error {error:.2f} ({p}){small}; it won {share} of {decided}. Its "
+        "size is learned with {advice}.",
+    ),
+    "one_rater": (
+        "warning",
+        "All votes are those of one rater: intervals allow for other votes of this "
+        "rater, and not for what others would say.",
+    ),
+    "constant_rater": (
+        "warning",
+        "{count} with always the same outcome: {names}. Such votes know nothing of "
+        "the items; consider leaving them out.",
+    ),
+    "consistent": (
+        "warning",
+        "The decided comparisons contradict each other nowhere, so strengths and the "
+        "tie parameter would grow together without end. " + _PRIOR,
     ),
     "undefeated": ("warning", "{count} won every game: {names}. " + _PRIOR),
     "winless": ("warning", "{count} lost every game: {names}. " + _PRIOR),
@@ -420,31 +468,10 @@ FINDINGS: dict[str, tuple[Level, str]] = {
         "Groups that lost every game against the rest: {names}. By how much they are "
         "worse, the games do not say. " + _PRIOR,
     ),
-    "only_ties": (
+    "together": (
         "warning",
-        "Every comparison is a tie, so all items are equally strong. Check how the "
-        "outcomes were read.",
-    ),
-    "consistent": (
-        "warning",
-        "The decided comparisons contradict each other nowhere, so strengths and the "
-        "tie parameter would grow together without end. " + _PRIOR,
-    ),
-    "self_comparison": (
-        "warning",
-        "{count} of an item with itself: {rows}. Models refuse this; keep the others: "
-        "pairs[keep] with keep = pairs.left != pairs.right.",
-    ),
-    "unsorted": (
-        "warning",
-        "Rows are not in order of time: row {row} is earlier than the one before it. "
-        "Ratings over time follow the rows; sort them by period first.",
-    ),
-    "drift": (
-        "warning",
-        "Strengths differ between the first and the second half of the time ({p}): "
-        "ratings are means over all of it, unless --half-life auto lets old results "
-        "count less.",
+        "Nothing tells how strengths of {names} differ: they were always on the same "
+        "side, or never met the others. The default prior divides what they share.",
     ),
     "few_games": (
         "warning",
@@ -457,43 +484,17 @@ FINDINGS: dict[str, tuple[Level, str]] = {
         "{points:.0f} points ({p}), but the prior pulls them to the mean of all; "
         "{prior_by} gives each class its own mean.",
     ),
-    "one_sided": (
-        "warning",
-        "{side} {verb} all {decided}. If rows name the winner first, position says "
-        "nothing: swap sides at random before adding an advantage or predicting.",
-    ),
-    "position": (
-        "warning",
-        "{side} has an effect of {estimate:+.2f} beside strengths, in log odds, with "
-        "standard error {error:.2f} ({p}){small}; it won {share} of {decided}. Its "
-        "size is learned with {advice}.",
-    ),
-    "contradictory": (
-        "warning",
-        "Equal items would give such results too ({p}): these comparisons do not show "
-        "that any item is better than another.",
-    ),
-    "constant_rater": (
-        "warning",
-        "{count} with always the same outcome: {names}. Such votes know nothing of "
-        "the items; consider leaving them out.",
-    ),
-    "one_rater": (
-        "warning",
-        "All votes are those of one rater: intervals allow for other votes of this "
-        "rater, and not for what others would say.",
-    ),
     "repeated": (
         "note",
         "{count} equal to an earlier one: the same items and outcome{also}. Each "
         "counts; if they are rows of one task or match, name it by {unit}{drop}.",
     ),
     "weightless": ("note", "{count} of weight 0, left out."),
-    "cycle": ("note", "No ranking agrees with every majority: {names}."),
     "one_vote": (
         "note",
         "{count} with one vote only: {names}. Nothing can be said about them.",
     ),
+    "cycle": ("note", "No ranking agrees with every majority: {names}."),
 }
 
 
@@ -551,7 +552,12 @@ def find_all(
         *_of_contradictions(report, items),
         *_of_raters(report.raters),
     ]
-    return tuple(sorted(findings, key=lambda finding: LEVELS.index(finding.level)))
+    order = [*FINDINGS]
+    return tuple(
+        sorted(
+            findings, key=lambda one: (LEVELS.index(one.level), order.index(one.code))
+        )
+    )
 
 
 def _finding(
@@ -671,7 +677,9 @@ def _of_position(position: PositionFacts | None) -> Iterator[Finding]:
             error=position.standard_error,
             p=_p_text(position.p_value),
             small=": small, but not chance" * small,
-            advice="advantage=1 in fit, or position in rank" if left else "advantage",
+            advice=f"{flag('position')} in rank, or advantage=1 in fit"
+            if left
+            else "advantage",
             **values,
         )
 
