@@ -31,9 +31,8 @@ override export PYTHONDONTWRITEBYTECODE :=
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' Makefile
 
-demo: $(VENV)/.installed-plot ## rank real matches, draw the figures, write the report
+demo: $(VENV)/.installed-plot ## rank real matches, forecast, draw level curves, write a report
 	@$(PY) examples/demo.py
-	@$(PY) -m tiebreak rank src/tiebreak/datasets/worldcup2022.csv --out tiebreak-demo --force
 
 # Types and layers are checked beside the tests, and what they say is shown at the end.
 test: style browser ## run the linters, the type checker and the tests

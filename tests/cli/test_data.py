@@ -39,6 +39,9 @@ def test_list(run, tmp_path):
     done = run("list", TIEBREAK_DATA=str(tmp_path / "mine"))
     assert (done.returncode, done.stderr) == (0, "")
     assert all(name in done.stdout for name in REGISTRY)
+    assert "tiebreak rank football\n" in done.stdout
+    narrow = run("list", COLUMNS="80").stdout
+    assert max(map(len, narrow.splitlines()[:-1])) <= 80
     assert f"Cache: {tmp_path / 'xdg' / 'tiebreak'}" in done.stdout
     done = run("list", "--json", TIEBREAK_DATA=str(tmp_path / "mine"))
     assert (done.returncode, done.stderr) == (0, "")

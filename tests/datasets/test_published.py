@@ -9,6 +9,7 @@ import threading
 import zipfile
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
+import polars as pl
 import pytest
 
 from tiebreak.datasets import REGISTRY, DataFile, DataSet, fetch, load_published
@@ -42,6 +43,19 @@ def test_the_files_at_hand(name, published):
         content = path.read_bytes()
         content = gzip.decompress(content) if path.suffix == ".gz" else content
         assert hashlib.sha256(content).hexdigest() == file.sha256, file.name
+
+
+def test_the_bundled_football_is_a_part_of_the_published(published):
+    whole = pl.read_csv(published("football/results.csv"), infer_schema=False)
+    ours = pl.read_csv(fetch("football")[0], infer_schema=False)
+    since = whole.filter(pl.col("date") >= "2014").with_columns(
+        pl.col("neutral").str.to_lowercase()
+    )
+    left_out = since.select(ours.columns).join(ours, on=ours.columns, how="anti")
+    alone = {"Aymara", "Mapuche", "Maule Sur"}
+    assert {*left_out["home_team"], *left_out["away_team"]} == alone
+    assert len(since) == len(ours) + len(left_out) and len(left_out) == 3
+    assert sorted(ours.rows()) == sorted(set(ours.rows()))
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@
 Blocks of the page of the command are run, too, and what they show is compared.
 """
 
+import json
 import re
 import shlex
 import shutil
@@ -49,22 +50,54 @@ def matches(expected, shown):
     return re.fullmatch(pattern, "\n".join(lines)) is not None
 
 
-@pytest.mark.parametrize("session", few(SESSIONS), ids=lambda text: text.split("\n")[0])
-def test_the_command_prints_what_its_page_shows(session, tmp_path, monkeypatch, capsys):
+@pytest.fixture
+def play(tmp_path, monkeypatch, capsys):
+    """Give a function that runs a session beside the votes and compares its output."""
     shutil.copy(ROOT / "docs" / "data" / "votes.csv", tmp_path)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")
-    *commands, last = re.findall(r"^\$ (.*)\n", session, re.MULTILINE)
-    for command in commands:  # of the shell, which make files
-        subprocess.run(command, shell=True, check=True)
-    monkeypatch.setattr(sys, "argv", shlex.split(last))
-    with pytest.raises(SystemExit) as end:
+
+    def run(session):
+        *commands, last = re.findall(r"^\$ (.*)\n", session, re.MULTILINE)
+        for command in commands:  # of the shell, which make files
+            subprocess.run(command, shell=True, check=True)
+        monkeypatch.setattr(sys, "argv", shlex.split(last))
+        with pytest.raises(SystemExit) as end:
+            app()
+        assert end.value.code == 0
+        shown = capsys.readouterr().out
+        expected = session.split(f"$ {last}\n")[1]
+        assert matches(expected, shown), shown
+        assert not matches(re.sub(r"\d", "x", expected), shown)
+
+    return run
+
+
+@pytest.mark.parametrize("session", few(SESSIONS), ids=lambda text: text.split("\n")[0])
+def test_the_command_prints_what_its_page_shows(session, play):
+    play(session)
+
+
+def test_the_tutorial_prints_what_it_shows(play):
+    text = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
+    sessions = CONSOLE.findall(text)
+    assert len(sessions) == 5 and len(text.split()) <= 1200
+    for session in sessions:  # one after the other, in one folder
+        play(session)
+
+
+def test_the_readme_is_short_and_says_who_is_best(capsys, monkeypatch):
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(text.splitlines()) < 120
+    for heading in ("Install", "Quick start", "Development"):
+        assert f"\n## {heading}\n" in text
+    commands = re.findall(r"^tiebreak (.*?) +#", text, re.MULTILINE)
+    assert [words.split()[0] for words in commands] == ["rank", "versus", "judges"]
+    sentence = re.search(r"^```text\n(.*)\n```", text, re.MULTILINE)[1]
+    monkeypatch.setattr(sys, "argv", ["tiebreak", *commands[0].split(), "--json"])
+    with pytest.raises(SystemExit):
         app()
-    assert end.value.code == 0
-    shown = capsys.readouterr().out
-    expected = session.split(f"$ {last}\n")[1]
-    assert matches(expected, shown), shown
-    assert not matches(re.sub(r"\d", "x", expected), shown)
+    assert json.loads(capsys.readouterr().out)["summary"][0] == sentence
 
 
 def test_the_page_asks_ten_questions():
