@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 
 from tiebreak import BradleyTerry, Pairs, load, save
+from tiebreak.io import read_file
 
 
 @pytest.fixture
@@ -63,8 +64,6 @@ def test_the_answer_comes_first(run, votes, tmp_path):
     assert "could be best, with 95 % confidence" in lines[0] + lines[1]
     head = next(n for n, line in enumerate(lines) if line.startswith(" rank"))
     assert head < 6 and not any("data checks" in line for line in lines)
-    starts = ("Problem: ", "Warning: ", "Note: ")
-    assert 1 <= sum(line.startswith(starts) for line in lines) <= 3
     assert lines[-1] == f"Report: {out / 'report.html'}" or str(out) in lines[-1]
     more = run("rank", path, "--out", out, "--verbose").stdout
     assert "data checks" in more and "--verbose" not in more
@@ -73,7 +72,10 @@ def test_the_answer_comes_first(run, votes, tmp_path):
         outcome=pl.Series(["left", "right", "tie"] * 10)
     ).write_csv(tmp_path / "long.csv")
     short = run("rank", tmp_path / "long.csv", "--out", out).stdout
-    assert "and 10 more items: --all" in short and short.count("item ") < 30
+    assert "and 10 more items: --all" in short
+    assert len(re.findall(r"^ +\d+ +item", short, re.MULTILINE)) == 20
+    starts = ("Problem: ", "Warning: ", "Note: ")
+    assert 1 <= sum(line.startswith(starts) for line in short.splitlines()) <= 3
     every = run("rank", tmp_path / "long.csv", "--out", out, "--all").stdout
     assert all(name in every for name in names)
 
@@ -83,10 +85,9 @@ def test_bundled_sets_are_read_by_name_where_no_file_has_it(run, tmp_path, monke
     done = run("check", "worldcup2022", "--json")
     assert json.loads(done.stdout)["n_comparisons"] == 64
     assert "tiebreak data get worldcup2022" in done.stdout
-    (tmp_path / "worldcup2022").write_text("left,right,outcome\nAda,Bo,left\n")
-    own = json.loads(run("check", "worldcup2022", "--json").stdout)
-    assert own["n_comparisons"] == 1
     assert run("check", "prefectures").code == 3
+    (tmp_path / "worldcup2022").write_text("left,right,outcome\nAda,Bo,left\n")
+    assert len(read_file("worldcup2022").data) == 1
 
 
 def test_rank_as_json_and_quiet(run, votes, tmp_path):

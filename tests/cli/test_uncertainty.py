@@ -101,7 +101,7 @@ def test_one_judge_is_the_normal_case(rank):
         ]
     ]
     columns = "left,right,outcome,judge"
-    said, board, _ = rank(rows, columns=columns)
+    said, board, _ = rank(rows, "--verbose", columns=columns)
     assert "All votes are those of 1 rater" in said
     assert board["lower"].is_not_null().all()
     plain, alone, _ = rank(rows, "--rater", "none", columns=columns)
@@ -113,7 +113,7 @@ def test_items_that_never_meet_are_not_ranked_against_each_other(rank):
     rows = ["a,b,left"] * 30 + ["a,b,right"] + ["c,d,left"] * 30 + ["c,d,right"]
     said, board, _ = rank(rows)
     assert "No item is called the best, because of a problem in the data" in said
-    assert "nothing says which of two items of different sets is better" in said
+    assert "Problem: The items fall into 2 sets that never meet" in said
     ranks = {
         row["item"]: (row["rank_best"], row["rank_worst"]) for row in board.to_dicts()
     }

@@ -457,12 +457,12 @@ def show(
     model = f"Model: {result.choice.name}, {result.choice.reason}"
     yield " ".join([*result.source.detected, model, *result.notes * verbose])
     findings = () if result.checks is None or verbose else result.checks.findings
-    notes = [(each.level, each.message) for each in findings]
-    first = sum(level == "problem" for level, _ in notes)
-    notes[first:first] = [("warning", text) for text in result.warnings]
-    most = len(notes) if verbose else _SHOWN_NOTES
-    yield from (f"{level.capitalize()}: {text}" for level, text in notes[:most])
-    if more := len(notes[most:]) + len(result.notes) * (not verbose):
+    said = [(str(each.level), each.message) for each in findings]
+    first = sum(kind == "problem" for kind, _ in said)
+    said[first:first] = [("warning", text) for text in result.warnings]
+    most = len(said) if verbose else _SHOWN_NOTES
+    yield from (f"{kind.capitalize()}: {text}" for kind, text in said[:most])
+    if more := len(said[most:]) + len(result.notes) * (not verbose):
         where = "--verbose or in the report" if in_command else "in the report"
         yield f"{plural(more, 'more note')}: {where}."
 
