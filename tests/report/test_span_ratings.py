@@ -41,7 +41,7 @@ def test_who_rises_and_who_falls(rng):
     assert abs(by_item["even"][-1] - by_item["even"][0]) < 1.2
     times = table.filter(table["item"] == "rise")["time"].to_numpy()
     assert (np.diff(times) > np.timedelta64(0, "D")).all()
-    assert "16 spans of about 500 results" in note
+    assert "16 spans of about 500 results" in note and "95 % intervals" in note
 
 
 def test_a_span_is_fitted_by_itself_and_moved_to_the_level_of_its_items(rng):

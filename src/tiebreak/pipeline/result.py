@@ -216,18 +216,21 @@ class RankResult:
         history = model.history_.filter(
             pl.col("item").is_in(best.head(_DRAWN).implode())
         )
+        bands = ""
         if "deviation" in history.columns:
+            bands = " A band is twice the deviation by Glicko's own rule."
             reach = 1.96 * pl.col("deviation")
             history = history.with_columns(
                 lower=pl.col("rating") - reach, upper=pl.col("rating") + reach
             )
         if "period" not in history.columns:
-            return history, "The ratings after every result, in the order of the file."
+            rows = "The ratings after every result, in the order of the file."
+            return history, rows + bands
         if period is not None and period.dtype.kind not in "iuf":
             # The model was given the numbers of the dates; see `columns_for`.
             dates = pl.Series("period", np.unique(period))
             history = history.with_columns(dates.gather(history["period"]))
-        return history, "The ratings after every period."
+        return history, f"The ratings after every period.{bands}"
 
     @cached_property
     def practically_equal(self) -> pl.DataFrame | None:

@@ -276,18 +276,13 @@ class Leaderboard:
             "p_adjusted": p_adjusted,
         }
         if hasattr(model, "information"):
-            information = model.information(gap.estimate)
-            columns["votes_needed"] = count_votes(gap.estimate, information)
+            votes = count_votes(gap.estimate, model.information(gap.estimate))
+            columns["votes_needed"] = np.where(votes < _MOST_VOTES, votes, np.nan)
         columns = {name: np.where(apart, np.nan, c) for name, c in columns.items()}
         names = {"item": [item] * len(other), "other": model.items_[other]}
-        table = pl.DataFrame(names | columns).with_columns(
-            pl.col(pl.Float64).fill_nan(None)
-        )
-        if "votes_needed" in columns:
-            votes = pl.col("votes_needed")
-            table = table.with_columns(
-                pl.when(votes < _MOST_VOTES).then(votes).cast(pl.Int64)
-            )
+        known = pl.col(pl.Float64).fill_nan(None)
+        whole = pl.col("^votes_needed$").cast(pl.Int64)
+        table = pl.DataFrame(names | columns).with_columns(known).with_columns(whole)
         return table.sort("difference", nulls_last=True)
 
     def next_pairs(self, n_pairs: int = 10) -> pl.DataFrame:

@@ -87,7 +87,8 @@ def rate_spans(
         f"{round(len(y) / count):,} results. Each point is the rating that the results "
         "of one span alone give; on average the items of a span are taken to be as "
         "good as over the whole time. Where an item has fewer than "
-        f"{_FEW_RESULTS:.0f} results in a span it has no point."
+        f"{_FEW_RESULTS:.0f} results in a span it has no point. Bands are 95 % "
+        "intervals."
     )
     return table, note
 
@@ -174,7 +175,6 @@ def history_chart(history: pl.DataFrame, items: list[Any]) -> dict[str, Any] | N
         "lines": lines,
         "y": vertical,
         "ticks": _time_ticks(across, labels),
-        "bands": any(line["band"] for line in lines),
     }
 
 

@@ -518,8 +518,9 @@ class _Job:
             there = choice.pairs_with_votes(pairs)
             if not there:
                 continue
+            one = there[0]
             holds = (
-                not self._apart(fit, there[0])
+                abs(fit.claim(*one)) <= self.critical * fit.error(*one)
                 if equal
                 else choice.keeps(fit, there, self.critical)
             )
@@ -578,9 +579,6 @@ class _Job:
             return None
         members = changes.list_members(overturn.chosen)
         return FewestChanges(overturn.number, members, overturn.exact)
-
-    def _apart(self, fit: StrengthFit, pair: tuple[int, int]) -> bool:
-        return abs(fit.claim(*pair)) > self.critical * fit.error(*pair)
 
     def _verdict(
         self,
