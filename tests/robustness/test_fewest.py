@@ -158,8 +158,7 @@ def test_items_that_all_met_need_no_matrix(monkeypatch):
     votes = *draw_votes(np.random.default_rng(5), 8, 150), 8
     full = problem(*votes)[1]
     assert full._factor is not None
-    monkeypatch.setattr("tiebreak.losses.comparison_covariance.LARGEST_COVARIANCE", 5)
-    monkeypatch.setattr("tiebreak.losses.comparison_covariance._FEW_MET", 0)
+    monkeypatch.setattr("tiebreak.robustness.fewest.DENSE_LIMIT", 5)
     large = problem(*votes)[1]
     assert large._factor is None
     np.testing.assert_allclose(large.effects(0, 1), full.effects(0, 1), rtol=1e-6)

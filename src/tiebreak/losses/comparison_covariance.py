@@ -106,11 +106,6 @@ def _few_met(objective: Any) -> bool:
     return known and len(objective.counts) <= _FEW_MET * objective.n_coef
 
 
-def factor_fits(objective: Any) -> bool:
-    """Whether a factor takes bounded memory: it is small, or most is zero."""
-    return objective.n_variables <= LARGEST_COVARIANCE or _few_met(objective)
-
-
 def inverse_hessian(objective: Any, x: Floats) -> Floats:
     """Covariance matrix of all coefficients by the model, the tie parameter last."""
     objective.expand(x)

@@ -553,6 +553,12 @@ class ItemDesign:
         _scatter_differences(self.left, self.right, g, out)
         return out
 
+    def product(self, h: Vector, beta: Vector) -> Vector:
+        """Give Dᵀ diag(h) D β."""
+        out = np.zeros(self.n_coef)
+        _scatter_product(self.left, self.right, h, beta, out)
+        return out
+
     def gram(self, h: Vector) -> Vector:
         """Give Dᵀ diag(h) D, a Laplacian with weights h."""
         out = np.zeros((self.n_coef, self.n_coef))
@@ -740,6 +746,14 @@ def _scatter_differences(left, right, g, out):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
+def _scatter_product(left, right, h, beta, out):  # type: ignore[no-untyped-def]
+    for k in range(len(h)):
+        change = h[k] * (beta[right[k]] - beta[left[k]])
+        out[right[k]] += change
+        out[left[k]] -= change
+
+
+@njit(cache=True, nogil=True)
 def _scatter_laplacian(left, right, h, out):  # type: ignore[no-untyped-def]
     for k in range(len(h)):
         i, j = left[k], right[k]
@@ -801,6 +815,7 @@ class ComparisonObjective:
         beta, t = self.split(x)
         d = self.design.apply(beta)
         self.local: Expansion = self.link.expand(d, t, self.counts)
+        self._cross: Vector | None = None  # Dᵀ of the slopes in d and t
         gradient = self._gradient(beta, self.local.gradient, self.local.tie_gradient)
         return self.local.value + self._penalty(beta), gradient
 
@@ -840,13 +855,18 @@ class ComparisonObjective:
         """H v at the last expanded point."""
         beta, t = (v[:-1], float(v[-1])) if self.tie is None else (v, 0.0)
         local = self.local
-        change = self.design.apply(beta)
-        out = self.design.back(local.curvature * change + t * local.cross)
+        if isinstance(self.design, ItemDesign):
+            out = self.design.product(local.curvature, beta)
+        else:
+            out = self.design.back(local.curvature * self.design.apply(beta))
         out += 2.0 * self.alpha * beta
         if self.free is not None:
             out[self.free] += self.level * beta[self.free].sum()
         if self.tie is None:
-            out = np.append(out, local.cross @ change + local.tie_curvature * t)
+            if self._cross is None:
+                self._cross = self.design.back(local.cross)
+            in_t = float(self._cross @ beta) + local.tie_curvature * t
+            out = np.append(out + t * self._cross, in_t)
         return out
 
     def hessian_diagonal(self) -> Vector:

@@ -39,7 +39,7 @@ from tiebreak.losses import (
     JointDesign,
     OutcomeLink,
 )
-from tiebreak.losses.comparison_covariance import HessianFactor, factor_fits
+from tiebreak.losses.comparison_covariance import HessianFactor
 from tiebreak.ratings.strengths.contrasts import difference_weights
 from tiebreak.solvers import chord_steps, conjugate_gradients, minimize_newton
 from tiebreak.solvers.newton import DENSE_LIMIT
@@ -128,10 +128,7 @@ class Strengths:
         if factor is not None:
             best = chord_steps(objective.gradient, x, factor.solve, _ACCURACY)
         if best is None or not math.isfinite(objective.value(best)):
-            options: dict[str, Any] = {}
-            if factor is not None and len(x) > DENSE_LIMIT:
-                options = {"dense": False, "precondition": lambda: factor.solve}
-            best = minimize_newton(objective, x, tol=_TOL, **options).x
+            best = minimize_newton(objective, x, tol=_TOL).x
         objective.expand(best)
         beta, t = objective.split(best)
         free_tie = t if tie is None else None
@@ -195,8 +192,8 @@ class StrengthFit:
     @cached_property
     def _factor(self) -> HessianFactor | None:
         objective = self.objective
-        free = objective.free is not None and objective.n_variables > DENSE_LIMIT
-        if free or not hasattr(objective, "local") or not factor_fits(objective):
+        # Of more, products solve as fast as a factor, which fills up.
+        if objective.n_variables > DENSE_LIMIT or not hasattr(objective, "local"):
             return None
         return HessianFactor(objective)
 
@@ -352,9 +349,12 @@ class OverturnSearch:
     items: tuple[int, int]  # above, below
     critical: float | None = None
 
-    def run(self) -> Overturn | None:
-        """Give the smallest set of changes, or None."""
-        best = self._grow()
+    def run(self, known: Overturn | None = None) -> Overturn | None:
+        """Give the smallest set of changes, or None; smaller than a known one."""
+        if known is None:
+            best = self._grow()
+        else:
+            best = self._best_of_size(known.number - 1, self.start)
         return None if best is None else self._drop(self._shrink(best))
 
     def _effects(self, fit: StrengthFit) -> Floats:
@@ -496,9 +496,9 @@ def fewest(
     for need, pair in sorted(needs):
         if need > _SAFETY * (changes.most if best is None else best.number):
             break
-        result = OverturnSearch(start, changes, pair).run()
-        if result is not None and (best is None or result.number < best.number):
-            best = result
+        if best is not None and best.number == 1:
+            break
+        best = OverturnSearch(start, changes, pair).run(best) or best
     if start.strengths.votes.n_items > DENSE_LIMIT:
         return best
     return _try_all(start, changes, pairs, best)
