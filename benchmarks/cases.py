@@ -18,6 +18,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import ParameterGrid
 from sklearn.svm import LinearSVC
 
+from benchmarks.boosted_cases import CASES as BOOSTED_CASES
 from benchmarks.command_cases import CASES as COMMAND_CASES
 from benchmarks.grade_cases import CASES as GRADE_CASES
 from benchmarks.l1_cases import CASES as ONE_NORM_CASES
@@ -380,6 +381,7 @@ CASES: dict[str, Callable[[], Iterator[Row]]] = {
         growth,
         *RATING_CASES,
         *GRADE_CASES,
+        *BOOSTED_CASES,
         *SQUARES_CASES,
         *ONE_NORM_CASES,
         *PURSUIT_CASES,
