@@ -24,7 +24,8 @@ def boosted_against_lightgbm() -> Iterator[Row]:
     score = X[:, 0] + np.sin(2 * X[:, 1]) + X[:, 2] * X[:, 3] + rng.normal(size=n)
     y, qid = np.digitize(score, np.quantile(score, [0.5, 0.75, 0.9])), np.arange(n)
     qid //= per_group
-    left, right = rng.integers(0, n, (2, n))
+    left = rng.integers(0, n, n)
+    right = (left + rng.integers(1, n, n)) % n
     pairs = Pairs(X, left, right)
     gap = score[right] - score[left]
     outcome = np.where(np.abs(gap) < 0.3, 0, np.sign(gap)).astype(np.int8)

@@ -31,6 +31,7 @@ _BLOCKS = 5
 # Half-lives that are tried, as multiples of the time from first to last.
 _TRIED = 2.0 ** np.arange(-7, 2)
 _PENALTY = 0.1
+_CLEAR = 0.99
 
 
 def recency_weights(
@@ -119,13 +120,19 @@ def _learn(model: Any, results: Results, covariates: Floats, times: Floats) -> f
         seen[results.pairs[train].touched()] = True
         test = test[results.pairs[test].among(seen)]
         n_rows += len(test)
-        for k, half_life in enumerate(tried if len(test) else []):
+        fresh.set_params(ties=model.ties)
+        # The longest first: most results say which model of ties is clearly the better
+        # one, which the others of the block then take.
+        for k, half_life in [*enumerate(tried)][::-1] if len(test) else []:
             weight = results.weight[train] * _fade(times[train], half_life)
             pairs, columns = _of_rows(results, covariates, train)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # what can be said is said of all rows
                 outcome = results.outcome[train]
                 fresh.fit(pairs, outcome, sample_weight=weight, **columns)
+            clear = fresh.tie_model_probability_ > _CLEAR
+            if fresh.ties == "auto" and model.link != "probit" and clear:
+                fresh.set_params(ties=fresh.tie_model_)
             pairs, columns = _of_rows(results, covariates, test)
             proba = fresh.predict_proba(pairs, **columns)
             happened = proba[np.arange(len(test)), results.outcome[test] + 1]
