@@ -8,9 +8,15 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from benchmarks.measure import PeakMemory, interleaved, processor_ratio, slope
+from benchmarks.measure import (
+    PeakMemory,
+    interleaved,
+    processor_ratio,
+    processor_seconds,
+    slope,
+)
 from benchmarks.rows import Row
-from tiebreak import BradleyTerry, Elo, Leaderboard, Pairs
+from tiebreak import BradleyTerry, Elo, Leaderboard, Pairs, audit
 from tiebreak.datasets import load_published
 from tiebreak.solvers import minimize_newton
 
@@ -227,6 +233,20 @@ def intervals_of_many_items() -> Iterator[Row]:
     )
 
 
+def audit_of_many_items() -> Iterator[Row]:
+    """The default audit of 20,000 items, one thread."""
+    n_items = 20_000
+    pairs, y = make_votes(10 * n_items, n_items)
+    seconds = processor_seconds(lambda: audit(pairs, y), 1)
+    yield Row(
+        f"audit of {n_items:,} items, {len(y):,} games, twelve claims",
+        f"{seconds:.0f} s",
+        "≤ 60 s",
+        seconds <= 60,
+        "processor time",
+    )
+
+
 def davidson_against_choix() -> Iterator[Row]:
     """Davidson's model of counted votes of 200 items against choix's dense I-LSR."""
     import choix
@@ -320,6 +340,7 @@ CASES = (
     leaderboard_of_votes,
     growth_of_ratings,
     intervals_of_many_items,
+    audit_of_many_items,
     davidson_against_choix,
     big_tables,
 )

@@ -114,7 +114,7 @@ class OtherChoice:
 
     def keeps(self, fit: StrengthFit, pairs: Pairing, critical: float) -> bool:
         """Whether all pairs stay, as far as this choice can tell."""
-        fallen = [pair for pair in pairs if fit.claim(*pair) <= EQUAL]
+        fallen = [pairs[k] for k in np.flatnonzero(fit.claims(pairs) <= EQUAL)]
         if not self.is_part:
             return not fallen
         return not any(fit.claim(*p) < -critical * fit.error(*p) for p in fallen)

@@ -562,7 +562,7 @@ class _Job:
     def _under(
         self, name: str, holds: bool, fit: StrengthFit, pairs: Pairing
     ) -> UnderChoice:
-        pair = min(pairs, key=lambda one: fit.claim(*one))
+        pair = fit.nearest(pairs)[0]
         middle, reach = fit.claim(*pair), self.critical * fit.error(*pair)
         ends = () if math.isinf(reach) else (middle - reach, middle + reach)
         return UnderChoice(name, holds, middle, *ends)

@@ -22,7 +22,7 @@ import math
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, pairwise
 from typing import Any
 
 import numpy as np
@@ -163,6 +163,18 @@ class StrengthFit:
         one, two, _ = self._weights(above, below)
         return float(one * self.beta[above] + two * self.beta[below])
 
+    def claims(self, pairs: list[tuple[int, int]]) -> Floats:
+        """The claims of several pairs."""
+        if self.strengths.without_priors:
+            return np.array([self.claim(*pair) for pair in pairs])
+        above, below = np.array(pairs).T
+        return self.beta[above] - self.beta[below]
+
+    def nearest(self, pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
+        """The pairs with the smallest claims: of many rivals only these could win."""
+        order = np.argsort(self.claims(pairs), kind="stable")[:_RIVALS]
+        return [pairs[place] for place in order.tolist()]
+
     def error(self, above: int, below: int) -> float:
         """The standard deviation of the difference."""
         if not hasattr(self.objective, "local"):
@@ -274,7 +286,8 @@ def vote_changes(votes: VoteCounts, *, reverse: bool = False) -> Changes:
     kind, first = number_cells(votes.column, votes.weight[:, None])
     order = np.argsort(kind, kind="stable")
     size = np.bincount(kind)
-    members = [rows.tolist() for rows in np.split(order, np.cumsum(size)[:-1])]
+    rows, ends = order.tolist(), np.cumsum([0, *size]).tolist()
+    members = [rows[start:end] for start, end in pairwise(ends)]
     column, weight = votes.column[first], votes.weight[first]
     limit = size.astype(np.int64)
     units = np.arange(len(first))
@@ -457,7 +470,7 @@ def not_found_up_to(
 ) -> int:
     """So many changes do not cover a margin, with a safety factor."""
     least = math.inf
-    for pair in sorted(pairs, key=lambda pair: start.claim(*pair))[:_RIVALS]:
+    for pair in start.nearest(pairs):
         effect = _SAFETY * (changes.change @ start.effects(*pair))
         need = predicted_number(effect, changes.limit, start.claim(*pair) - EQUAL)
         least = min(least, need)
@@ -484,11 +497,10 @@ def fewest(
     pairs: list[tuple[int, int]],
 ) -> Overturn | None:
     """Fewest changes that overturn one of several claims; None: none found."""
-    if any(start.claim(*pair) <= EQUAL for pair in pairs):
+    if (start.claims(pairs) <= EQUAL).any():
         return Overturn(np.zeros(len(changes.limit), dtype=np.int64), start, exact=True)
     needs = []
-    # Of many rivals only the nearest could come first.
-    for pair in sorted(pairs, key=lambda pair: start.claim(*pair))[:_RIVALS]:
+    for pair in start.nearest(pairs):
         effect = changes.change @ start.effects(*pair)
         need = predicted_number(effect, changes.limit, start.claim(*pair))
         needs.append((need, pair))
