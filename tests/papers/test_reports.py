@@ -3,6 +3,7 @@
 
 import pytest
 
+from papers import show
 from papers.__main__ import main
 
 
@@ -12,3 +13,10 @@ def test_without_any_result(tmp_path):
     text = (tmp_path / "RESULTS.md").read_text(encoding="utf-8")
     assert "Table 1" in text
     assert "nan" not in text
+
+
+def test_a_report_of_a_folder_is_written_there(tmp_path, monkeypatch):
+    """Not over that of the project."""
+    monkeypatch.setattr(show, "PAPERS", {})
+    for quick in (False, True):
+        assert show.write_report(quick, tmp_path) == tmp_path / "RESULTS.md"
