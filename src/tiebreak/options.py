@@ -244,7 +244,9 @@ class ReadOptions:
         "The names of the items in that table.", metavar="COLUMN"
     )
     labels: str | os.PathLike[str] | None = option(  # noqa: RUF009 - a field
-        "A table of the items and the names to show instead.", metavar="FILE"
+        "A table of the items and the names to show instead, or a folder of their "
+        "pictures, called as they are.",
+        metavar="FILE",
     )
     nouns: str | None = option(
         "What items and results are called, such as team,match; by default after the "

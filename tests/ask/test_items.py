@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Items in folders, tables and lists, good and bad."""
 
+import base64
+import io
+
 import numpy as np
 import pytest
 from PIL import Image
 
-from tiebreak.ask.items import read_features, read_items
+from tiebreak.ask.items import draw_thumbnails, read_features, read_items
 from tiebreak.io import FileError
 
 
@@ -32,6 +35,16 @@ def test_a_folder_of_images_sounds_and_texts(folder):
         "red": "image", "more/blue": "image", "note": "markdown", "song": "audio",
     }  # fmt: skip
     assert result.sentences == []
+
+
+def test_thumbnails_are_small_pictures_of_images_alone(folder):
+    paint(folder / "wide.png", "green", (2000, 1000))
+    drawn = draw_thumbnails(folder)
+    assert set(drawn) == {"red", "more/blue", "wide"}
+    start, _, code = drawn["wide"].partition(",")
+    assert start == "data:image/jpeg;base64"
+    with Image.open(io.BytesIO(base64.b64decode(code))) as image:
+        assert image.size == (96, 48)
 
 
 def test_what_cannot_be_shown_is_left_out_and_named(folder, tmp_path):

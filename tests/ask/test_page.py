@@ -109,6 +109,61 @@ def test_a_round_with_mouse_and_keys(serve, photos, opened, tmp_path):
     assert page.evaluate("document.querySelector('#left img').naturalWidth") > 0
 
 
+def test_a_picture_is_tapped_and_stands_beside_the_ranking(serve, photos, opened):
+    server = serve(photos, "--port", "0", "--repeat", "0")
+    page = opened(
+        server.links[0], viewport={"width": 390, "height": 800}, has_touch=True,
+        is_mobile=True,
+    )  # fmt: skip
+    answered(page, 0)
+    # On a phone one picture stands above the other, and both are in sight.
+    boxes = [page.locator(f"#{side} img").bounding_box() for side in ("left", "right")]
+    assert boxes[0]["y"] + boxes[0]["height"] <= boxes[1]["y"]
+    assert boxes[1]["y"] + boxes[1]["height"] <= 800
+    page.tap("#left img")
+    answered(page, 1)
+    page.tap("#right img")
+    answered(page, 2)
+    file = photos.parent / "photos.answers.sqlite"
+    assert read_answers(file)["outcome"].to_list() == ["left", "right"]
+
+    def shows_pictures():
+        page.dblclick("#show")
+        page.wait_for_timeout(200)
+        return page.locator("#board tbody img").count() > 1
+
+    wait_for(shows_pictures)
+    wide = "images => images.map(image => image.naturalWidth)"
+    wait_for(lambda: min(page.locator("#board img").evaluate_all(wide)) > 0)
+    assert barriers(page) == []
+
+
+def test_a_key_that_comes_too_early_is_shown_as_ignored(serve, texts, opened):
+    server = serve(texts, "--port", "0", "--repeat", "0")
+    page = opened(server.links[0])
+    answered(page, 0)
+    for _ in range(12):
+        page.keyboard.press("ArrowLeft")
+        page.wait_for_timeout(100)
+    wait_for(lambda: page.locator("body[aria-busy]").count() == 0)
+    ignored = int(re.search(r"(\d+) so far", page.inner_text("#ignored"))[1])
+    counted = int(re.match(r"\d+", page.inner_text("#progress"))[0])
+    assert ignored > 0 and ignored + counted == 12
+
+
+def test_all_texts_of_a_study_have_one_size(serve, opened, tmp_path):
+    long = tmp_path / "long.txt"
+    long.write_text("short\nalso short\n" + "many words " * 30, encoding="utf-8")
+    for name, short in (("long.txt", False), ("texts.txt", True)):
+        (tmp_path / "texts.txt").write_text("a\nb\nc", encoding="utf-8")
+        page = opened(serve(name, "--port", "0").links[0])
+        assert page.locator("#cards.short").count() == short
+        sizes = page.locator("#cards .text").evaluate_all(
+            "all => all.map(one => getComputedStyle(one).fontSize)"
+        )
+        assert len(set(sizes)) == 1
+
+
 @pytest.mark.extended
 def test_a_phone_in_two_hands(serve, photos, opened):
     server = serve(photos, "--port", "0")

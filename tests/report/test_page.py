@@ -339,6 +339,14 @@ def test_marks_are_of_the_leader_rivals_and_provisional(plain_board):
     assert rows == ["best first", "provisional best", "provisional"]
 
 
+def test_pictures_stand_beside_their_items(plain_board):
+    picture = "data:image/jpeg;base64,AAAA"
+    source = SimpleNamespace(scores=None, pictures={"Bo": picture})
+    page = render_report(result_of("x", plain_board, source=source))
+    assert page.count("<img") == 1
+    assert f'<img src="{picture}" alt=""><bdi>Bo</bdi>' in page
+
+
 def test_the_table_is_there_for_a_paper(plain_page, plain_report):
     for rule in ("toprule", "midrule", "bottomrule"):
         assert f"\\{rule}" in plain_page

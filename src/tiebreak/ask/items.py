@@ -12,7 +12,9 @@ only.
 from __future__ import annotations
 
 import hashlib
+import io
 import warnings
+from base64 import b64encode
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -54,6 +56,7 @@ _CONTENTS = {
 _PROMPTS = {
     "prompt": ("prompt", "question", "instruction", "input", "context", "query")
 }
+_DRAWN, _MOST_DRAWN = 96, 200  # pixels of a thumbnail, and how many
 _EDGE = 1 << 16  # of a file, so many bytes at each end are in its hash
 
 
@@ -110,6 +113,30 @@ def read_features(path: Path, names: Sequence[str]) -> NDArray[np.float64]:
     """Features of named items from a table, shape (N, p)."""
     _, table, rows = find_items(ReadOptions(items=path), names, [])
     return table.take(rows).dense()
+
+
+def draw_thumbnails(source: Path) -> dict[str, str]:
+    """Small pictures of the items that are images, as data URIs by name."""
+    from PIL import Image, ImageOps
+
+    drawn: dict[str, str] = {}
+    for item in read_items(source).items:
+        content = item.views[0].content
+        if item.views[0].kind != "image" or not isinstance(content, Path):
+            continue
+        if content.suffix.lower() in _UNCHECKED or len(drawn) == _MOST_DRAWN:
+            continue
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            with Image.open(content) as whole:
+                small = ImageOps.exif_transpose(whole).convert("RGB")
+        small.thumbnail((_DRAWN, _DRAWN))
+        file = io.BytesIO()
+        small.save(file, "JPEG", quality=80)
+        drawn[item.name] = (
+            f"data:image/jpeg;base64,{b64encode(file.getvalue()).decode()}"
+        )
+    return drawn
 
 
 def _digest(parts: Sequence[str | bytes]) -> str:

@@ -160,7 +160,7 @@ def _finish(
     """Join the tables of items and labels, and make the sentences printable."""
     if options.items is not None:
         result = join_items(result, options, wanted)
-    if options.labels is not None:
+    if options.labels is not None and not Path(options.labels).is_dir():
         result = replace(result, data=label_items(result, options))
     if options.nouns is not None and not result.nouns:
         result = replace(result, nouns=find_nouns("", options))

@@ -263,7 +263,28 @@ def read_source(
         title = options.title or readable_title(path)
         progress(f"reading {path.name}")
     read = in_time(read_file(data, options.with_columns(reading)))
-    return select_rows(read, options, title)
+    pictures = _pictures(data, reading)
+    return replace(select_rows(read, options, title), pictures=pictures)
+
+
+_ANSWERS = ".answers.sqlite"
+
+
+def _pictures(data: Any, reading: ReadOptions) -> dict[str, str]:
+    """Return pictures of items: of a folder, or those that ``tiebreak ask`` showed."""
+    named = reading.labels is not None and Path(reading.labels).is_dir()
+    asked = is_path(data) and str(data).endswith(_ANSWERS)
+    if not (named or asked):
+        return {}
+    from tiebreak.ask.items import draw_thumbnails
+
+    folder = Path(reading.labels if named else str(data).removesuffix(_ANSWERS))
+    try:
+        return draw_thumbnails(folder)
+    except (ImportError, OSError, ValueError):
+        if named:
+            raise
+        return {}  # the answers alone were moved
 
 
 def in_time(read: ReadResult) -> ReadResult:

@@ -298,12 +298,16 @@
     }, text);
     const walk = (node) => {
       if (node.nodeType === Node.TEXT_NODE) {
-        const text = node.data.trim();
-        if (!text) return;
         const selection = document.createRange();
         selection.selectNodeContents(node);
-        const [box] = selection.getClientRects();
-        if (box && box.width) write(text, box.left - frame.left, box.bottom - frame.top - 0.24 * box.height, getComputedStyle(node.parentElement));
+        // A text of several lines is written word by word.
+        const words = selection.getClientRects().length > 1 ? /\S+/g : /\S.*\S|\S/gs;
+        for (const word of node.data.matchAll(words)) {
+          selection.setStart(node, word.index);
+          selection.setEnd(node, word.index + word[0].length);
+          const box = selection.getBoundingClientRect();
+          if (box.width) write(word[0], box.left - frame.left, box.bottom - frame.top - 0.24 * box.height, getComputedStyle(node.parentElement));
+        }
         return;
       }
       if (node.nodeType !== Node.ELEMENT_NODE || !node.checkVisibility() || node.matches("figcaption, button.svg, .pager, .defs, .details, img")) return;
