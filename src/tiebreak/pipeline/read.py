@@ -278,7 +278,7 @@ def _pictures(data: Any, reading: ReadOptions) -> dict[str, str]:
         return {}
     from tiebreak.ask.items import draw_thumbnails
 
-    folder = Path(reading.labels if named else str(data).removesuffix(_ANSWERS))
+    folder = Path((named and reading.labels) or str(data).removesuffix(_ANSWERS))
     try:
         return draw_thumbnails(folder)
     except (ImportError, OSError, ValueError):
