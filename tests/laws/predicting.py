@@ -68,6 +68,9 @@ def check_signs_and_threshold(make: Make, data: Data) -> None:
 def check_scores(make: Make, data: Data) -> None:
     """Scores have a column per outcome, the largest predicted, and items a utility."""
     model, pairs = data.fit(make()), data.pairs()
+    if not is_classifier(model):
+        assert not hasattr(model, "decision_function")
+        return
     scores = model.decision_function(pairs)
     assert scores.shape == (len(data.asked), 3)
     assert_array_equal(scores.argmax(axis=1) - 1, model.predict(pairs))

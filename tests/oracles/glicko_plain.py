@@ -107,6 +107,16 @@ def onset(player, time, c, tau, max_deviation):
     return replace(player, deviation=min(grown, max_deviation))
 
 
+def idle(player, players, c, max_deviation):
+    """Give the deviation of a player after the last period, played in or not."""
+    end = max((p.last for p in players if p.last is not None), default=None)
+    if end is None or end == player.last:
+        return player.deviation
+    step = SCALE * player.volatility if c is None else c
+    passed = max(1.0, end - player.last)
+    return min(math.sqrt(player.deviation**2 + passed * step**2), max_deviation)
+
+
 def rate(
     left,
     right,

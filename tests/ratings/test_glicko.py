@@ -4,13 +4,14 @@
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
 from tests.extended import few
-from tests.oracles.glicko_plain import Player, g, glicko_update, rate
+from tests.oracles.glicko_plain import Player, g, glicko_update, idle, rate
 from tests.ratings.random_games import few_games, random_games
 from tiebreak import Pairs
 from tiebreak.ratings import Glicko, Glicko2
@@ -94,9 +95,9 @@ def test_idle_periods_grow_the_deviation():
         )
         expected = glicko_update(Player(1500, grown), [(1500, grown, 0.5, 1.0)])
         assert_allclose(model.deviation_, [expected.deviation] * 2)
-    # Of the two only who plays grows.
+    # Whoever is idle grows until the last period.
     model = start(50.0, [3]).partial_fit(Pairs(None, ["c"], ["a"]), [0], period=[9])
-    assert model.deviation_[1] == shrunk
+    assert model.deviation_[1] == pytest.approx(math.sqrt(shrunk**2 + 6 * 50.0**2))
     grown = math.sqrt(shrunk**2 + 6 * 50.0**2)
     assert_allclose(model.before_deviation_, [[100, grown]])
 
@@ -130,7 +131,8 @@ def assert_same(model, oracle):
     assert set(model.items_.tolist()) == set(players)
     of = [players[name] for name in model.items_.tolist()]
     assert_allclose(model.rating_, [p.rating for p in of], rtol=0, atol=1e-9)
-    assert_allclose(model.deviation_, [p.deviation for p in of], rtol=0, atol=1e-9)
+    last = [idle(p, of, getattr(model, "c", None), 310.0) for p in of]
+    assert_allclose(model.deviation_, last, rtol=0, atol=1e-9)
     assert_allclose(model.n_games_, [p.games for p in of])
     pairs = [[a.rating, b.rating] for a, b in before]
     assert_allclose(model.before_, pairs, rtol=0, atol=1e-9)
@@ -196,3 +198,50 @@ def test_expected_score_and_what_a_difference_is_worth(rng):
     # The decision function is the plain difference.
     utility = model.utility(games.right) - model.utility(games.left)
     assert_allclose(model.difference(asked), utility[:20] - 25)
+
+
+HIS_GAMES = Pairs(None, ["me", "me", "me"], ["x", "y", "z"])
+
+
+@pytest.mark.parametrize(
+    ("model", "expected"), [(Glicko, (1464.1, 151.4)), (Glicko2, (1464.06, 151.52))]
+)
+def test_glickmans_own_example(model, expected):
+    # "The Glicko system" and "Example of the Glicko-2 system", their only examples.
+    init = {"me": 1500, "x": 1400, "y": 1550, "z": 1700}
+    deviation = {"me": 200, "x": 30, "y": 100, "z": 300}
+    rated = model(init=init, deviation=deviation)
+    rated.fit(HIS_GAMES, [-1, 1, 1], period=[1, 1, 1])
+    assert rated.rating_[0] == pytest.approx(expected[0], abs=0.1)
+    assert rated.deviation_[0] == pytest.approx(expected[1], abs=0.1)
+    assert rated.before_[0].tolist() == [1500, 1400]
+    if model is Glicko2:
+        assert rated.volatility_[0] == pytest.approx(0.05999, abs=1e-5)
+    with pytest.raises(ValueError, match=r"got init=\{'me': 'high'\}"):
+        model(init={"me": "high"}).fit(HIS_GAMES, [-1, 1, 1])
+
+
+def test_time_is_measured_in_periods_of_a_length():
+    dates = pd.to_datetime(["2024-01-01", "2024-01-31", "2024-04-30"])
+    games = Pairs(None, ["a", "a", "a"], ["b", "b", "c"])
+    by_month = Glicko(period_length="30d").fit(games, [-1, 1, 0], period=dates)
+    by_number = Glicko().fit(games, [-1, 1, 0], period=[0, 1, 4])
+    assert_allclose(by_month.deviation_, by_number.deviation_)
+    # The median of 30 and 90 days is 60.
+    usual = Glicko().fit(games, [-1, 1, 0], period=dates)
+    same = Glicko(period_length=60).fit(games, [-1, 1, 0], period=dates)
+    assert_allclose(usual.deviation_, same.deviation_)
+    with pytest.raises(ValueError, match=r"period_length='30d'.*expected a number"):
+        Glicko(period_length="30d").fit(games, [-1, 1, 0], period=[0, 1, 4])
+
+
+@pytest.mark.parametrize("model", [Glicko(c=40), Glicko2()], ids=repr)
+def test_the_deviation_of_an_idle_player_grows(model):
+    games = Pairs(None, ["a", "b"], ["b", "c"])
+    short = model.fit(games[:1], [-1], period=[1]).deviation_[0]
+    idle = clone(model).fit(games, [-1, 0], period=[1, 4])
+    growth = 40.0 if isinstance(model, Glicko) else 0.06 * 400 / np.log(10)
+    grown = np.sqrt(short**2 + 3 * growth**2)
+    assert idle.deviation_[0] == pytest.approx(grown, rel=1e-6)
+    late = clone(model).fit(games[[0, 1, 0]], [-1, 0, 1], period=[1, 4, 4])
+    assert late.before_deviation_[2, 0] == pytest.approx(idle.deviation_[0], rel=1e-3)

@@ -190,7 +190,7 @@ def test_members_on_both_sides_cancel():
     two = BradleyTerry(alpha=0.2).fit(plain, [-1, -1])
     assert_allclose(one.difference(pairs), two.difference(plain))
     same = Pairs.from_teams([["a", "b"]], [["b", "a"]])
-    with pytest.raises(ValueError, match=r"of an item with itself: row 0 .'a . b'"):
+    with pytest.raises(ValueError, match="Every comparison is of an item with itself"):
         BradleyTerry().fit(same, [-1])
 
 

@@ -79,8 +79,7 @@ def test_groups_of_any_type_and_groups_as_qid():
     assert [test.tolist() for _, test in as_list] == expected
     for qid in (["x", "y", "x", "y"], pd.Series([5, 3, 5, 3], index=[9, 8, 7, 6])):
         assert [t.tolist() for _, t in QueryKFold(2).split(X, qid=qid)] == expected
-        with pytest.warns(UserWarning, match="got its queries as groups"):
-            folds = list(QueryKFold(2).split(X, None, qid))
+        folds = list(QueryKFold(2).split(X, None, qid))
         assert [t.tolist() for _, t in folds] == expected
 
 

@@ -11,9 +11,10 @@ of whole rows takes over.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import islice, pairwise
 from numbers import Real
 from typing import Any, Self
 
@@ -35,6 +36,7 @@ from tiebreak.data.columns import (
     refuse_missing,
 )
 from tiebreak.data.jit import njit
+from tiebreak.data.markup import element, escape
 from tiebreak.data.messages import (
     Describe,
     closest,
@@ -470,6 +472,7 @@ class ItemRows:
     """Base of `Pairs` and `Orders`: rows that refer to the items of one table."""
 
     _made_by = ""  # how users make one with features
+    _as_texts: Callable[[], Iterator[str]]
 
     names: NDArray[Any] | None
     _items: Table | None
@@ -522,6 +525,11 @@ class ItemRows:
     def feature_names(self) -> tuple[str, ...] | None:
         """Names of the features, if the item table has them."""
         return None if self._items is None else self._items.feature_names
+
+    def _repr_html_(self) -> str:
+        """Show the first rows in a notebook."""
+        rows = (element("li", escape(row)) for row in islice(self._as_texts(), 5))
+        return element("p", escape(self)) + element("ol", "".join(rows), start=0)
 
     def _describe(self, n_rows: int, noun: str) -> str:
         def count(number: int, noun: str) -> str:

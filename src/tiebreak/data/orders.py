@@ -122,6 +122,47 @@ class Orders(ItemRows):
         return out
 
     @classmethod
+    def from_frame(cls, frame: Any, *, list: str, item: str, place: str) -> Orders:
+        """Make lists of a table with one row per place.
+
+        Parameters
+        ----------
+        frame : DataFrame (pandas, polars, lazy ones) or Arrow table
+            Rows in any order.
+        list, item, place : str
+            Names of columns: which list, which item, and its place; 1 is the best, and
+            equal places are ties.
+
+        Returns
+        -------
+        Orders
+            Lists in order of first appearance.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> from tiebreak import Orders
+        >>> races = {"race": [1, 1, 2, 2], "who": [*"abab"], "at": [2, 1, 1, 1]}
+        >>> races = pl.DataFrame(races)
+        >>> [*Orders.from_frame(races, list="race", item="who", place="at")]
+        [['b', 'a'], [['a', 'b']]]
+        """
+        if hasattr(frame, "collect"):
+            frame = frame.collect()
+        columns = [as_column(frame[name], name) for name in (list, item, place)]
+        for column, name in zip(columns, (list, item, place), strict=True):
+            refuse_missing(column, name)
+        if columns[2].dtype.kind not in "iuf":
+            raise TypeError(
+                f"{place} must hold numbers, got {columns[2].dtype} values."
+            )
+        lists: dict[Any, dict[Any, Any]] = {}
+        for key, name, at in zip(*map(plain_values, columns), strict=True):
+            lists.setdefault(key, {}).setdefault(at, []).append(name)
+        places = ([of[at] for at in sorted(of)] for of in lists.values())
+        return cls(None, [[t if len(t) > 1 else t[0] for t in of] for of in places])
+
+    @classmethod
     def from_best_worst(
         cls,
         sets: Any,
@@ -216,6 +257,12 @@ class Orders(ItemRows):
         raise TypeError(
             "Orders have no array. Use orders.grades() for features, grades and groups."
         )
+
+    def _as_texts(self) -> Iterator[str]:
+        tied = (list, set)
+        for row in self:
+            ties = (" = ".join(map(str, b)) if isinstance(b, tied) else b for b in row)
+            yield " > ".join(map(str, ties))
 
     def __repr__(self) -> str:
         return self._describe(len(self), "list")

@@ -17,6 +17,7 @@ import math
 import re
 import sys
 from collections.abc import Iterable
+from contextlib import suppress
 from numbers import Real
 from typing import Any, Literal, NoReturn
 
@@ -61,7 +62,7 @@ _FAULTS = {
     "unknown": (
         "are unknown",
         "Expected words such as left, tie and right, or names of the two items (give "
-        "left and right); H, D and A are home, draw and away.",
+        "left and right).",
     ),
 }
 
@@ -105,8 +106,9 @@ class Outcome(enum.IntEnum):
         Parameters
         ----------
         values : array-like of shape (n,)
-            Words of `OUTCOME_WORDS` (in any case), names of the winning items (with
-            `left` and `right`), or numbers (with `meaning`), also such as ``"0,5"``.
+            Words of `OUTCOME_WORDS` (in any case; H, D and A are home, draw and away
+            where H and A occur), names of the winning items (with `left` and `right`),
+            or numbers (with `meaning`), also such as ``"0,5"``.
         meaning : {"sign", "score", "left"}, optional
             What numbers mean: -1, 0 and +1 as here, left's points 1, ½ and 0, or +1, 0
             and -1 (+1: left is better). If ½ is among 0, ½ and 1, they are points.
@@ -200,8 +202,7 @@ BOTH_BAD_WORDS = frozenset((
 SKIP_WORDS = frozenset(("skip", "skipped", "abstain", "abstained", "no vote"))
 
 #: Every word that `Outcome.parse` knows, in lower case, with its outcome. "h" and "d"
-#: are left out on purpose: files with H, D and A mean home, draw and away, others mean
-#: model A by the same letter A.
+#: are left out: H, D and A are home, draw and away only together (`letters_of_sides`).
 OUTCOME_WORDS: dict[str, Outcome] = {
     **dict.fromkeys(_LEFT_WORDS, Outcome.LEFT),
     **dict.fromkeys(_TIE_WORDS, Outcome.TIE),
@@ -356,6 +357,45 @@ def read_value(value: Any, meaning: Meaning | None = None) -> int | str:
     return "skipped" if normalize(value) in SKIP_WORDS else "unknown"
 
 
+def letters_of_sides(values: Iterable[Any]) -> dict[str, str]:
+    """Return the words for H, D and A, if both H and A occur and nothing else."""
+    letters = {normalize(value) if isinstance(value, str) else "" for value in values}
+    words = {"h": "home", "d": "draw", "a": "away"}
+    return words if {"h", "a"} <= letters <= {*words} else {}
+
+
+_SCORE = re.compile(r"goals?|score|points|runs|^ft[ha]g$")
+_OPPOSITE = (("home", "away"), ("left", "right"), ("white", "black"), ("h", "a"))
+_OPPOSITE += (("_a", "_b"), ("_1", "_2"), ("1", "2"))
+
+
+def contradiction(y: NDArray[Any], table: Any, left: str, right: str) -> str:
+    """Say where a winner, or goals or scores of both sides, contradict outcomes."""
+    columns, won = {normalize(str(name)): name for name in table.columns}, 0 * y
+    with suppress(ValueError, TypeError):
+        if (by := columns.get("winner")) is not None:
+            a, b, c = (
+                np.asarray(table[name], dtype=object) for name in (left, right, by)
+            )
+            won = (c == b).astype(int) - (c == a)
+        scores = [name for name in columns if _SCORE.search(name)]
+        tried = [(a, x, z) for a in scores for x, z in _OPPOSITE if x in a]
+        for one, word, other in tried:
+            two = one.replace(word, other)
+            if by is None and two in scores:
+                by = columns[one]
+                a, b = (np.asarray(table[columns[c]], dtype=float) for c in (one, two))
+                turned = other in normalize(left) and word not in normalize(left)
+                won = np.sign(a - b if turned else b - a)
+    against = int((won * y < 0).sum())
+    if against <= int((won * y > 0).sum()):
+        return ""
+    return (
+        f"In {against} of {len(y)} rows the outcome is the opposite of column {by!r}. "
+        "meaning='sign' is -1 where left is better, meaning='left' +1."
+    )
+
+
 def _read_values(
     values: list[Any], meaning: Meaning | None, names: list[list[Any]] | None
 ) -> NDArray[np.int8]:
@@ -364,6 +404,7 @@ def _read_values(
     item_words = set(map(normalize, words))
     known: dict[Any, int | str] = {}
     result = np.zeros(len(values), dtype=np.int8)
+    letters = letters_of_sides(set(values))
     faults: dict[str, list[int]] = {}
     for row, value in enumerate(values):
         outcome: int | str | None = None
@@ -372,7 +413,8 @@ def _read_values(
         if outcome is None:
             key = (type(value), value)  # True is not 1 here
             if key not in known:
-                known[key] = read_value(value, meaning)
+                word = letters.get(normalize(value)) if letters else None
+                known[key] = read_value(word or value, meaning)
                 is_name = isinstance(value, str) and normalize(value) in item_words
                 if is_name and isinstance(known[key], int) and as_number(value) is None:
                     known[key] = "ambiguous"

@@ -7,6 +7,7 @@ numbers keep their meaning.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import chain, pairwise
 from typing import Any
 
@@ -35,8 +36,15 @@ from tiebreak.data.items import (
     names_of_sides,
     take_rows,
 )
+from tiebreak.data.messages import warn_user
 from tiebreak.data.orders import Orders
-from tiebreak.data.outcome import Meaning, Outcome, as_number, infer_meaning
+from tiebreak.data.outcome import (
+    Meaning,
+    Outcome,
+    as_number,
+    contradiction,
+    infer_meaning,
+)
 from tiebreak.data.scores import ScoreTable, read_scores
 
 Outcomes = NDArray[np.int8]
@@ -252,7 +260,7 @@ class Pairs(ItemRows):
 
         Parameters
         ----------
-        frame : pandas or polars DataFrame of n rows
+        frame : DataFrame (pandas, polars, lazy ones) or Arrow table of n rows
             One comparison per row.
         left, right, outcome : str
             Names of columns: the two items, and who is better, in words of
@@ -260,7 +268,8 @@ class Pairs(ItemRows):
         meaning : {"sign", "score", "left"}, optional
             As in `Outcome.parse`. A number is never the name of an item here.
         items, names
-            As in `Pairs`.
+            As in `Pairs`. `names` may be a column of `items`; None: if `items` is a
+            frame, its index, or the column that has the names in `left` and `right`.
 
         Returns
         -------
@@ -276,7 +285,10 @@ class Pairs(ItemRows):
         >>> Pairs.from_frame(games, left="home", right="away", outcome="result")
         (Pairs(2 comparisons of 3 items, no features), array([ 0, -1], dtype=int8))
         """
+        if hasattr(frame, "collect"):
+            frame = frame.collect()
         columns = [as_column(frame[name], name) for name in (left, right, outcome)]
+        items, names = _take_names(items, names, columns[:2])
         pairs = cls(items, columns[0], columns[1], names)
         # Numbers are refused before they could be taken for names, as in files: 1 is
         # a usual score.
@@ -289,6 +301,8 @@ class Pairs(ItemRows):
             left=None if undeclared else columns[0],
             right=None if undeclared else columns[1],
         )
+        if said := contradiction(y, frame, left, right):
+            warn_user(said)
         return pairs, y
 
     @classmethod
@@ -397,6 +411,10 @@ class Pairs(ItemRows):
         dense = self.by_side(table.dense())
         array = np.stack([dense[side] for side in self.sides], axis=1)
         return array if dtype is None else array.astype(dtype, copy=False)
+
+    def _as_texts(self) -> Iterator[str]:
+        names = self.side_names
+        return (f"{names[a]} – {names[b]}" for a, b in zip(*self.sides, strict=True))
 
     def __repr__(self) -> str:
         text = self._describe(len(self), "comparison")
@@ -535,6 +553,24 @@ class Pairs(ItemRows):
         Pairs
         """
         return self._replace(_items=self._check_table(table))
+
+
+def _take_names(items: Any, names: Any, sides: list[NDArray[Any]]) -> tuple[Any, Any]:
+    """Take the names of items out of their frame: its index, or the right column."""
+    if names is None and hasattr(items, "iloc"):
+        index = items.index
+        if index.name is not None or type(index).__name__ != "RangeIndex":
+            return items, index
+    if names is None and hasattr(items, "columns") and sides[0].dtype.kind not in "iu":
+        wanted = {name for side in sides for name in find_distinct(side).values}
+        known = {c: wanted.intersection(items[c].to_list()) for c in items.columns}
+        names = max(known, key=lambda c: len(known[c]), default=None)
+        names = names if known.get(names) else None
+    if not isinstance(names, str):
+        return items, names
+    column = items[names]
+    rest = items.drop(columns=names) if hasattr(items, "iloc") else items.drop(names)
+    return rest, column
 
 
 def exchange_sides(

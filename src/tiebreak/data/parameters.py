@@ -33,11 +33,14 @@ class Values:
     high: float = -np.inf
     whole: bool = False
     others: tuple[Any, ...] = ()
+    by_item: bool = False  # whether a mapping from items to values is allowed
 
     def __or__(self, other: Any) -> Values:
         return replace(self, others=(*self.others, other))
 
     def __contains__(self, value: Any) -> bool:
+        if self.by_item and isinstance(value, Mapping):
+            return all(own in self for own in value.values())
         if isinstance(value, bool | np.bool_):
             return bool(value) in [v for v in self.others if isinstance(v, bool)]
         if isinstance(value, Integral if self.whole else Real):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Checks of the input of models.
 
-Dispatch is by type only: `Pairs` and 3-D arrays are comparisons, everything else is a
-table of items.
+Dispatch is by type only: `Pairs`, 3-D arrays and two columns of names are comparisons,
+everything else is a table of items.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import DataConversionWarning
 
-from tiebreak.data.columns import as_column_of, is_missing, refuse_missing
+from tiebreak.data.columns import as_column_of, is_missing, plain_values, refuse_missing
 from tiebreak.data.items import (
     ItemTable,
     Table,
@@ -36,28 +36,62 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
-def is_pairs(X: Any) -> bool:
-    """Say whether X holds comparisons (Pairs, 3-D arrays or lists)."""
-    if isinstance(X, list | tuple):
-        return _depth(X) == 3
-    return isinstance(X, Pairs) or getattr(X, "ndim", None) == 3
+def is_pairs(X: Any, by_name: bool = False) -> bool:
+    """Say whether X holds comparisons: Pairs, a 3-D array, or two columns of names.
+
+    Names are text, and for a model that knows items `by_name` anything.
+    """
+    depth = _depth(X) if isinstance(X, list | tuple) else getattr(X, "ndim", 2)
+    return isinstance(X, Pairs) or depth == 3 or bool(_names_of_sides(X, by_name))
 
 
-def as_pairs(X: Any) -> Pairs:
+def as_pairs(X: Any, by_name: bool = False) -> Pairs:
     """Return comparisons as `Pairs`: items 2 i and 2 i + 1 for row i of a 3-D array."""
     if isinstance(X, Pairs):
         return X
+    if names := _names_of_sides(X, by_name):
+        return Pairs(None, *names)
     if not is_pairs(X):
         shape = f" of shape {X.shape}" if hasattr(X, "shape") else ""
         raise TypeError(
-            "Expected comparisons: Pairs(items, left, right), Pairs(left=..., "
-            f"right=...), or shape (n, 2, n_features). Got {type(X).__name__}{shape}."
+            "Expected comparisons: Pairs(items, left, right), two columns of names, or "
+            f"shape (n, 2, n_features). Got {type(X).__name__}{shape}."
         )
     array = as_sides(X)
     refuse_out_of_bounds(array, "X")
     n, _, p = array.shape
     left = np.arange(0, 2 * n, 2, dtype=np.int64)
     return Pairs._of(ItemTable(array.reshape(2 * n, p)), left, left + 1, None)
+
+
+def _names_of_sides(X: Any, by_name: bool) -> tuple[Any, ...]:
+    """Return the two columns of a table or a list of tuples of names, or nothing."""
+    if isinstance(X, list | tuple):
+        row = X[0] if X else ()
+        if not isinstance(row, list | tuple) or len(row) != 2 or _depth(row) > 1:
+            return ()
+        if not (by_name or all(isinstance(name, str) for name in row)):
+            return ()
+        if any(len(row) != 2 for row in X):
+            raise ValueError("Every row of X must name two items, left and right.")
+        return tuple(map(list, zip(*X, strict=True)))
+    if getattr(X, "ndim", 2) != 2 or getattr(X, "shape", ())[1:] != (2,):
+        return ()
+    if isinstance(X, np.ndarray):
+        sides = X[:, 0], X[:, 1]
+    elif hasattr(X, "columns"):
+        sides = tuple(X[name] for name in getattr(X, "column_names", X.columns))
+    else:
+        return ()
+    return sides if by_name or all(map(_is_text, sides)) else ()
+
+
+def _is_text(column: Any) -> bool:
+    """Say whether a column holds text and not categories, as its first value says."""
+    kind = str(getattr(column, "dtype", None) or column.type).lower()
+    if kind == "object":
+        return isinstance(next(iter(column), None), str)
+    return "str" in kind or "<u" in kind
 
 
 def as_sides(X: Any) -> Floats:
@@ -127,7 +161,7 @@ def check_comparisons(
     sample_weight: ArrayLike | None = None,
     margin: ArrayLike | None = None,
 ) -> tuple[Pairs, NDArray[Any], Floats]:
-    """Check comparisons, outcomes and weights; an item may only tie with itself.
+    """Check comparisons, outcomes and weights; with itself an item has weight 0.
 
     Where there are margins r(right) - r(left), they take the place of outcomes.
     """
@@ -140,9 +174,24 @@ def check_comparisons(
         outcomes = check_outcomes(y, len(pairs))
     else:
         outcomes = _check_margins(margin, y, len(pairs))
-    if len(same := np.flatnonzero(pairs.sides[0] == pairs.sides[1])):
-        _check_self_comparisons(same, outcomes)
-    return pairs, outcomes, weight
+    return pairs, outcomes, leave_out_selves(pairs, weight)
+
+
+def leave_out_selves(pairs: Pairs, weight: Floats | None) -> Any:
+    """Return weights that are 0 where an item or team is compared with itself."""
+    left, right = pairs.sides
+    if not len(same := np.flatnonzero(left == right)):
+        return weight
+    if len(same) == len(pairs):
+        raise ValueError("Every comparison is of an item with itself.")
+    shown = plain_values(pairs.side_names[left[same[:5]]])
+    warn_user(
+        f"{len(same)} comparison(s) are of an item with itself and left out: "
+        f"{list_rows(same, shown)}."
+    )
+    weight = np.ones(len(pairs)) if weight is None else weight.copy()
+    weight[same] = 0.0
+    return weight
 
 
 def _check_margins(margin: ArrayLike, y: ArrayLike | None, n_rows: int) -> Floats:
@@ -269,18 +318,6 @@ def read_data(
     if graph is not None:
         raise ValueError("graph joins rows of graded items; comparisons are pairs.")
     return read_comparisons(X, y, sample_weight, qid=qid, margin=margin, decode=decode)
-
-
-def _check_self_comparisons(rows: Ints, outcomes: NDArray[Any]) -> None:
-    decided = rows[outcomes[rows] != 0]
-    if len(decided):
-        raise ValueError(
-            f"{len(decided)} comparison(s) say that an item is better than itself: "
-            f"{list_rows(decided)}."
-        )
-    warn_user(
-        f"{len(rows)} comparison(s) are of an item with itself: {list_rows(rows)}."
-    )
 
 
 def as_numbers(column: NDArray[Any], name: str, hint: str = "") -> Floats:

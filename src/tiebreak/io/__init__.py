@@ -5,7 +5,7 @@
 in memory; `table` reads columns, and `columns` finds their roles; `shapes` is the table
 of all shapes; `comparisons`, `matrices`, `grades`, `lists`, `rankings` and `items`
 (features) read them; `read` brings all together; `result` holds options, results and
-errors.
+errors; `trec` is apart.
 
 A new shape of tables is a line of ``RULES`` in `shapes`.
 
@@ -31,9 +31,10 @@ from tiebreak.io.result import (
 from tiebreak.io.table import check_ending as check_ending
 from tiebreak.io.table import neutralize_formulas as neutralize_formulas
 from tiebreak.io.table import write_table
+from tiebreak.io.trec import read_trec, trec_metrics, write_trec
 
 __all__ = [
     "COLUMN_WORDS", "SIDES", "FileError", "NeedsAnswer", "ReadOptions", "ReadResult",
-    "Wanted", "WriteError", "read_file", "read_unlabeled", "write_comparisons",
-    "write_preflib", "write_table",
+    "Wanted", "WriteError", "read_file", "read_trec", "read_unlabeled",
+    "trec_metrics", "write_comparisons", "write_preflib", "write_table", "write_trec",
 ]  # fmt: skip

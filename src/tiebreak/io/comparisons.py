@@ -35,7 +35,9 @@ from tiebreak.data.outcome import (
     BOTH_BAD_WORDS,
     as_number,
     check_outcomes,
+    contradiction,
     infer_meaning,
+    letters_of_sides,
     normalize,
     read_value,
 )
@@ -78,6 +80,7 @@ class OutcomeParser:
     ) -> None:
         self.meaning, self.scale = options.meaning, options.scale()
         self.names_winner = names_winner and self.meaning is None
+        self.letters: dict[str, str] = {}
         self.words = options.declared_words()
         self.numbers: dict[float | None, str] = {
             number: outcome
@@ -121,7 +124,7 @@ class OutcomeParser:
         elif (header := spelling(value)) in self.headers:
             outcome = self.headers[header]
         else:
-            outcome = read_value(value)
+            outcome = read_value(self.letters.get(word, value))
             fixed = not self.turned or word in ("left", "right", "first", "second")
             outcome = outcome if fixed or isinstance(outcome, str) else -outcome
         if number is None and outcome != "unknown" and word in self.taken:
@@ -150,6 +153,7 @@ def _read_outcomes(
     outcome = columns.text[column]
     names_winner = "winner" in spelling(column) or options.winner is not None
     parser = OutcomeParser(sides, options, names_winner)
+    parser.letters = letters_of_sides(outcome.values)
     codes = outcome.per_row(parser.code, missing=0)
     if (codes == _UNDECLARED).any() and infer_meaning(outcome.values):
         parser = OutcomeParser(sides, replace(options, meaning="score"), names_winner)
@@ -173,9 +177,6 @@ def _read_outcomes(
             " An outcome is the name of one of the two, or a word such as left, tie, "
             f"right or draw; {flag('outcome_words')} says what others mean."
         )
-        if {*map(normalize, outcome.values)} <= {"h", "d", "a"}:
-            words = flag("outcome_words", "left=H,tie=D,right=A")
-            columns.advice = f" If these are home, draw and away, say {words}."
     return codes
 
 
@@ -464,6 +465,10 @@ def read_comparisons(
     elif "outcome" in roles:
         both = dict(zip(names, (left, right), strict=True))
         codes = _read_outcomes(columns, both, roles["outcome"], options, sentences)
+        head = np.where(np.abs(codes) <= 1, codes, 0)[: table.head.height]
+        if said := contradiction(head, table.head, *names):
+            sentences.append(said)
+            table.warnings.append(said)
     else:
         points = [columns.numbers[roles[f"{side}_score"]] for side in ("left", "right")]
         codes = np.sign(points[1] - points[0])

@@ -9,6 +9,7 @@ error that lists three of them, with their options and the first row.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 from tiebreak.io.columns import (
@@ -106,6 +107,12 @@ def find_reading(table: Table, options: ReadOptions) -> Reading:
             if options.kind is None or options.kind in rule.kinds:
                 found = rule.find and rule.find(rule, roles, options)
                 readings += roles.readings(rule) if found is None else found
+        stated = [one for one in readings if "outcome" in one.roles]
+        points = [one.roles.get("left_score") for one in readings if one not in stated]
+        if len(stated) == 1 and len(points) == 1 and points[0]:
+            outcome = stated[0].roles["outcome"]
+            note = f"{outcome} says who is better; {points[0]} is not read."
+            return replace(stated[0], note=note)
         if len(readings) > 1:
             raise ask_which(table, readings)
         if readings:

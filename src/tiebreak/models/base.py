@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,6 +18,7 @@ from sklearn import get_config
 from sklearn.base import ClassifierMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import RegressorTags
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from tiebreak.data import (
@@ -50,7 +51,10 @@ def to_outcomes(difference: np.ndarray, threshold: float) -> NDArray[np.int8]:
     return right.astype(np.int8) - left.astype(np.int8)
 
 
-def fits_outcomes(fit: Callable[..., Any]) -> Callable[..., Any]:
+Fit = TypeVar("Fit", bound=Callable[..., Any])
+
+
+def fits_outcomes(fit: Fit) -> Fit:
     """Let the ``fit`` of a comparer take outcomes that scikit-learn has renumbered.
 
     It sets ``classes_``, in which predictions are given and scores are read.
@@ -58,7 +62,8 @@ def fits_outcomes(fit: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(fit)
     def decoded(self: Any, X: Any, y: Any = None, **columns: Any) -> Any:
-        of_pairs, classes = is_pairs(X), OUTCOMES.copy()
+        by_name = not self._fits_items
+        of_pairs, classes = is_pairs(X, by_name), OUTCOMES.copy()
         if of_pairs:
             y, classes = decode_outcomes(y)
         fit(self, X, y, **columns)
@@ -66,7 +71,7 @@ def fits_outcomes(fit: Callable[..., Any]) -> Callable[..., Any]:
             self.classes_ = classes
         return self
 
-    return decoded
+    return cast(Fit, decoded)
 
 
 def outcome_scores(difference: np.ndarray, threshold: float) -> Floats:
@@ -125,7 +130,7 @@ class UtilityMixin:
         ndarray of shape (n,)
         """
         check_is_fitted(self)
-        if is_pairs(X):
+        if is_pairs(X, self._by_name):
             raise TypeError(
                 "utility takes items, got comparisons; for these use "
                 "difference(pairs) or predict(pairs)."
@@ -176,7 +181,7 @@ class UtilityMixin:
         ndarray of shape (n,)
         """
         check_is_fitted(self)
-        pairs = some_pairs(X).compact()
+        pairs = some_pairs(X, self._by_name).compact()
         utility, d = self._utility_of_items(pairs), np.empty(len(pairs))
         left, right = pairs.sides if self._adds_members else (pairs.left, pairs.right)
         utility = pairs.by_side(utility)
@@ -184,6 +189,7 @@ class UtilityMixin:
             d[rows] = utility[right[rows]] - utility[left[rows]]
         return d
 
+    @available_if(lambda model: isinstance(model, ClassifierMixin))
     def decision_function(self, X: Any) -> Floats:
         """Scores of left, tie and right for comparisons, or utilities of items.
 
@@ -204,7 +210,7 @@ class UtilityMixin:
         ndarray of shape (n, 3), or (n,) for items
         """
         check_is_fitted(self)
-        if not is_pairs(X):
+        if not is_pairs(X, self._by_name):
             return self.utility(X)
         return outcome_scores(
             self.difference(X), getattr(self, "threshold_", self._tie_width)
@@ -250,7 +256,7 @@ class UtilityMixin:
             -1 (left), 0 (tie) or +1 (right) for comparisons; utilities for items.
         """
         check_is_fitted(self)
-        if is_pairs(X):
+        if is_pairs(X, self._by_name):
             return self._to_classes(self.difference(X))
         return self.utility(X)
 
@@ -308,8 +314,8 @@ class UtilityMixin:
         float between 0 and 1, higher is better
         """
         check_is_fitted(self)
-        if is_pairs(X):
-            return accuracy(self, y, self.predict(as_pairs(X)), sample_weight)
+        if is_pairs(X, self._by_name):
+            return accuracy(self, y, self.predict(X), sample_weight)
         if isinstance(X, Orders):
             y, qid = X.entry_grades()
             utility = self._utility_of_entries(X)
@@ -362,9 +368,9 @@ def split_groups(group: Codes) -> list[Codes]:
     return np.split(order, np.cumsum(np.bincount(group))[:-1])
 
 
-def some_pairs(X: Any) -> Pairs:
+def some_pairs(X: Any, by_name: bool = False) -> Pairs:
     """Check comparisons without their outcomes: at least one."""
-    pairs = as_pairs(X)
+    pairs = as_pairs(X, by_name)
     if len(pairs) == 0:
         raise ValueError(
             "There are no comparisons: 0 sample(s) while a minimum of 1 is required."

@@ -192,7 +192,9 @@ class CovariateMixin(UtilityMixin):
         """
         if advantage is None and context is None:
             return super().decision_function(X)
-        d = self.difference(as_pairs(X), advantage=advantage, context=context)
+        d = self.difference(
+            as_pairs(X, self._by_name), advantage=advantage, context=context
+        )
         return outcome_scores(d, self.threshold_)
 
     def predict_proba(
@@ -249,7 +251,9 @@ class CovariateMixin(UtilityMixin):
         """
         if advantage is None and context is None:
             return super().predict(X)
-        d = self.difference(as_pairs(X), advantage=advantage, context=context)
+        d = self.difference(
+            as_pairs(X, self._by_name), advantage=advantage, context=context
+        )
         return self._to_classes(d)
 
     def score(
@@ -279,7 +283,7 @@ class CovariateMixin(UtilityMixin):
         """
         check_is_fitted(self)
         plain = advantage is None and context is None
-        if plain or y is None or not is_pairs(X):
+        if plain or y is None or not is_pairs(X, self._by_name):
             return super().score(X, y, qid=qid, sample_weight=sample_weight)
         predicted = self.predict(X, advantage=advantage, context=context)
         return accuracy(self, y, predicted, sample_weight)

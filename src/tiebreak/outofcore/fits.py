@@ -234,8 +234,7 @@ class Summary:
             warn_both_bad(n_both_bad, self.n_rows)
         if n_selves := self.sum("n_selves"):
             warn_user(
-                f"{n_selves} comparison(s) are of an item with itself; such a tie "
-                "carries no information about utilities.",
+                f"{n_selves} comparison(s) are of an item with itself and left out.",
                 DataWarning,
             )
 

@@ -24,7 +24,6 @@ from tiebreak.data import (
     ItemTable,
     Outcome,
     Pairs,
-    check_comparisons,
     check_grades,
     check_outcomes,
     check_weights,
@@ -278,8 +277,10 @@ class ComparedPartition:
                 outcome = Outcome.parse(y, left=left, right=right)
             else:
                 outcome = check_outcomes(y, len(pairs), some=True)
-            check_comparisons(pairs, outcome)
             weight = check_partition_weights(columns.get("weight"), len(pairs))
+        selves = pairs.left == pairs.right
+        n_selves = int(np.count_nonzero(weight[selves]))
+        weight[selves] = 0.0
         kept = np.flatnonzero(weight)
         pairs, outcome, weight = pairs[kept], outcome[kept], weight[kept]
         self.facts = PartitionFacts(
@@ -289,7 +290,7 @@ class ComparedPartition:
             n_pairs=len(pairs),
             total=float(weight.sum()),
             totals=np.bincount(outcome + 1, weight, 3).astype(np.float64),
-            n_selves=int(np.count_nonzero(pairs.left == pairs.right)),
+            n_selves=n_selves,
             n_both_bad=n_both_bad,
         )
         if len(pairs):

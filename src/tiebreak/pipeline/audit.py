@@ -78,7 +78,7 @@ def audit(
         "level": level,
         "progress": progress,
     }
-    if is_pairs(source):
+    if is_pairs(source) and (y is not None or not hasattr(source, "columns")):
         return audit_pairs(source, y, **questions, **options)
     if y is not None:
         raise TypeError("y holds the outcomes of Pairs; a table has its own column.")

@@ -4,7 +4,10 @@
 from __future__ import annotations
 
 import datetime
+import re
+from contextlib import suppress
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -21,6 +24,9 @@ Floats = NDArray[np.float64]
 
 # Units of dates that polars has; coarser ones become the next finer of these.
 _DATE_UNITS = {"D", "ms", "us", "ns"}
+_ISO_DATE = re.compile(r"\d{4}-\d\d-\d\d(?![\d-])(?!.*(Z|[+-]\d\d:?\d\d)$)")
+_DAYS = {"d": 1.0, "w": 7.0, "m": 365.25 / 12, "y": 365.25}
+_TIME = re.compile(r"(\d+\.?\d*|\.\d+)\s*([dwmy])")
 _COARSE_UNITS = dict.fromkeys(["Y", "M", "W"], "D") | dict.fromkeys("hms", "ms")
 
 
@@ -49,7 +55,7 @@ class Results:
 
 def named_pairs(X: Any, model: str, teams: bool = False) -> Pairs:
     """Give comparisons whose items have names, and may be `teams`."""
-    pairs = as_pairs(X)
+    pairs = as_pairs(X, by_name=True)
     if pairs.members is not None and not teams:
         raise TypeError(
             f"{model} compares single items, and these Pairs compare teams; use "
@@ -67,18 +73,6 @@ def named_pairs(X: Any, model: str, teams: bool = False) -> Pairs:
     return pairs
 
 
-def refuse_self_comparisons(pairs: Pairs) -> None:
-    """Refuse comparisons of an item, or of a team, with itself."""
-    left, right = pairs.sides
-    same = np.flatnonzero(left == right)
-    if len(same):
-        shown = plain_values(pairs.side_names[left[same[:5]]])
-        raise ValueError(
-            f"{len(same)} comparison(s) are of an item with itself: "
-            f"{list_rows(same, shown)}. Keep pairs[np.not_equal(*pairs.sides)]."
-        )
-
-
 def check_results(
     X: Any,
     y: ArrayLike | None,
@@ -88,10 +82,9 @@ def check_results(
 ) -> Results:
     """Check results of items known by name, or of `teams` of these."""
     pairs = named_pairs(X, model, teams)
-    refuse_self_comparisons(pairs)
     pairs, outcome, weight = check_comparisons(pairs, y, sample_weight)
     n_rows, kept = len(pairs), None
-    if sample_weight is not None and not weight.all():
+    if not weight.all():
         kept = weight > 0
         pairs, outcome, weight = pairs[kept], outcome[kept], weight[kept]
     pairs = pairs.compact()
@@ -116,6 +109,9 @@ def _sortable(column: NDArray[Any]) -> NDArray[Any]:
     kinds = set(map(type, column)) if column.dtype.kind == "O" else set()
     if kinds and all(issubclass(kind, str) for kind in kinds):
         column = column.astype(np.str_)
+        if all(map(_ISO_DATE.match, column.tolist())):
+            with suppress(ValueError):
+                column = column.astype("datetime64[us]")
     elif kinds and all(issubclass(kind, datetime.date) for kind in kinds):
         # A date is at midnight when there are times among the dates.
         times = any(issubclass(kind, datetime.datetime) for kind in kinds)
@@ -130,6 +126,27 @@ def _sortable(column: NDArray[Any]) -> NDArray[Any]:
             f"example {plain_values(column[:1])[0]!r} at row 0."
         )
     return column
+
+
+def as_times(periods: NDArray[Any]) -> Floats:
+    """Give days of dates, or the numbers."""
+    if periods.dtype.kind == "M":
+        return (periods - np.datetime64(0, "D")) / np.timedelta64(1, "D")
+    return periods.astype(np.float64)
+
+
+def read_duration(value: Any, name: str) -> tuple[float, bool]:
+    """Read a positive number, or a time such as "5y"; say whether it is in days."""
+    time = _TIME.fullmatch(value.strip().lower()) if isinstance(value, str) else None
+    if time is not None and float(time[1]) > 0:
+        return float(time[1]) * _DAYS[time[2]], True
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    if is_number and 0.0 < float(value) < np.inf:
+        return float(value), False
+    raise ValueError(
+        f"{name} must be a positive number in units of period (days for dates), or a "
+        f"time such as '5y', '18m', '26w' or '90d' for dates; got {value!r}."
+    )
 
 
 def find_item(items: NDArray[Any], name: Any, what: str = "") -> int:

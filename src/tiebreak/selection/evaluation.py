@@ -53,12 +53,14 @@ class EvaluationData:
         """Check models, comparisons and columns."""
         named = _name_models(models)
         pairs, outcome, weight = check_comparisons(X, y, sample_weight)
-        if sample_weight is not None:
+        if sample_weight is not None or not weight.all():
             columns["sample_weight"] = weight
         columns = {k: column for k, column in columns.items() if column is not None}
         _check_columns(columns, named, len(pairs))
         compared = pairs
-        if pairs is not X:  # in an array, equal features are one item
+        if (
+            pairs is not X and pairs.has_features
+        ):  # in an array, equal features are one item
             table, code = pairs.table.unique()
             compared = Pairs._of(table, code[pairs.left], code[pairs.right], None)
         return cls(named, pairs, outcome, weight, compared, columns)

@@ -227,10 +227,10 @@ def _check_members(votes: Comparisons, items: Named) -> tuple[tuple[Any, ...], b
 
 def _merge_items(X: Any) -> Pairs:
     """Comparisons of items with names; row numbers, where there are none."""
-    pairs = as_pairs(X)
+    pairs = as_pairs(X, by_name=True)
     if len(pairs) == 0:
         raise ValueError("There are no comparisons to check: X has 0 rows.")
-    if pairs is not X:
+    if pairs is not X and pairs.has_features:
         table, number = pairs.table.unique()
         pairs = Pairs._of(table, number[pairs.left], number[pairs.right], None)
     return pairs

@@ -406,8 +406,7 @@ FINDINGS: dict[str, tuple[Level, str]] = {
     ),
     "self_comparison": (
         "warning",
-        "{count} of an item with itself: {rows}. Models refuse this; keep the others: "
-        "pairs[keep] with keep = pairs.left != pairs.right.",
+        "{count} of an item with itself: {rows}. Models leave them out.",
     ),
     "only_ties": (
         "warning",

@@ -6,9 +6,10 @@ polynomials of degree 7 around the multiples of 1/16. Their remainder is below 1
 and rounding depends on no library's exponential.
 """
 
-from dataclasses import KW_ONLY, dataclass
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import cache
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -143,8 +144,8 @@ class Elo(SequentialRating):
         K, the same for all, or FIDE's rule: 30 for an item with fewer than 30 games
         before this update, then 10 for ever once it reached a rating of 2400, else 15.
         "fide2014": 40, 10 and 20.
-    init : float, default=1200.0
-        Rating before the first game.
+    init : float or mapping of names to floats, default=1200.0
+        Rating before the first game; items that a mapping leaves out have the default.
     advantage : float or "auto", default=0.0
         Points added to left (home, white or first). "auto": `fit` learns those with the
         least log loss of E, forward in time, a tie being ½.
@@ -156,7 +157,7 @@ class Elo(SequentialRating):
     Attributes
     ----------
     items_ : ndarray of shape (N,)
-        Names of the items, in order of their first game.
+        Names of the items, in the order of `Pairs.names`.
     rating_, n_games_ : ndarray of shape (N,)
         Rating of every item (also ``coef_``), and its games, summed by weight.
     advantage_ : float
@@ -191,7 +192,7 @@ class Elo(SequentialRating):
 
     k: float | Literal["fide", "fide2014"] = 20.0
     _: KW_ONLY
-    init: float = 1200.0
+    init: float | Mapping[Any, float] = 1200.0
     advantage: float | Literal["auto"] = 0.0
     scale: float = 400.0
     unseen: Literal["error", "prior"] = "error"
@@ -201,7 +202,7 @@ class Elo(SequentialRating):
     _n_traced = 1
     _parameters: ClassVar = {
         "k": POSITIVE | "fide" | "fide2014",
-        "init": NUMBER,
+        "init": replace(NUMBER, by_item=True),
         "advantage": NUMBER | "auto",
         "scale": POSITIVE,
         "unseen": one_of("error", "prior"),

@@ -19,9 +19,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from tiebreak.data import check_outcomes, check_weights
 from tiebreak.data.columns import plain_values
-from tiebreak.data.jit import njit
 from tiebreak.data.messages import list_rows
 from tiebreak.data.outcome import OUTCOMES
+from tiebreak.data.validation import leave_out_selves
 from tiebreak.losses import LINKS, ComparisonObjective, CovariateDesign
 from tiebreak.metrics.metric_inputs import outcome_vector
 from tiebreak.models.covariates import check_row_numbers
@@ -29,7 +29,6 @@ from tiebreak.ratings.named_results import (
     check_clusters,
     check_row_periods,
     named_pairs,
-    refuse_self_comparisons,
 )
 from tiebreak.solvers import minimize_newton
 
@@ -71,7 +70,7 @@ def read_games(
     numbers: bool = False,
     few: bool = False,
 ) -> tuple[Games, NDArray[Any], int]:
-    """Check games, and number items by first appearance, left before right.
+    """Check games, and number items in the order of their names.
 
     Gives games, names and how many have a game of positive weight; others come last.
     `numbers`: periods must be such; `few`: too few rows to suspect another coding.
@@ -83,6 +82,7 @@ def read_games(
     else:
         outcome = check_outcomes(y, n)
     weight = None if sample_weight is None else check_weights(sample_weight, n)
+    weight = leave_out_selves(pairs, weight)
     points = None
     if advantage is not None:
         points = check_row_numbers(advantage, "advantage", n)
@@ -95,19 +95,14 @@ def read_games(
         starts = np.concatenate(([0], first, [n]))
         values = column[starts[:-1]]
     assert pairs.names is not None
-    left, right, names = pairs.left, pairs.right, pairs.names
-    if 2 * n < len(names):
-        used, code = np.unique(np.concatenate([left, right]), return_inverse=True)
-        left, right, names = code[:n], code[n:], names[used]
-    number = np.full(len(names), -1, dtype=np.int64)
-    order = np.empty(len(names), dtype=np.int64)
-    sides = np.empty((n, 2), dtype=np.uint32)
-    present = np.empty(0) if weight is None else weight
-    n_present, n_all, n_same = number_items(left, right, present, number, order, sides)
-    if n_same:
-        refuse_self_comparisons(pairs)
+    rows = slice(None) if weight is None else weight > 0
+    played = pairs[rows].touched()
+    order = np.append(played, np.setdiff1d(pairs.touched(), played))
+    number = np.empty(len(pairs.names), dtype=np.uint32)
+    number[order] = np.arange(len(order))
+    sides = number[np.stack(pairs.sides, axis=1)]
     games = Games(sides, outcome, weight, points, starts, values)
-    return games, names[order[:n_all]], n_present
+    return games, pairs.names[order], len(played)
 
 
 def _check_period(
@@ -115,10 +110,10 @@ def _check_period(
 ) -> NDArray[Any]:
     """Check periods that do not decrease; measured time is numbers."""
     column = check_row_periods(period, n_rows)
-    if measured_by is not None and column.dtype.kind not in "iuf":
+    if measured_by is not None and column.dtype.kind not in "iufM":
         raise TypeError(
-            f"{measured_by} needs numbers as period, because deviations grow with the "
-            f"time between them; got {plain_values(column[:1])[0]!r} at row 0."
+            f"{measured_by} needs numbers or dates as period, because deviations grow "
+            f"with time; got {plain_values(column[:1])[0]!r} at row 0."
         )
     earlier = np.flatnonzero(column[1:] < column[:-1]) + 1
     if len(earlier):
@@ -129,32 +124,6 @@ def _check_period(
             f"period {before!r} of row {row - 1}. Sort the rows, text letter by letter."
         )
     return column
-
-
-@njit(cache=True, nogil=True)
-def number_items(left, right, weight, number, order, sides):  # type: ignore[no-untyped-def]
-    """Number codes in order of first appearance, in place."""
-    count = 0
-    for i in range(len(weight)):
-        if weight[i] > 0.0:
-            for code in (left[i], right[i]):
-                if number[code] < 0:
-                    number[code] = count
-                    order[count] = code
-                    count += 1
-    n_present, n_same = count, 0
-    for i in range(len(left)):
-        n_same += left[i] == right[i]
-        for code in (left[i], right[i]):
-            if number[code] < 0:
-                number[code] = count
-                order[count] = code
-                count += 1
-        sides[i, 0] = number[left[i]]
-        sides[i, 1] = number[right[i]]
-    if len(weight) == 0:
-        n_present = count
-    return n_present, count, n_same
 
 
 class TieObjective(ComparisonObjective):

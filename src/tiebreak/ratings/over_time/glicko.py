@@ -10,8 +10,9 @@ last played in, NaN before the first and without periods.
 """
 
 import math
-from dataclasses import KW_ONLY, dataclass
-from typing import ClassVar, Literal
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,7 @@ from tiebreak.data.parameters import (
     one_of,
     refuse_parameter,
 )
+from tiebreak.ratings.named_results import as_times, read_duration
 from tiebreak.ratings.over_time.games import Games
 from tiebreak.ratings.over_time.sequential_rating import SequentialRating, Settings
 
@@ -161,9 +163,10 @@ class DeviatingRating(SequentialRating):
     """What Glicko and Glicko-2 share."""
 
     _: KW_ONLY
-    init: float = 1500.0
-    deviation: float = 350.0
+    init: float | Mapping[Any, float] = 1500.0
+    deviation: float | Mapping[Any, float] = 350.0
     max_deviation: float = 350.0
+    period_length: float | str | None = None
     advantage: float | Literal["auto"] = 0.0
     unseen: Literal["error", "prior"] = "error"
 
@@ -171,8 +174,8 @@ class DeviatingRating(SequentialRating):
     _fitted_arrays: ClassVar = {"_state": "n 8: any"}
     _measures_time = True
     _parameters: ClassVar = {
-        "init": NUMBER,
-        "deviation": POSITIVE,
+        "init": replace(NUMBER, by_item=True),
+        "deviation": replace(POSITIVE, by_item=True),
         "max_deviation": POSITIVE,
         "advantage": NUMBER | "auto",
         "unseen": one_of("error", "prior"),
@@ -180,10 +183,33 @@ class DeviatingRating(SequentialRating):
 
     def _read_settings(self) -> Settings:
         settings = super()._read_settings()
-        if self.deviation > self.max_deviation:
+        given = settings["starts"].get("deviation", {}).values()
+        if max([settings["deviation"], *given]) > self.max_deviation:
             limit = f"at most max_deviation={self.max_deviation!r}, which caps all"
             refuse_parameter(self, "deviation", limit)
         return settings | {"scale": 400.0}
+
+    def _read_clock(self, settings: Settings, games: Games) -> None:
+        length, in_days = 1.0, False
+        if self.period_length is not None:
+            length, in_days = read_duration(self.period_length, "period_length")
+        if games.period is not None and games.period.dtype.kind == "M":
+            gaps = np.diff(as_times(games.period))
+            if self.period_length is None and len(gaps := gaps[gaps > 0]):
+                length = float(np.median(gaps))
+        elif in_days and games.period is not None:
+            refuse_parameter(self, "period_length", "a number, as period holds numbers")
+        settings["period_length"] = length
+
+    def _now(self) -> Floats:
+        state, growth = self._state.copy(), self._settings.get("c")
+        if growth is None:
+            growth = state[:, VOLATILITY] / Q
+        passed = np.fmax.reduce(state[:, LAST], initial=np.nan) - state[:, LAST]
+        passed = np.where(passed > 0.0, np.maximum(passed, 1.0), 0.0)
+        grown = np.sqrt(state[:, DEVIATION] ** 2 + passed * growth**2)
+        state[:, DEVIATION] = np.minimum(grown, self._settings["max_deviation"])
+        return state
 
     @staticmethod
     def _new_item(settings: Settings) -> tuple[float, ...]:
@@ -198,7 +224,7 @@ class DeviatingRating(SequentialRating):
         rows = games.filled(settings["points"])[:5]
         times = np.full(len(games.outcome), np.nan)
         if games.period is not None:
-            times = games.period.astype(np.float64)
+            times = as_times(games.period) / settings["period_length"]
         growth, tau = settings.get("c", 0.0), settings.get("tau", 0.0)
         rule = np.array([growth, settings["max_deviation"], tau])
         update_glicko(*rows, times, state, before, after, rule)
@@ -236,15 +262,18 @@ class Glicko(DeviatingRating):
     games. The advantage is added to left's rating on both sides of the board.
 
     When an item plays in a period, D² first grows by c² for every period since the last
-    one it played in, at least one, and D is capped at `max_deviation`. Without periods
-    every row is an update, and no time passes.
+    one it played in, at least one, capped at `max_deviation`. That of an idle item has
+    grown until the last period. Without periods no time passes.
 
     Parameters
     ----------
-    init, deviation : float, default=1500.0 and 350.0
-        Before the first game.
+    init, deviation : float or mapping of names to floats, default=1500.0 and 350.0
+        Before the first game; items that a mapping leaves out have the default.
     max_deviation : float, default=350.0
         Largest deviation.
+    period_length : float or str, optional
+        Of one period: a number, or a time such as "30d" where periods are dates. None:
+        1, or the median time between different dates.
     advantage, unseen : float or "auto", and {"error", "prior"}
         As in `Elo`.
     c : float, default=15.0
@@ -308,17 +337,13 @@ class Glicko2(DeviatingRating):
 
     and then φ'² = 1 / (1/(φ² + σ'²) + 1/v) and r' = r + φ'² Σ wⱼ g(φⱼ)(sⱼ - Eⱼ) / q.
 
-    When an item plays again, φ² first grows by σ² for every period in between. D is
-    always capped at `max_deviation`. Without periods every row is an update, and no
-    time passes.
+    When an item plays again, φ² first grows by σ² for every period in between.
 
     Parameters
     ----------
-    init, deviation : float, default=1500.0 and 350.0
-        Before the first game, in rating points.
-    max_deviation, advantage, unseen : default=350.0, 0.0 and "error"
+    init, deviation, max_deviation, period_length, advantage, unseen
         As in `Glicko`.
-    volatility : float, default=0.06
+    volatility : float or mapping of names to floats, default=0.06
         σ before the first game.
     tau : float, default=0.5
         How much volatilities may change; Glickman recommends 0.3 to 1.2.
@@ -351,13 +376,14 @@ class Glicko2(DeviatingRating):
     __module__ = "tiebreak"  # where users find it
 
     _: KW_ONLY
-    volatility: float = 0.06
+    volatility: float | Mapping[Any, float] = 0.06
     tau: float = 0.5
 
     _n_traced = 3
     _parameters: ClassVar = {
         **DeviatingRating._parameters,
-        **dict.fromkeys(("volatility", "tau"), POSITIVE),
+        "volatility": replace(POSITIVE, by_item=True),
+        "tau": POSITIVE,
     }
 
     @property

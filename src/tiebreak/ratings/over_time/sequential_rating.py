@@ -17,6 +17,7 @@ one.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -80,8 +81,13 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
         check_parameters(self)
         values = {name: getattr(self, name) for name in self._parameters}
         del values["unseen"]
+        starts = {k: dict(v) for k, v in values.items() if isinstance(v, Mapping)}
+        values |= {name: getattr(type(self), name) for name in starts}
         out = {k: v if isinstance(v, str) else float(v) for k, v in values.items()}
-        return out | {"points": out["advantage"]}
+        return out | {"points": out["advantage"], "starts": starts}
+
+    def _read_clock(self, settings: Settings, games: Games) -> None:
+        """Set how long a period is, where that matters."""
 
     @staticmethod
     def _new_item(settings: Settings) -> tuple[float, ...]:
@@ -130,7 +136,8 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
         columns["sample_weight"] = sample_weight
         settings = self._read_settings()
         games, names, n_present = self._read_games(X, y, columns)
-        state = self._new_state(settings, len(names))
+        self._read_clock(settings, games)
+        state = self._new_state(settings, plain_values(names))
         if settings["advantage"] == "auto":
             settings["points"] = self._learn_advantage(settings, games, state)
         games = _in_points(settings, games)
@@ -201,7 +208,7 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
         rows = np.array(places, dtype=np.uint32)
         settings = self._settings
         games = _in_points(settings, games._replace(sides=rows[games.sides]))
-        state = np.concatenate([self._state, self._new_state(settings, len(new))])
+        state = np.concatenate([self._state, self._new_state(settings, new)])
         before = self._played(settings, games, state)
         self._later.append(games)
         self._before, self._cache = before, {}
@@ -218,8 +225,14 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
         name, numbers = type(self).__name__, self._measures_time
         return read_games(X, y, name, numbers=numbers, few=few, **columns)
 
-    def _new_state(self, settings: Settings, n_items: int) -> Floats:
-        return np.tile(np.array(self._new_item(settings)), (n_items, 1))
+    def _new_state(self, settings: Settings, names: list[Any]) -> Floats:
+        """Give the state of items before their first game."""
+        state = np.tile(np.array(self._new_item(settings)), (len(names), 1))
+        starts = settings["starts"]
+        for row, name in enumerate(names if starts else ()):
+            own = {k: float(of[name]) for k, of in starts.items() if name in of}
+            state[row] = self._new_item(settings | own)
+        return state
 
     def _played(self, settings: Settings, games: Games, state: Floats) -> Floats:
         """Play games, which updates the state; give what was before each."""
@@ -284,7 +297,9 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
 
     def _replay(self, games: Games) -> tuple[Floats, Floats]:
         """Play the games again from the beginning; give before and after."""
-        state = self._new_state(self._settings, int(games.sides.max()) + 1)
+        names = plain_values(self.items_)
+        names += [None] * (int(games.sides.max()) + 1 - len(names))  # never played
+        state = self._new_state(self._settings, names)
         before = np.empty((len(games.outcome), 2, self._n_traced))
         after = np.empty_like(before)
         self._play(self._settings, games, state, before, after)
@@ -314,7 +329,11 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
 
     def _fitted_column(self, name: str) -> Floats:
         check_is_fitted(self)
-        return self._state[:, self._columns.index(name)]
+        return self._now()[:, self._columns.index(name)]
+
+    def _now(self) -> Floats:
+        """Give the state after the last period."""
+        return self._state
 
     @property
     def rating_(self) -> Floats:
@@ -448,8 +467,9 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
                 "Known names are in items_; unseen='prior' rates others as new items."
                 f"{closest(values[int(np.argmax(rows < 0))], row_of)}"
             )
-        state = self._state[rows, : self._n_traced]
-        state[rows < 0] = self._new_item(self._settings)[: self._n_traced]
+        state = self._now()[rows, : self._n_traced]
+        new = [values[i] for i in np.flatnonzero(rows < 0)]
+        state[rows < 0] = self._new_state(self._settings, new)[:, : self._n_traced]
         return state
 
     def _utility_of_names(self, names: Any) -> Floats:
@@ -506,7 +526,7 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
         ndarray of shape (n, 3), or (n,) for items
         """
         check_is_fitted(self)
-        if not is_pairs(X):
+        if not is_pairs(X, by_name=True):
             return self.utility(X)
         difference = self._effective_difference(*self._sides_of(X, advantage))
         return outcome_scores(difference, self.threshold_)
@@ -570,7 +590,7 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
         ndarray of shape (n,)
         """
         check_is_fitted(self)
-        if not is_pairs(X):
+        if not is_pairs(X, by_name=True):
             return self.utility(X)
         difference = self._effective_difference(*self._sides_of(X, advantage))
         return self._to_classes(difference)
@@ -600,7 +620,7 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
         float
         """
         check_is_fitted(self)
-        if not is_pairs(X) or y is None or advantage is None:
+        if not is_pairs(X, by_name=True) or y is None or advantage is None:
             return super().score(X, y, qid=qid, sample_weight=sample_weight)
         predicted = self.predict(X, advantage=advantage)
         return accuracy(self, y, predicted, sample_weight)

@@ -313,7 +313,7 @@ class BradleyTerry(CovariateMixin, StrengthModel):
             # Which class has which side is a covariate like any other.
             of = np.eye(len(classes["prior_names_"]))[classes["prior_class_"], 1:]
             present = np.hstack([present, of[results.left] - of[results.right]])
-        weight, half_life = recency_weights(self, results, present, period)
+        weight, half_life, alpha = recency_weights(self, results, present, period)
         both, first = number_pairs(*clusters.values()) if clusters else (None, None)
         sides, outcome = (results.left, results.right), results.outcome
         cells = count_comparisons(*sides, outcome, weight, n_sides, present, both)
@@ -325,7 +325,13 @@ class BradleyTerry(CovariateMixin, StrengthModel):
             effects += _class_effects(classes.get("prior_names_", ()))
             penalized = self.alpha != 0
             refuse_endless(cells, n_items, penalized, effects, _EFFECT_REMEDY)
-        x, t, fitted = self._solve(problem)
+        if half_life < np.inf and alpha == "auto":
+            # Fading weights sum to more than they tell: Σw results as (Σw)²/Σw².
+            share = float((weight**2).sum() / weight.sum())
+            whole = replace(cells, counts=cells.counts / share)
+            full = StrengthProblem(whole, n_items, ties, True, members)
+            alpha = self._solve(full, alpha)[2]["alpha_"] * share
+        x, t, fitted = self._solve(problem, alpha)
         link = self._link_of(fitted)
         strength = x[:n_items]
         if classes:
@@ -378,7 +384,9 @@ class BradleyTerry(CovariateMixin, StrengthModel):
             return {}
         return {"prior_class_": codes, "prior_names_": np.asarray(names)}
 
-    def _solve(self, problem: StrengthProblem) -> tuple[Floats, float, dict[str, Any]]:
+    def _solve(
+        self, problem: StrengthProblem, alpha: float | str
+    ) -> tuple[Floats, float, dict[str, Any]]:
         """Return the coefficients, the tie parameter and how they were found."""
         options = problem.options()
         fitted: dict[str, Any]
@@ -388,13 +396,13 @@ class BradleyTerry(CovariateMixin, StrengthModel):
                 "Every comparison is a tie: all strengths are 0 and a tie is certain.",
                 DataWarning,
             )
-            alpha = 0.0 if self.alpha == "auto" else float(self.alpha)
+            alpha = 0.0 if alpha == "auto" else float(alpha)
             fitted = {"alpha_": alpha, "objective_": 0.0, "gap_": 0.0, "n_iter_": 0}
             n_coef = problem.n_items + problem.cells.covariates.shape[1]
             return np.zeros(n_coef), np.inf, certain | fitted | {"converged_": True}
         x, learned, prior = fit_penalized(
             [option.objective for option in options],
-            self.alpha,
+            alpha,
             problem.start(average=self.alpha == "auto"),
             problem.n_items,
             tol=self.tol,
@@ -507,7 +515,7 @@ class BradleyTerry(CovariateMixin, StrengthModel):
             Lower and upper ends for each outcome.
         """
         check_level(level)
-        pairs, tail = as_pairs(X).compact(), 0.5 - 0.5 * level
+        pairs, tail = as_pairs(X, by_name=True).compact(), 0.5 - 0.5 * level
         d = self.difference(pairs, advantage=advantage, context=context)
         full, n = self._coefficient_distribution(None), len(self.items_)
         place, (left, right) = self._places_of_names(pairs.names), pairs.sides

@@ -404,9 +404,9 @@ class JudgeBradleyTerry(StrengthModel):
         -------
         ndarray of shape (n,)
         """
-        if rater is None or not is_pairs(X):
+        if rater is None or not is_pairs(X, self._by_name):
             return super().predict(X)
-        share = self.predict_proba(as_pairs(X), rater=rater)
+        share = self.predict_proba(as_pairs(X, self._by_name), rater=rater)
         tie = share[:, 1] >= np.maximum(share[:, 0], share[:, 2])
         return np.asarray(self.classes_, np.int8)[
             np.where(tie, 1, np.where(share[:, 2] > share[:, 0], 2, 0))
