@@ -249,7 +249,7 @@ def test_identical_items_only_inform_about_ties():
     with pytest.warns(UserWarning, match="item with itself"):
         alone = LogisticCompare().fit(alone, [-1, 1, 0])
     assert_allclose(alone.coef_, 0, atol=1e-12)
-    assert_allclose(alone.predict_proba([[[1.0], [1.0]]]), [[1 / 3] * 3])
+    assert_allclose(alone.predict_proba([[[1.0], [1.0]]]), [[0.5, 0.0, 0.5]])
 
 
 # Item identity and features together.

@@ -255,5 +255,5 @@ def test_comparers_are_split_by_outcome_and_rankers_are_not():
 
 def test_a_ranker_has_no_classes_to_renumber():
     pairs, y = curved_pairs()
-    with pytest.raises(AttributeError, match="has no attribute 'decision_function'"):
+    with pytest.raises(ValueError, match=r"y must hold -1.*0 \(tie\).*\(2\)"):
         cross_val_predict(RankSVM(), pairs, y, cv=3, method="decision_function")

@@ -365,8 +365,8 @@ def letters_of_sides(values: Iterable[Any]) -> dict[str, str]:
 
 
 _SCORE = re.compile(r"goals?|score|points|runs|^ft[ha]g$")
-_OPPOSITE = (("home", "away"), ("left", "right"), ("white", "black"), ("h", "a"))
-_OPPOSITE += (("_a", "_b"), ("_1", "_2"), ("1", "2"))
+_OPPOSITE = [("home", "away"), ("left", "right"), ("white", "black"), ("h", "a")]
+_OPPOSITE += [("_a", "_b"), ("_1", "_2"), ("1", "2")]
 
 
 def contradiction(y: NDArray[Any], table: Any, left: str, right: str) -> str:

@@ -177,6 +177,9 @@ def _read_outcomes(
             " An outcome is the name of one of the two, or a word such as left, tie, "
             f"right or draw; {flag('outcome_words')} says what others mean."
         )
+        if {*map(normalize, outcome.values)} <= {"h", "d", "a"}:
+            words = flag("outcome_words", "left=H,tie=D,right=A")
+            columns.advice = f" If these are home, draw and away, say {words}."
     return codes
 
 

@@ -145,8 +145,8 @@ class BradleyTerry(CovariateMixin, StrengthModel):
     half_life : float, str or None, default=None
         The age at which a comparison counts half, in units of `period` (days for
         dates), or a time such as "5y", "18m", "26w", "90d". "auto": of 2⁻⁷, …, 2 times
-        the whole time, and none, the one that predicts five later parts of the data
-        best, each from what was before. None: all count alike.
+        the whole time, with α, the one that predicts five later parts of the data best,
+        each from what was before; none unless better by a standard error.
     prior_by : mapping, optional
         Item → class, of which at least one has another; None: one class.
     tol, max_iter : float and int, default=1e-8 and 100
