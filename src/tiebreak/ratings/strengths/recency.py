@@ -32,6 +32,7 @@ _LARGEST_AGE = 60.0  # half-lives
 _BLOCKS = 5
 # Half-lives that are tried, as multiples of the time from first to last.
 _TRIED = 2.0 ** np.arange(-7, 2)
+_CLEAR = 0.99
 _PENALTIES = (0.1, 0.5, 2.5)  # α that are tried with them
 
 
@@ -111,17 +112,23 @@ def _learn(
             "two items of an earlier block. Give half_life as a number, or None."
         )
 
+    ties = [model.ties] * len(blocks)  # of each, once one of both is clearly better
+
     @cache
     def losses(half_life: float, alpha: float) -> Floats:
         fresh = clone(model).set_params(half_life=None, alpha=alpha)
         out = []
-        for train, test in blocks:
+        for number, (train, test) in enumerate(blocks):
+            fresh.set_params(ties=ties[number])
             weight = results.weight[train] * _fade(times[train], half_life)
             pairs, columns = _of_rows(results, covariates, train)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # what can be said is said of all rows
                 outcome = results.outcome[train]
                 fresh.fit(pairs, outcome, sample_weight=weight, **columns)
+            clear = fresh.tie_model_probability_ > _CLEAR and model.link != "probit"
+            if ties[number] == "auto" and clear:
+                ties[number] = fresh.tie_model_
             pairs, columns = _of_rows(results, covariates, test)
             proba = fresh.predict_proba(pairs, **columns)
             happened = proba[np.arange(len(test)), results.outcome[test] + 1]
@@ -134,9 +141,9 @@ def _learn(
     learned = model.alpha == "auto"
     alphas = _PENALTIES if learned else [float(model.alpha) or _PENALTIES[0]]
     tried = [*(_TRIED * (ordered[-1] - ordered[0])).tolist(), np.inf]
-    best, none = (
+    none, best = (
         min(((h, a) for h in some for a in alphas), key=lambda one: losses(*one).sum())
-        for some in (tried, tried[-1:])
+        for some in (tried[-1:], tried[::-1])
     )
     gain = losses(*none) - losses(*best)
     if gain.sum() <= np.sqrt(len(gain)) * gain.std():
