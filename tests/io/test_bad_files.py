@@ -42,8 +42,7 @@ def test_an_unknown_outcome_is_named_by_line_and_all_are_counted(refuse):
         "7 rows cannot be read, so nothing was read. unknown outcomes: line 3 "
         "('lefft'), line 4 ('lefft'), line 5 ('lefft'), line 6 ('lefft'), line 7 "
         "('lefft') and 2 more. An outcome is the name of one of the two, or a word "
-        "such as left, tie, right or draw; --outcome-words says what others mean. "
-        "--skip-bad-rows goes on without them."
+        "such as left, tie, right or draw; --outcome-words says what others mean."
     )
 
 

@@ -6,7 +6,7 @@ import shlex
 
 import pytest
 
-from tests.io import made_scores, made_shapes
+from tests.io import made_noise, made_scores, made_shapes
 from tests.meta.sources import ROOT
 from tiebreak.data import Grades
 from tiebreak.io import FileError, ReadOptions
@@ -66,7 +66,7 @@ def suggestions(message):
             yield text, options
 
 
-FILES = made_shapes.FILES + made_scores.FILES
+FILES = made_shapes.FILES + made_scores.FILES + made_noise.FILES
 
 
 @pytest.mark.filterwarnings("ignore:y holds only 0 and 1")

@@ -105,7 +105,9 @@ COLUMN_WORDS: dict[str, tuple[str, ...]] = {
     "period": ("period", "date", "tourney_date", "match_date", "game_date", "day",
                "week", "month", "month_id", "season", "year", "timestamp", "tstamp",
                "time", "datetime"),
-    "weight": ("weight", "sample_weight", "count", "votes", "n_votes"),
+    "weight": ("weight", "sample_weight", "count", "votes", "n_votes", "n", "cnt",
+               "counts", "freq", "frequency", "num_votes", "vote_count", "n_times",
+               "n_wins", "num_wins", "win_count", "n_comparisons", "occurrences"),
     "person": ("person", "panelist", "panellist", "judge", "rater", "assessor",
                "taster", "consumer", "participant", "subject", "respondent", "user",
                "user_id", "person_id", "judge_id", "rater_id", "panelist_id", "worker",
@@ -114,12 +116,18 @@ COLUMN_WORDS: dict[str, tuple[str, ...]] = {
              "product_id", "sample_id", "stimulus", "wine", "movie", "movie_id",
              "joke", "doc", "doc_id", "document", "document_id"),
     "rating": ("score", "rating", "grade", "liking", "stars", "points", "mark"),
-    "time": ("time", "finish_time", "finishing_time", "total_time", "duration"),
+    "time": ("time", "times", "time_s", "time_sec", "time_seconds", "seconds",
+             "time_ms", "finish_time", "finishing_time", "total_time", "net_time",
+             "gun_time", "chip_time", "duration"),
     "left_wins": ("wins_a", "a_wins", "wins_1", "wins_left", "left_wins", "home_wins",
-                  "wins_home", "white_wins", "won_a", "wins", "won"),
+                  "wins_home", "white_wins", "won_a", "p1_wins", "player1_wins",
+                  "votes_a", "votes_1", "votes_left", "wins", "won", "win", "w"),
     "right_wins": ("wins_b", "b_wins", "wins_2", "wins_right", "right_wins",
-                   "away_wins", "wins_away", "black_wins", "won_b", "losses", "lost"),
-    "tied": ("ties", "draws", "tied", "drawn", "n_ties", "n_draws"),
+                   "away_wins", "wins_away", "black_wins", "won_b", "p2_wins",
+                   "player2_wins", "votes_b", "votes_2", "votes_right", "losses",
+                   "lost", "loss", "lose", "l"),
+    "tied": ("ties", "draws", "tied", "drawn", "n_ties", "n_draws", "tie", "draw",
+             "votes_tie", "d", "t"),
     "best": ("best", "most", "most_important", "best_item", "max"),
     "worst": ("worst", "least", "least_important", "worst_item", "min"),
     "shown": ("items", "options", "alternatives", "shown", "set_items"),
@@ -132,7 +140,8 @@ COLUMN_WORDS: dict[str, tuple[str, ...]] = {
     "grade": ("grade", "relevance", "label", "rel", "rating", "target"),
     "task": ("task", "dataset", "data_set", "subtask", "benchmark", "problem",
              "instance", "suite", "environment", "env", "corpus", "testset", "test_set",
-             "task_name", "dataset_name", "benchmark_name", "task_id", "dataset_id"),
+             "task_name", "dataset_name", "benchmark_name", "task_id", "dataset_id",
+             "instance_id", "problem_id", "question_id"),
     "metric": ("metric", "measure", "metric_name"),
     "scored": ("model", "system", "method", "algorithm", "classifier", "regressor",
                "estimator", "learner", "approach", "solver", "optimizer", "llm",
@@ -171,6 +180,13 @@ _LOWER_WORDS = {
 }  # fmt: skip
 
 
+#: Rows and columns that sum up the others.
+SUMMARIES = {
+    "all", "average", "averagerank", "averagescore", "avg", "avgrank", "avgscore",
+    "mean", "meanrank", "meanscore", "median", "overall", "sum", "total",
+}  # fmt: skip
+
+
 def words_of(name: str) -> set[str]:
     """Split the name of a column into words: valLoss and val_loss hold loss."""
     parted = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).casefold()
@@ -182,6 +198,8 @@ def is_lower_better(column: str, options: ReadOptions) -> bool:
     if options.lower_is_better is not None:
         return options.lower_is_better
     words = words_of(column)
+    if "↑" in column or "↓" in column:
+        return "↓" in column
     return bool(words & (PLACE_WORDS | _LOWER_WORDS)) and "reciprocal" not in words
 
 

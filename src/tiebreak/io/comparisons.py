@@ -68,6 +68,11 @@ _CODES = {
     "skipped": _SKIPPED, "undeclared": _UNDECLARED, "number": _NO_NUMBER,
     "unknown": _UNKNOWN,
 }  # fmt: skip
+# Columns that may count equal rows, and also something else.
+_COUNTS = {
+    "comparisons", "games", "matches", "num", "number", "times", "total", "trials",
+    "wins",
+}  # fmt: skip
 _TRUE = ("true", "t", "yes", "y", "1", "1.0")
 _FALSE = ("false", "f", "no", "n", "0", "0.0")
 
@@ -490,6 +495,9 @@ def read_comparisons(
 
     keep = _choose_rows(table, options, left, right, codes, sentences)
     y = np.where(codes == _BOTH_BAD, 0, codes).astype(np.int8)
+    if "weight" not in metadata and "weight" not in named:
+        used = [*roles.values(), *one_hot, *words.values(), *numbers.values()]
+        _ask_if_counts(table, used, left, right, y)
     if not keep.all():
         left, right, y = left.take(keep), right.take(keep), y[keep]
         metadata, others, marks = (
@@ -530,6 +538,33 @@ def read_comparisons(
     rows = table.numbers(np.flatnonzero(keep))
     data = Comparisons(pairs, y, weight, metadata, rows, others, marks)
     return ReadResult(data, sentences, nouns=nouns)
+
+
+def _ask_if_counts(
+    table: Table, used: list[str], left: Text, right: Text, y: NDArray[Any]
+) -> None:
+    """Ask whether a column counts results, where no result occurs twice."""
+    names = {name for one in used for name in split_columns(one, table)}
+    others = [column for column in table.columns if column not in names]
+    likely = [c for c in others if len(others) == 1 or spelling(c) in _COUNTS]
+    for column in likely:
+        count = table.head[column].cast(pl.String).cast(pl.Float64, strict=False)
+        steps = set(count.diff().drop_nulls())
+        if count.null_count() or not ((count >= 0) & (count % 1 == 0)).all():
+            continue
+        if count.max() == 1 or steps == {1.0}:  # flags, or numbers of rows
+            continue
+        number = {name: code for code, name in enumerate(left.values + right.values)}
+        ends = [side.per_row(number.__getitem__, -1) for side in (left, right)]
+        low, high = np.sort(ends, axis=0)
+        won = np.where(ends[0] == low, y, -y)
+        results = np.unique([low, high, won], axis=1).shape[1]
+        if np.unique([low, high], axis=1).shape[1] < results == len(y):
+            raise table.question(
+                f"no result occurs twice, so {column} may count equal ones. Choose one "
+                f"by its options: {flag('weight', column)} (it counts results); or "
+                f"{flag('weight', 'none')} (it says something else)."
+            )
 
 
 def _join_members(texts: list[Text], sign: str) -> Text:

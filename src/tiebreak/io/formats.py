@@ -367,8 +367,9 @@ def _are_orders(lines: list[str]) -> bool:
 
 def _are_lists(lines: list[str]) -> bool:
     """Say whether lines are lists of names: `A > B = C`, or `A, B, C` in any order."""
-    if ">" in lines[0] and not lines[0].startswith("<"):
-        return sum(">" in line for line in lines) >= 0.8 * len(lines)
+    if re.search("[>≻]", lines[0]) and not lines[0].startswith("<"):
+        chains = [line for line in lines if re.search("[>≻]", line)]
+        return len(chains) >= 0.8 * len(lines)
     separator = _separator(lines[0])
     try:
         rows = list(csv.reader(lines, delimiter=separator))

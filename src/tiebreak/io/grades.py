@@ -32,6 +32,8 @@ from tiebreak.io.columns import (
     Reading,
     Roles,
     Rule,
+    ask_which,
+    find_columns,
     is_lower_better,
     read_roles,
     say_direction,
@@ -44,7 +46,7 @@ from tiebreak.io.items import (
     is_numeric,
     read_features,
 )
-from tiebreak.io.lists import finish_lists, join_columns, make_lists
+from tiebreak.io.lists import FEWEST_RANKS, finish_lists, join_columns, make_lists
 from tiebreak.io.result import (
     FileError,
     ReadOptions,
@@ -55,7 +57,7 @@ from tiebreak.io.result import (
     shorten,
     whole_number,
 )
-from tiebreak.io.table import Table, Text
+from tiebreak.io.table import Columns, Table, Text
 from tiebreak.options import flag
 
 _FEWEST_NAMES = 3
@@ -88,7 +90,9 @@ def refuse_two_sides(rule: Rule, roles: Roles, options: ReadOptions) -> list[Rea
         if not alike(first, second):
             continue
         one_of = (pl.all() == pl.col(first)) | (pl.all() == pl.col(second))
-        wins = head.select(one_of.all()).row(0, named=True)
+        # A tie may be blank; columns that are mostly blank name nobody.
+        enough = one_of.all() & (2 * one_of.sum() > pl.len())
+        wins = head.select(enough).row(0, named=True)
         winner = [c for c in names if wins[c] and c not in (first, second)]
         if not winner and not {first, second} <= set(words):
             continue
@@ -133,6 +137,7 @@ def read_long(
     person, item, grade = (reading.roles[role] for role in ("person", "item", "grade"))
     columns = read_roles(table, reading.roles)
     columns.refuse_broken()
+    _ask_if_places(table, options, reading, [person], columns)
     lower = is_lower_better(grade, options)
     sentences = [
         say_direction(grade, options, lower),
@@ -144,6 +149,43 @@ def read_long(
     scores = Scores(columns.text[person], items.codes, items.values, score, rows)
     kind = "orders" if words_of(grade) & PLACE_WORDS else None
     return _make_result(table, options, scores, sentences, kind)
+
+
+def _ask_if_places(
+    table: Table,
+    options: ReadOptions,
+    reading: Reading,
+    groups: list[str],
+    columns: Columns | None = None,
+) -> None:
+    """Ask where grades are 1 to k, once each, in most groups, as places are."""
+    grade, told = reading.roles["grade"], options.lower_is_better is not None
+    head = table.head[grade].cast(pl.String).cast(pl.Float64, strict=False)
+    whole = head.min() == 1 and bool((head.drop_nulls() % 1 == 0).all())
+    if told or is_lower_better(grade, options) or not (groups and whole):
+        return
+    columns = columns or table.read(text=groups, numbers=[grade])
+    value, group = (
+        columns.numbers[grade],
+        join_columns([columns.text[g] for g in groups]),
+    )
+    group = group - group.min()
+    order, size = np.lexsort((value, group)), np.bincount(group)
+    place = np.arange(1, len(order) + 1) - np.repeat(np.cumsum(size) - size, size)
+    same = np.bincount(group[order], value[order] == place) == size
+    if 2 * int((same & (size >= FEWEST_RANKS)).sum()) <= max(len(size), 2):
+        return
+    roles = {k: v for k, v in reading.roles.items() if k not in ("query", "person")}
+    roles["person" if "person" in reading.roles else "query"] = ",".join(groups)
+    ways = [
+        replace(
+            reading,
+            options=roles | {"lower_is_better": lower},
+            example=f"{best} is best",
+        )
+        for lower, best in ((True, "1"), (False, f"{value.max():g}"))
+    ]
+    raise ask_which(table, ways, f"{grade} is 1, 2, 3, … in each {' + '.join(groups)}")
 
 
 def find_people(rule: Rule, roles: Roles, options: ReadOptions) -> list[Reading]:
@@ -171,13 +213,15 @@ def read_people(
     columns = read_roles(table, {"person": person}, numbers=products)
     columns.note_bad("", *products)
     columns.refuse_broken()
+    lower = bool(options.lower_is_better)
     score = np.stack([columns.numbers[product] for product in products], axis=1)
+    score = -score if lower else score
     row, item = np.nonzero(~np.isnan(score))
     if not len(row):
         raise table.error("there are no scores in the table.")
     people, item = columns.text[person].take(row), item.astype(np.int64)
     scores = Scores(people, item, products, score[row, item], row)
-    direction = say_direction("the scores of each row", options, lower=False)
+    direction = say_direction("the scores of each row", options, lower)
     start = (
         f"Every row is one {person}, and the other {plural(len(products), 'column')} "
         "are the products that were scored."
@@ -298,6 +342,8 @@ def read_graded(
     """Read a table of graded items."""
     roles = reading.roles
     grade, query, item = roles["grade"], roles.get("query"), roles.get("item")
+    groups = split_columns(query or "", table) or find_columns("list", table.columns)
+    _ask_if_places(table, options, reading, [g for g in groups if g != grade])
     named = "" if item is None else f", {item} names the item"
     within = "" if query is None else f"; only rows of the same {query} are compared"
     lower = is_lower_better(grade, options)
@@ -315,8 +361,8 @@ def read_graded(
             f"{grade} is a grade, but no other column can be used as a feature."
         )
     features = f", with {plural(p, 'feature')}" if p else ""
-    groups = plural(data.n_groups, "group")
-    sentences.append(f"{plural(len(data), 'graded row')} in {groups}{features}.")
+    said = plural(data.n_groups, "group")
+    sentences.append(f"{plural(len(data), 'graded row')} in {said}{features}.")
     return ReadResult(data, sentences)
 
 

@@ -23,6 +23,7 @@ from tiebreak.data.kinds import Lists
 from tiebreak.data.orders import Orders
 from tiebreak.io.columns import (
     PLACE_WORDS,
+    SUMMARIES,
     Reading,
     Roles,
     Rule,
@@ -43,6 +44,7 @@ from tiebreak.io.result import (
     NeedsAnswer,
     ReadOptions,
     ReadResult,
+    is_finite,
     plural,
     shorten,
 )
@@ -52,13 +54,18 @@ from tiebreak.options import flag
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-_PLACE = re.compile(r"(?:t|=|#)? *(\d+(?:\.\d+)?) *(?:st|nd|rd|th|=|\.)?", re.I)
+_PLACE = re.compile(r"(?:t|=|#)? *(-?\d+(?:\.\d+)?) *(?:st|nd|rd|th|=|\.)?", re.I)
+_CLOCK = re.compile(r"(?:(\d+):)?(\d+):(\d\d(?:[.,]\d+)?)")
 _UNPLACED = {
     "-", "–", "—", "\\n", "dnf", "ret", "retired", "nc", "dq", "dsq", "exc", "na",
-    "n/a", "nan", "null", "none",
+    "n/a", "nan", "null", "none", "cut", "mc", "mdf", "pu", "ur", "bd", "f",
 }  # fmt: skip
 _ABSENT = {"dns", "dnq", "wd", "dnp"}  # who did not start
-_FEWEST = 4  # numbers 1 to 3 in every row are also usual scores
+# What ballots hold in place of a name.
+_NO_VOTE = {"skipped", "undervote", "overvote", "exhausted", "blank"}
+FEWEST_RANKS = 4  # numbers 1 to 3 in every row are also usual scores
+_MOSTLY = 0.8  # of the numbers in a column of ranks can be ranks
+_MOST_TRIED = 40  # columns
 
 
 def make_lists(
@@ -144,11 +151,12 @@ def finish_lists(
 
 def note_repeated(
     columns: Columns, keys: Ints, rows: Ints, names: NDArray[Any]
-) -> None:
-    """Note rows that hold an item which their list has already."""
+) -> bool:
+    """Note rows that hold an item which their list has already, if any."""
     first = np.unique(keys, return_index=True)[1]
     again = np.setdiff1d(np.arange(len(keys)), first)
     columns.note("an item that its list has already", rows[again], [*names[again[:5]]])
+    return bool(len(again))
 
 
 def find_places(
@@ -157,11 +165,14 @@ def find_places(
     """Find a column of places, the item of each, and the columns that make a list."""
     table, named = roles.table, roles.named
     place = roles.find("grade") if "grade" in named else roles.find(words)
-    if (
-        place is None
-        or roles.sides()
-        or (words == "place" and not words_of(place) & PLACE_WORDS)
-    ):
+    if place is None or roles.sides():
+        return []
+    is_place = bool(words_of(place) & PLACE_WORDS) or words == "time"
+    told = options.lower_is_better is not None and {"grade", "query"} <= set(named)
+    if words == "place" and not (is_place or told):
+        return []
+    read = [_read_place(str(v)) for v in table.head[place].drop_nulls().unique()]
+    if 2 * np.isposinf(read).sum() > len(read):
         return []
     if not set(named) <= {"grade", "query", "person", "item", "weight"}:
         return []
@@ -175,10 +186,15 @@ def find_places(
     named_by = [c for c in others if not is_numeric(table, c)] or [
         c for c in others[:1] if table.head[c].is_duplicated().any()
     ]
-    item = likely[0] if likely else named_by[0] if len(named_by) == 1 else None
-    if words == "time" and not (groups and likely):
-        return []
+    again = [c for c in likely if table.head[c].is_duplicated().any()]  # in other lists
+    item = [*again[:1], *likely, *(named_by if len(named_by) == 1 else [None])][0]
     features = [c for c in others if c != item and c not in named_by]
+    if words != "place" and not (groups and likely):
+        return []
+    if words == "rating" and options.items is not None:
+        return []
+    if features and not is_place:
+        return []
     if item is None or (features and not table.head[item].is_duplicated().any()):
         return []  # a row of its own for each item: graded by features
     query = {"query": ",".join(groups)} if groups else {}
@@ -198,7 +214,7 @@ def read_places(
     together = " + ".join(groups)
     sentences = [
         say_direction(place, options, lower),
-        f"{place} is the place of {item} in the list of "
+        f"{place} places {item} in the list of "
         f"{f'each {together}' if groups else 'all rows'}; equal places are ties.",
     ]
     [items] = columns.restore_names(sentences, item)
@@ -206,9 +222,12 @@ def read_places(
     group = join_columns([columns.text[c] for c in groups]) if groups else group
     text = columns.text[place]
     values = text.per_row(_read_place, np.nan).astype(np.float64)
-    bad = np.flatnonzero(values == -2)
+    wrong = values == np.inf
+    if words_of(place) & PLACE_WORDS:
+        wrong |= np.isfinite(values) & (values <= 0)
+    bad = np.flatnonzero(wrong)
     columns.note(f"values of {place} that are no places", bad, text.in_rows(bad))
-    kept = values != -1
+    kept = values != -np.inf
     if n_absent := int((~kept).sum()):
         sentences.append(f"{plural(n_absent, 'row')} left out that did not start.")
     unplaced = np.isnan(values) & kept
@@ -222,11 +241,13 @@ def read_places(
                 f"{without} ({', '.join(_samples(text, unplaced))}) are below the "
                 f"others of their list; {flag('unplaced', 'drop')} leaves them out."
             )
-    rows = np.flatnonzero(kept & ~items.missing & (values != -2))
+    rows = np.flatnonzero(kept & ~items.missing & ~wrong)
     group, code = group[rows], items.codes[rows]
     names = as_names(items.values)
-    note_repeated(columns, group * len(names) + code, rows, names[code])
-    columns.advice = f" {flag('query')} names the columns of a list, such as a race."
+    if note_repeated(columns, group * len(names) + code, rows, names[code]):
+        columns.advice = (
+            f" {flag('query')} names the columns of a list, such as a race."
+        )
     columns.refuse_broken()
     values = values[rows] if lower else -values[rows]
     lists = make_lists(group, code, values, items.values, options)
@@ -239,13 +260,16 @@ def _samples(text: Text, rows: NDArray[np.bool_]) -> list[str]:
 
 
 def _read_place(text: str) -> float:
-    """Read a place: NaN without one, -1 of who did not start, -2 of anything else."""
+    """Read a number: NaN without a place, inf where none, -inf of who did not start."""
     word = text.strip().casefold()
-    if word in _UNPLACED:
-        return np.nan
+    if word in _UNPLACED or word in _ABSENT:
+        return np.nan if word in _UNPLACED else -np.inf
+    if clock := _CLOCK.fullmatch(word):
+        hours, minutes, seconds = (part or "0" for part in clock.groups())
+        whole = 60 * (60 * int(hours) + int(minutes))
+        return whole + float(seconds.replace(",", "."))
     match = _PLACE.fullmatch(word)
-    number = float(match[1]) if match else 0.0
-    return -1.0 if word in _ABSENT else number if number > 0 else -2.0
+    return float(match[1]) if match else np.inf
 
 
 def join_columns(texts: Sequence[Text]) -> Ints:
@@ -281,11 +305,21 @@ def find_best_worst(rule: Rule, roles: Roles, options: ReadOptions) -> list[Read
 
 def _marks(table: Table, *columns: str) -> bool:
     """Say whether one column holds 1, 0 and -1, or two hold 1 and 0."""
-    values = {str(v).strip() for c in columns for v in table.head[c].drop_nulls()}
-    two = len(columns) > 1 or "-1" in values
-    return (
-        two and "1" in values and values <= {"1", "0", "-1", "", "1.0", "0.0", "-1.0"}
-    )
+    text = (str(v) for c in columns for v in table.head[c].drop_nulls())
+    marks = set(map(_read_mark, text))
+    return 1 in marks and marks <= {1, 0, -1} and (len(columns) > 1 or -1 in marks)
+
+
+_MARKS = {
+    "best": 1, "most": 1, "true": 1, "yes": 1, "x": 1, "worst": -1, "least": -1,
+    "false": 0, "no": 0, "": 0,
+}  # fmt: skip
+
+
+def _read_mark(text: str) -> float:
+    """Read what marks the best (1) and the worst (-1) of a set, else NaN."""
+    word = text.strip().casefold()
+    return _MARKS.get(word, float(word) if is_finite(word) else np.nan)
 
 
 def read_best_worst(
@@ -296,21 +330,25 @@ def read_best_worst(
         split_columns(reading.roles.get(role, ""), table)
         for role in ("query", "item", "grade", "winner", "loser")
     )
-    columns = table.read([*groups, *items, *best, *worst], marks)
+    columns = table.read([*groups, *items, *best, *worst, *marks])
     columns.note_missing("value", *groups, *best, *worst, *(items if marks else ()))
     what = f" (1 and -1 in {marks[0]})" if len(marks) == 1 else ""
     sentences = [f"Each set says which item is best and which is worst{what}."]
     row = np.arange(table.n_rows)
     if marks:
-        columns.note_bad("", *marks)
+        given = [columns.text[c].per_row(_read_mark, 0.0) for c in marks]
+        for column, values in zip(marks, given, strict=True):
+            bad = np.flatnonzero(~np.isin(values, (-1, 0, 1)))
+            fault = f"values of {column} that mark neither best nor worst"
+            columns.note(fault, bad, columns.text[column].in_rows(bad))
         [text] = columns.restore_names(sentences, *items)
         group, code, names = (
             join_columns([columns.text[c] for c in groups]),
             text.codes,
             text.values,
         )
-        signs = np.array([-1.0, 1.0])[: len(marks)]
-        place = np.nansum([columns.numbers[c] for c in marks] * signs[:, None], axis=0)
+        two = len(given) > 1  # the second is of the worst, 1 or -1
+        place = np.abs(given[1]) - np.abs(given[0]) if two else -given[0]
     else:
         cells = [columns.text[c].per_row(str, "") for c in (*items, *best, *worst)]
         shown = [list(filter(None, some)) for some in zip(*cells[:-2], strict=True)]
@@ -335,11 +373,14 @@ def read_best_worst(
 
 
 _RANK_OF = re.compile(r"^ranks?(?: of)?[ _:]+|(?<![ _:])[ _:]+rank$", re.I)
+_LISTED = {
+    "ballot", "list", "order", "ordering", "preferences", "ranked", "ranking", "ranks",
+}  # fmt: skip
 _SHOWN = re.compile(r"(?:item|option|alternative|alt|attribute)\d+")
 _ORDINALS = (
     "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth",
 )  # fmt: skip
-_WORD = "(?:rank|ranked|choice|place|preference|pref|position|pick|vote)?"
+_WORD = "(?:rank|ranked|choice|place|preference|pref|position|pick|vote|top)?"
 _BALLOT = re.compile(rf"{_WORD}(?:(\d+)(st|nd|rd|th)?|({'|'.join(_ORDINALS)})){_WORD}")
 
 
@@ -375,9 +416,14 @@ def read_ballots(
     columns = read_roles(table, roles, text=listed)
     sentences = [f"Every row is a list, best first: {listed[0]} to {listed[-1]}."]
     texts = columns.restore_names(sentences, *listed)
-    names = list(dict.fromkeys(name for text in texts for name in text.values))
+    distinct = dict.fromkeys(name for text in texts for name in text.values)
+    names = [name for name in distinct if name.casefold() not in _NO_VOTE]
+    if no_vote := [name for name in distinct if name not in names]:
+        sentences.append(f"No vote: {', '.join(no_vote)}.")
     number = {name: code for code, name in enumerate(names)}
-    codes = np.stack([text.per_row(number.__getitem__, -1) for text in texts], axis=1)
+    codes = np.stack(
+        [t.per_row(lambda v: number.get(v, -1), -1) for t in texts], axis=1
+    )
     row, place = np.nonzero(codes >= 0)
     columns.note("no item", np.flatnonzero((codes < 0).all(axis=1)))
     item = codes[row, place]
@@ -395,19 +441,33 @@ def _rank_columns(values: Floats) -> tuple[Ints, bool]:
     in half of the rows at most. Doubtful are smaller k, and half of the rows.
     """
     kept, fits = np.arange(values.shape[1]), np.zeros(1, dtype=bool)
+    ranks = np.zeros(values.shape, dtype=bool)
     while len(kept) and not fits.all():
         some = values[:, kept]
-        fits = (some >= 1) & (some <= len(kept)) & (2 * some % 1 == 0) | np.isnan(some)
-        fits = fits.all(axis=0)
+        ranks = (some >= 1) & (some <= len(kept)) & (2 * some % 1 == 0) | np.isnan(some)
+        fits = ranks.mean(axis=0) >= _MOSTLY
         kept = kept[fits]
     ordered, place = np.sort(values[:, kept], axis=1), np.arange(1, len(kept) + 1)
     same = (ordered == place) | np.isnan(ordered)
-    strict, many = same.all(axis=1), len(kept) >= _FEWEST
+    strict, many = same.all(axis=1), len(kept) >= FEWEST_RANKS
     tied = (same | (np.diff(ordered, axis=1, prepend=0) <= 0)).all(axis=1)
     halves = np.nansum(np.where(same, 0, ordered - place), axis=1) == 0
-    every, half = bool((tied | halves).all()), 2 * int(strict.sum()) >= len(values)
+    every = bool(((tied | halves) & ranks.all(axis=1)).all())
+    half = 2 * int(strict.sum()) >= len(values)
     found = len(kept) > 1 and (every or (half and many))
     return kept if found else kept[:0], every and half and many
+
+
+def _best_columns(values: Floats) -> tuple[Ints, bool]:
+    """Find the columns that are ranks, perhaps all but one."""
+    kept, sure = _rank_columns(values)
+    n = values.shape[1]
+    for out in range(n if not sure and FEWEST_RANKS < n <= _MOST_TRIED else 0):
+        rest = np.delete(np.arange(n), out)
+        some, certain = _rank_columns(values[:, rest])
+        if certain:
+            return rest[some], True
+    return kept, sure
 
 
 def find_ranks(rule: Rule, roles: Roles, options: ReadOptions) -> list[Reading]:
@@ -415,45 +475,52 @@ def find_ranks(rule: Rule, roles: Roles, options: ReadOptions) -> list[Reading]:
     table, named = roles.table, roles.named
     if set(named) - {"person", "item"} or options.lower_is_better is False:
         return []
+    first = table.columns[0]
     names = named.get("person") or named.get("item")
-    if names is None and not is_numeric(table, table.columns[0]):
-        names = table.columns[0]
+    people = bool(find_columns("person", [names or first]))
+    if names is None and (people or not is_numeric(table, first)):
+        names = first
     columns = [c for c in table.columns if c != names and is_numeric(table, c)]
+    columns = [c for c in columns if spelling(c) not in SUMMARIES]
     if len(columns) < 2:
         return []
     texts = pl.col(columns).cast(pl.String).str.strip_chars()
     if table.detected.separator == ";":
         texts = texts.str.replace(",", ".", literal=True)
-    values = table.head.select(texts.cast(pl.Float64, strict=False)).to_numpy()
-    first = table.head.row(0, named=True)
-    people = "person" in named or bool(find_columns("person", [names or ""]))
+    counted = table.head if names is None else table.head.filter(~_sums_up(names))
+    values = counted.select(texts.cast(pl.Float64, strict=False)).to_numpy()
+    row = counted.row(0, named=True)
     told = all(words_of(column) & PLACE_WORDS for column in columns)
-    told |= people and bool(options.lower_is_better)
     readings, certain = [], True
     chosen: dict[str, Any] = {"lower_is_better": True}
     for side, grid in (("person", values), ("item", values.T)):
-        kept, sure = _rank_columns(grid)
+        kept, sure = _best_columns(grid)
         if told and side == "person":
             kept, sure = np.arange(len(columns)), True
-        elif side == "item" and (told or names is None or len(kept) < table.n_rows):
+        elif side == "item" and (told or names is None or len(kept) < len(values)):
             continue
         if len(kept) and side in (named or (side,)):
             listed = [columns[c] for c in kept] if side == "person" else columns
             whose = {side: names} if names else {}
-            row = ", ".join(f"{column} {first[column]}" for column in listed[:3])
+            shown = ", ".join(f"{column} {row[column]}" for column in listed[:3])
             used = {"grade": ",".join(listed)}
             readings.append(
-                Reading(rule, used | whose, "", whose | chosen, f"1 is best, {row}")
+                Reading(rule, used | whose, "", whose | chosen, f"1 is best, {shown}")
             )
             certain &= sure
     if readings and not certain and options.lower_is_better is None:
         best = columns[int(np.nanargmax(values[0]))]
         chosen = ({"person": names} if names else {}) | {"lower_is_better": False}
-        row = f"{best} is best, {first[best]}"
         saw = f"the numbers of {', '.join(map(shorten, columns[:3]))} look like ranks"
-        scores = Reading(rule, {}, "", chosen, row)
+        scores = Reading(rule, {}, "", chosen, f"{best} is best, {row[best]}")
         raise ask_which(table, [*readings, scores], f"{saw}, and may be scores")
     return readings
+
+
+def _sums_up(names: str) -> pl.Expr:
+    """Say which rows sum up the others, by their names."""
+    word = pl.col(names).cast(pl.String).str.to_lowercase()
+    return word.str.replace_all(r"[^a-z]", "").is_in(sorted(SUMMARIES))
 
 
 def read_ranks(
@@ -468,14 +535,23 @@ def read_ranks(
     by_row = "item" not in roles
     who = roles.get("person", "row") if by_row else "column"
     what = f"of {plural(len(listed), 'column')}" if by_row else f"of {roles['item']}"
-    columns.note("no rank", np.flatnonzero(np.isnan(values).all(axis=1)))
-    columns.note("ranks below 1", np.flatnonzero((values < 1).any(axis=1)))
+    kept = np.ones(len(values), dtype=bool)
+    if names := [roles[role] for role in ("person", "item") if role in roles]:
+        kept = columns.text[names[0]].per_row(
+            lambda v: spelling(v) not in SUMMARIES, True
+        )
+    columns.note("no rank", np.flatnonzero(np.isnan(values).all(axis=1) & kept))
+    columns.note("ranks below 1", np.flatnonzero((values < 1).any(axis=1) & kept))
     columns.refuse_broken()
+    values = values[kept]
     sentences = [
         f"Direction: 1 is best: every {who} ranks the items {what} "
         f"({flag('lower_is_better', False)} reads scores).",
     ]
-    if unused := [c for c in table.columns if c not in {*listed, *roles.values()}]:
+    unused = [c for c in table.columns if c not in {*listed, *roles.values()}]
+    if not kept.all():
+        unused.append(plural(int((~kept).sum()), "row") + " that sum up others")
+    if unused:
         sentences.append(f"Not looked at: {', '.join(unused)}.")
     names = [
         re.sub(r"(?i)^ranks?(?: of)?[ _:]+|(?<![ _:])[ _:]+rank$", "", c)
@@ -483,13 +559,75 @@ def read_ranks(
     ]
     if not by_row:
         [items] = columns.restore_names(sentences, roles["item"])
+        items = items.take(np.flatnonzero(kept))
         codes, names = items.codes, items.values
         if len(names) < len(codes):
             raise table.error(f"names in {roles['item']} occur twice.")
         values = values.T[:, np.argsort(codes)]
     group, item = np.nonzero(~np.isnan(values))
     lists = make_lists(group, item, values[group, item], names, options)
-    return finish_lists(lists, sentences, options)
+    path = table.path if 2 * np.isnan(values).any(axis=1).sum() > len(values) else None
+    return finish_lists(lists, sentences, options, path)
+
+
+def find_cells(rule: Rule, roles: Roles, options: ReadOptions) -> list[Reading]:
+    """Find a column of whole lists: ``A > B = C``, or ``A|B|C`` under a usual name."""
+    table = roles.table
+    if set(roles.named) - {"item", "weight", "person"} or roles.sides():
+        return []
+    for column in [roles.named.get("item"), *table.columns]:
+        if column is None or table.head[column].dtype != pl.String:
+            continue
+        cells = table.head[column].drop_nulls()
+        of_lists = column == roles.named.get("item") or spelling(column) in _LISTED
+        marks = "[>≻]" if not of_lists else "[>≻|;,]"
+        if cells.str.contains(marks).sum() > _MOSTLY * len(cells):
+            used = {"item": column}
+            if (weight := roles.find("weight")) is not None:
+                used["weight"] = weight
+            return [Reading(rule, used)]
+    return []
+
+
+def read_cells(
+    table: Table, options: ReadOptions, reading: Reading, wanted: Any
+) -> ReadResult:
+    """Read a table with a whole list in one cell of each row."""
+    roles, column = dict(reading.roles), reading.roles["item"]
+    columns = read_roles(table, roles)
+    text = columns.text[column]
+    listed = [_split_list(value, None) for value in text.values]
+    bad = np.flatnonzero([not listed[k] if k >= 0 else False for k in text.codes])
+    columns.note(f"values of {column} that are no lists", bad, text.in_rows(bad))
+    sentences = [f"{column} is a list, best first."]
+    weight = read_metadata(columns, roles, {}, sentences).get("weight")
+    columns.refuse_broken()
+    lists = _build([listed[code] for code in text.codes], options, weight)
+    return finish_lists(lists, sentences, options, table.path)
+
+
+def _split_list(line: str, separator: str | None) -> list[list[str]]:
+    """Split a list into names that are tied, best first; empty if it is none."""
+    if re.search("[>≻]", line):
+        blocks = [re.split("[=~∼]", block) for block in re.split("[>≻]", line)]
+    elif separator is None:
+        blocks = [[field] for field in re.split("[|;,/]", line)]
+    else:
+        fields = next(csv.reader([line], delimiter=separator))
+        blocks = [[field] for field in fields if field.strip()]
+    entries = [[name.strip(" \t\"'") for name in block] for block in blocks]
+    flat = [name for block in entries for name in block]
+    return [] if "" in flat or len(set(flat)) < len(flat) else entries
+
+
+def _build(
+    sequences: list[list[list[str]]], options: ReadOptions, weight: Floats | None
+) -> Lists:
+    codes, names = factorize([n for s in sequences for block in s for n in block])
+    place = [k for s in sequences for k, block in enumerate(s) for _ in block]
+    group = np.repeat(np.arange(len(sequences)), [sum(map(len, s)) for s in sequences])
+    places = np.array(place, dtype=np.float64)
+    return make_lists(group, codes, places, [*map(str, names)], options, weight)
 
 
 def read_list_lines(
@@ -503,14 +641,7 @@ def read_list_lines(
             continue
         count = re.match(r"(\d{1,15}) *: *(?=\S)", line)
         line = line[count.end() :] if count else line
-        if ">" in line:
-            blocks = [re.split("[=~]", block) for block in line.split(">")]
-        else:
-            fields = next(csv.reader([line], delimiter=detected.separator))
-            blocks = [[field] for field in fields if field.strip()]
-        entries = [[name.strip(" \t\"'") for name in block] for block in blocks]
-        flat = [name for block in entries for name in block]
-        if "" in flat or not flat or len(set(flat)) < len(flat):
+        if not (entries := _split_list(line, detected.separator)):
             raise FileError(
                 path,
                 f"line {number} is {shorten(line)}; expected different names, best "
@@ -518,10 +649,5 @@ def read_list_lines(
             )
         sequences.append(entries)
         weight.append(int(count[1]) if count else 1)
-    codes, names = factorize([n for s in sequences for block in s for n in block])
-    place = [k for s in sequences for k, block in enumerate(s) for _ in block]
-    group = np.repeat(np.arange(len(sequences)), [sum(map(len, s)) for s in sequences])
-    weights = np.array(weight, dtype=np.float64)
-    places = np.array(place, dtype=np.float64)
-    lists = make_lists(group, codes, places, [*map(str, names)], options, weights)
+    lists = _build(sequences, options, np.array(weight, dtype=np.float64))
     return finish_lists(lists, ["Every line is a list, best first."], options, path)

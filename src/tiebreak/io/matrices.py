@@ -6,6 +6,7 @@ A count becomes one comparison that weighs as many: a total is never a single ma
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,14 @@ from numpy.typing import NDArray
 from tiebreak.data.columns import as_names
 from tiebreak.data.kinds import Comparisons
 from tiebreak.data.pairs import Pairs
-from tiebreak.io.columns import Reading, Roles, Rule, read_roles
+from tiebreak.io.columns import (
+    SUMMARIES,
+    Reading,
+    Roles,
+    Rule,
+    read_roles,
+    spelling,
+)
 from tiebreak.io.comparisons import read_advantage, read_metadata
 from tiebreak.io.formats import detect_format
 from tiebreak.io.frames import is_path
@@ -29,8 +37,18 @@ from tiebreak.options import flag
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-_NO_CELL = {"-", "–", "—", "x", "*", "na", "n/a"}
-_SUMS = {"total", "sum", "wins", "losses", "points", "games", "played", "all"}
+_NO_CELL = {"-", "–", "—", "x", "*", "na", "n/a", "nan"}
+_SUMS = {
+    *SUMMARIES,
+    "wins",
+    "losses",
+    "points",
+    "pts",
+    "games",
+    "played",
+    "win",
+    "rank",
+}
 
 
 def _weighted(
@@ -100,10 +118,11 @@ def find_matrix(rule: Rule, roles: Roles, options: ReadOptions) -> list[Reading]
         rows = (
             table.head[names].cast(pl.String).str.strip_chars().drop_nulls().to_list()
         )
-        if len(set(rows)) < 2 or not set(rows) - _SUMS <= set(table.columns) - {names}:
+        items = {row for row in rows if spelling(row) not in _SUMS}
+        if len(items) < 2 or not items <= set(table.columns) - {names}:
             continue
         others = {c for c in table.columns if c != names and is_numeric(table, c)}
-        lacking = [shorten(c) for c in others - set(rows) if c.casefold() not in _SUMS]
+        lacking = [shorten(c) for c in others - items if spelling(c) not in _SUMS]
         if lacking:
             raise table.error(
                 f"{names} and the columns have the same names, as in a win matrix, but "
@@ -136,6 +155,8 @@ def read_matrix(
     item = reading.roles["item"]
     wins, names = _read_square(table, item)
     lost = options.lower_is_better
+    if lost is None:  # what a row is, before a column
+        lost = re.match(r"\W*(?:los[est]|defeated)", item.casefold()) is not None
     sentences = [
         f"Win matrix: a number says how often the {item} of its row "
         f"{'lost to' if lost else 'beat'} that of its column"
@@ -169,7 +190,7 @@ def _read_square(table: Table, item: str) -> tuple[Floats, list[str]]:
     columns.note_missing("name", item)
     text = columns.text[item]
     rows = [value.strip() for value in text.array().tolist()]
-    kept = [row for row, name in enumerate(rows) if name.casefold() not in _SUMS]
+    kept = [row for row, name in enumerate(rows) if spelling(name) not in _SUMS]
     names = [rows[row] for row in kept]
     if len(set(names)) < len(names):
         raise table.error(f"{item} names a row twice; a win matrix has one for each.")

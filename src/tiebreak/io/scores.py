@@ -20,6 +20,7 @@ from tiebreak.data.kinds import Comparisons
 from tiebreak.data.pairs import Pairs
 from tiebreak.data.scores import ScoreTable, Tolerance, average_cells
 from tiebreak.io.columns import (
+    SUMMARIES,
     Reading,
     Roles,
     Rule,
@@ -35,18 +36,21 @@ from tiebreak.options import flag
 
 _MISSING = ["", "-", "–", "—", "na", "n/a", "nan", "null", "none"]
 _METRICS = {
-    "acc", "accuracy", "auc", "auroc", "bleu", "chrf", "em", "f1", "map", "mcc",
-    "mrr", "ndcg", "precision", "r2", "recall", "rouge", "score",
+    "acc", "accuracy", "auc", "auroc", "bleu", "chrf", "correct", "em", "f1", "map",
+    "mcc", "mrr", "ndcg", "passed", "precision", "r2", "recall", "resolved", "rouge",
+    "score", "solved", "success", "value",
 }  # fmt: skip
 # Columns that count or describe, and those that sum up the others.
 _ASIDE = {
-    "epoch", "features", "fold", "id", "index", "n", "params", "parameters", "repeat",
-    "replicate", "rows", "run", "samples", "seed", "size", "split", "trial", "year",
+    "attributes", "classes", "dimensions", "embedding", "epoch", "examples", "features",
+    "fold", "id", "index", "instances", "n", "params", "parameters", "repeat",
+    "replicate", "rows", "run", "samples", "seed", "size", "split", "tokens", "trial",
+    "year",
 }  # fmt: skip
-_SUMMARIES = {
-    "average", "avg", "averagerank", "averagescore", "mean", "meanrank", "meanscore",
-    "median", "overall", "rank", "total",
-}  # fmt: skip
+# Beside these words the following say how they are counted.
+_UNITS = {"b", "gb", "k", "m", "max", "mb", "model", "number", "num", "of", "zero"}
+_SPREADS = {"ci", "sd", "se", "std", "stddev", "stderr", "stdev", "var", "variance"}
+_SUMMARIES = {*SUMMARIES, "rank"}
 _FEWEST = 3  # units
 _MOST = 50_000_000  # comparisons
 
@@ -79,7 +83,7 @@ def find_layout(roles: Roles) -> Layout | None:
     item, unit = named.get("item"), named.get("unit")
     item = item or next(iter(find_columns("scored", columns)), None)
     scores = [c for c in columns if looks_like_scores(table, c)]
-    scores = [c for c in scores if not words_of(c) <= _ASIDE and c not in tasks]
+    scores = [c for c in scores if not _is_aside(words_of(c)) and c not in tasks]
     if item is None and tasks and len(scores) == 1:
         item = next(iter(find_columns("item", columns)), None)
     if unit is not None and item is not None and not tasks:
@@ -100,6 +104,11 @@ def find_layout(roles: Roles) -> Layout | None:
 
 
 _PLAIN = ReadOptions()
+
+
+def _is_aside(words: set[str]) -> bool:
+    """Say whether the words of a header count, describe or give a spread."""
+    return bool(words & _SPREADS) or (bool(words & _ASIDE) and words <= _ASIDE | _UNITS)
 
 
 def find_scores(
@@ -133,8 +142,10 @@ def find_wide_scores(rule: Rule, roles: Roles, options: ReadOptions) -> list[Rea
 
 def looks_like_scores(table: Table, column: str) -> bool:
     """Whether most of the first values are numbers or percentages, where known."""
-    if column not in table.columns or table.head[column].dtype == pl.Boolean:
+    if column not in table.columns:
         return False  # members of a team are several columns
+    if table.head[column].dtype == pl.Boolean:
+        return bool(words_of(column) & _METRICS)
     values = table.head[column].drop_nulls().cast(pl.String)
     numbers, bad, _ = parse_scores(values, table.detected.separator == ";")
     return int((~np.isnan(numbers)).sum()) > len(bad)
@@ -144,8 +155,10 @@ def parse_scores(
     text: pl.Series, comma: bool
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], bool]:
     """Read numbers, NaN where missing, bad rows, and whether they are percentages."""
-    text = text.fill_null("").str.strip_chars()
-    missing = text.str.to_lowercase().is_in(_MISSING)
+    text = text.cast(pl.String).fill_null("").str.strip_chars().str.to_lowercase()
+    missing = text.is_in(_MISSING)
+    text = text.replace(["true", "false"], ["1", "0"])
+    text = text.str.replace(r"(\d) *(?:±|\+/-|\().*", "$1")  # a spread, or a rank
     percent = text.str.ends_with("%")
     if comma:
         text = text.str.replace(r"^([-+]?\d*),(\d+)", "$1.$2")
@@ -296,7 +309,7 @@ def _directions(
         ends = [name.replace("_", " ").split() for name in key]
         key = np.array([parts[-1] if parts else "" for parts in ends], dtype=object)
     lower = np.array([is_lower_better(name, options) for name in key])
-    if one and layout.metric is None:
+    if one:
         lower |= is_lower_better(one, options)
     for way in (False, True):
         named = list(dict.fromkeys(key[kept & (lower == way)].tolist()))

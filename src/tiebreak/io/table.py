@@ -157,7 +157,7 @@ class Columns:
                 fault = f"values of {column} that stand for a missing name"
                 self.note(fault, absent, text.in_rows(absent))
                 if len(absent):
-                    self.advice += f" {flag('keep_na')} takes them for names."
+                    self.advice = f" {flag('keep_na')} takes them for names."
 
     def note_bad(self, what: str, *columns: str) -> None:
         """Note rows where columns of numbers hold something else."""
@@ -182,7 +182,8 @@ class Columns:
         table = self.table
         count = len(np.unique(np.concatenate([rows for _, rows in self._faults])))
         advice = self.advice
-        if table.can_skip:
+        # Where most rows are broken, the table is read wrongly.
+        if table.can_skip and (count <= SHOWN or 2 * count <= table.n_rows):
             advice += f" {flag('skip_bad_rows')} goes on without them."
         error = BrokenRows(
             table.path,
