@@ -30,6 +30,7 @@ from scipy.special import expit, ndtr
 from benchmarks.asking import stop_once
 from tiebreak import BradleyTerry, Orders, Outcome, Pairs, PlackettLuce
 from tiebreak.datasets import load_worldcup2022
+from tiebreak.ratings.leaderboard import rank_columns
 from tiebreak.ratings.strengths.distribution import Separation
 
 Floats = NDArray[np.float64]
@@ -129,7 +130,7 @@ def play(setting: Setting, seed: tuple[int, ...]) -> tuple[Any, Floats]:
     spread = setting.spread
     if spread is None:
         spread = min(abs(rng.standard_cauchy()), 20.0)
-    n = 32 if setting.schedule == "world cup" else setting.n_items
+    n = setting.n_items
     theta = spread * rng.standard_normal(n)
     if setting.lists is not None:
         return rank_lists(theta, *setting.lists, rng)
@@ -222,11 +223,11 @@ def judge(model: Any, truth: Floats, setting: Setting) -> Coverage:
     found = Separation.of(known.posterior, 0.95, known.component)
     _, surely = found._apart(np.arange(n))
     wrong = surely & ~(truth[:, None] > truth[None, :])
-    ranks = found.ranks()
+    board = rank_columns(known, np.arange(n), 0.95)
     order = 1 + (truth[None, :] > truth[:, None]).sum(axis=1)
     last = n - (truth[None, :] < truth[:, None]).sum(axis=1)
     # Equal items share all ranks between these; an interval must meet them.
-    ranked = ((ranks[:, 0] <= last) & (order <= ranks[:, 1])).all()
+    ranked = ((board["rank_best"] <= last) & (order <= board["rank_worst"])).all()
     tie = np.full(1, np.nan)
     if setting.lists is None and model.ties_.any() and not setting.opinion:
         share = TRUTHS[setting.truth](apart)[:, 1]
@@ -234,7 +235,7 @@ def judge(model: Any, truth: Floats, setting: Setting) -> Coverage:
         low, high = model.predict_interval(pairs)[:, 1].T
         tie = (low <= share) & (share <= high)
     first = truth == truth.max()
-    best = known.best >= 0.05
+    best = np.array(board["could_be_best"])
     called = math.nan
     if setting.newcomer:
         two = np.flatnonzero(first)
@@ -246,7 +247,7 @@ def judge(model: Any, truth: Floats, setting: Setting) -> Coverage:
         float(not wrong.any() and bool(ranked)),
         float(best[first].all()),
         float(best.sum()),
-        float((ranks[:, 0] == 1).sum()),
+        float((found.ranks()[:, 0] == 1).sum()),
         called,
         float((upper - lower).mean()),
     )
@@ -334,8 +335,12 @@ SETTINGS: list[Setting | Study] = [
     *(Study(10, "top:3", spread) for spread in (0.5, 1.0, 2.0)),
     *(Study(10, "ranking", spread) for spread in (0.5, 1.0, 2.0)),
     *(
-        Setting(schedule, games=games, spread=spread)
-        for schedule, games in [("world cup", 4), ("hub", 30), ("power law", 30)]
+        Setting(schedule, "davidson", n, games, spread)
+        for schedule, n, games in [
+            ("world cup", 32, 4),
+            ("hub", 20, 30),
+            ("power law", 20, 30),
+        ]
         for spread in _BOTH
     ),
     *(Setting(games=games, spread=0.0) for games in (1, 3, 30, 200)),

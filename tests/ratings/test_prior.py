@@ -159,7 +159,7 @@ def test_intervals_are_no_wider_than_those_of_the_exact_posterior(
 
 
 CASES = [
-    Setting("world cup", games=4, spread=0.0),
+    Setting("world cup", n_items=32, games=4, spread=0.0),
     Setting(games=3, spread=0.8),
     Setting("hub", n_items=12, games=4),
     Setting("power law", games=6, spread=1.5),

@@ -450,7 +450,7 @@ def model_columns(
         zero = rating - unit * shown.mean
         columns["lower"] = zero + unit * shown.quantile(tail)
         columns["upper"] = zero + unit * shown.quantile(1.0 - tail)
-        columns |= _rank_columns(contrasts, np.flatnonzero(placed), level)
+        columns |= rank_columns(contrasts, np.flatnonzero(placed), level)
         unsure = error > _UNCERTAIN * np.median(error)
         provisional |= unsure & (games < _ENOUGH_GAMES)
     columns |= {"placed": placed, "provisional": provisional}
@@ -461,7 +461,7 @@ def model_columns(
     return {"item": model.items_, "rating": rating} | columns | tally
 
 
-def _rank_columns(
+def rank_columns(
     contrasts: PairContrasts,
     placed: NDArray[np.int64],
     level: float,
