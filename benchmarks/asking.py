@@ -389,8 +389,13 @@ def load(n_people: int = 200, seconds: float = 60.0, n_items: int = 1000) -> Non
 
         def call(method: str, path: str, body: dict | None = None) -> bytes:
             text = None if body is None else json.dumps(body)
-            client.request(method, path, text, own)
-            return client.getresponse().read()
+            try:
+                client.request(method, path, text, own)
+                return client.getresponse().read()
+            except ConnectionError:  # closed meanwhile; browsers open another one
+                client.close()
+                client.request(method, path, text, own)
+                return client.getresponse().read()
 
         page = call("GET", f"/?key={key}").decode()
         own["X-CSRF-Token"] = re.search(r'name="csrf" content="(\w+)"', page)[1]

@@ -246,11 +246,27 @@ def change(path, *statements):
             "not those of a study",
         ),
         (
-            ["ALTER TABLE questions ADD big AS (hex(zeroblob(number)))"],
+            ["ALTER TABLE questions ADD big TEXT AS (hex(zeroblob(number)))"],
+            "not those of a study",
+        ),
+        (
+            # Values of another type, as if the tables had let them in.
+            [
+                "CREATE TEMP TABLE old AS SELECT name, sql FROM sqlite_master",
+                "PRAGMA writable_schema = ON",
+                "UPDATE sqlite_master SET sql = replace(sql, 'STRICT', '')",
+                "COMMIT",
+                "PRAGMA writable_schema = RESET",
+                "UPDATE questions SET answered = 'x'",
+                "COMMIT",
+                "PRAGMA writable_schema = ON",
+                "UPDATE sqlite_master SET sql = old.sql FROM old "
+                "WHERE old.name = sqlite_master.name",
+            ],
             "not those of a study",
         ),
     ],
-    ids=["unknown item", "bytes", "view", "trigger", "generated column"],
+    ids=["unknown item", "bytes", "view", "trigger", "generated column", "types"],
 )
 def test_a_database_that_lies(answered, statements, message):
     change(answered, *statements)

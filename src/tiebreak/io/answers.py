@@ -16,22 +16,23 @@ _COLUMNS = {
     "date": pl.String, "seconds": pl.Float64, "reason": pl.String, "prompt": pl.String,
 }  # fmt: skip
 SCHEMA = """
-CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
 CREATE TABLE items (
     number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, hash TEXT NOT NULL,
-    present INTEGER NOT NULL);
+    present INTEGER NOT NULL) STRICT;
 CREATE TABLE raters (
-    number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, token TEXT NOT NULL UNIQUE);
+    number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, token TEXT NOT NULL UNIQUE)
+    STRICT;
 CREATE TABLE questions (
     number INTEGER PRIMARY KEY, rater INTEGER NOT NULL REFERENCES raters,
     left_item INTEGER NOT NULL REFERENCES items,
     right_item INTEGER NOT NULL REFERENCES items,
     prompt TEXT, reason TEXT NOT NULL, asked REAL NOT NULL,
-    outcome TEXT, seconds REAL, answered REAL);
+    outcome TEXT, seconds REAL, answered REAL) STRICT;
 CREATE INDEX by_rater ON questions (rater, outcome);
 CREATE TABLE undone (
     question INTEGER NOT NULL REFERENCES questions, outcome TEXT NOT NULL,
-    undone REAL NOT NULL)
+    undone REAL NOT NULL) STRICT
 """
 _NAMES = "SELECT number, CAST(name AS TEXT) FROM {}"
 _QUERY = """
@@ -43,12 +44,13 @@ FROM questions WHERE outcome IS NOT NULL ORDER BY answered, number
 
 
 def check_schema(db: sqlite3.Connection) -> None:
-    """Refuse views, triggers, generated columns, and all else that is not ours."""
+    """Refuse views, triggers, values of other types, and all else that is not ours."""
     query = "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY type, name"
     with closing(sqlite3.connect(":memory:")) as empty:
         empty.executescript(SCHEMA)
-        if db.execute(query).fetchall() != empty.execute(query).fetchall():
-            raise sqlite3.DatabaseError("its tables are not those of a study")
+        for each in (query, "PRAGMA quick_check(1)"):  # which looks at types of values
+            if db.execute(each).fetchall() != empty.execute(each).fetchall():
+                raise sqlite3.DatabaseError("its tables are not those of a study")
 
 
 def read_answers(path: Path) -> pl.DataFrame:
