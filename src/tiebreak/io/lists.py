@@ -553,10 +553,7 @@ def read_ranks(
         unused.append(plural(int((~kept).sum()), "row") + " that sum up others")
     if unused:
         sentences.append(f"Not looked at: {', '.join(unused)}.")
-    names = [
-        re.sub(r"(?i)^ranks?(?: of)?[ _:]+|(?<![ _:])[ _:]+rank$", "", c)
-        for c in listed
-    ]
+    names = [_RANK_OF.sub("", column) for column in listed]
     if not by_row:
         [items] = columns.restore_names(sentences, roles["item"])
         items = items.take(np.flatnonzero(kept))
