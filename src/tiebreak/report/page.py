@@ -138,7 +138,7 @@ def _environment() -> Environment:
         "sentence": lambda text: str(text).replace(" %", "\u00a0%"),
         "short": lambda name, most: visible(shorten(name, most)),
     }
-    environment.globals |= {"plural": plural, "way": charts.way, "noun": noun}
+    environment.globals |= {"plural": plural, "noun": noun}
     return environment
 
 
