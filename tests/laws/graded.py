@@ -192,6 +192,11 @@ DENSE = _of_table("dense", _same)
 SPARSE = _of_table("sparse", sp.csr_array)
 PANDAS = _of_table("pandas", _pandas, named=True)
 POLARS = _of_table("polars", _polars, named=True)
+GRAPH = Shape(
+    "graph",
+    lambda g: {"X": g.items, "y": g.y, "graph": g.qid[:, None] == g.qid},
+    lambda table, train: table,
+)
 GRAM = Shape(
     "gram",
     lambda g: {"X": gaussian(g.items, g.items), "y": g.y, "qid": g.qid},

@@ -29,6 +29,7 @@ from tests.laws.graded import (
     DENSE,
     GRAM,
     GRAM_ORDERS,
+    GRAPH,
     LISTS,
     ORDERS,
     PANDAS,
@@ -244,6 +245,16 @@ MODELS = [
         without=SQUARES,
     ),
     Model("RankingPursuit(rbf)", lambda: RankingPursuit(5), ALL, without=PURSUIT),
+    Model("RankRLS(graph)", lambda: RankRLS(0.3), (GRAPH,), GAUSS, without=SQUARES),
+    Model(
+        "RankingPursuit(graph)", lambda: RankingPursuit(5), (GRAPH,), without=PURSUIT
+    ),
+    Model(
+        "CoRankingPursuit(graph)",
+        lambda: CoRankingPursuit(4, nu=0.1),
+        (GRAPH,),
+        without=PURSUIT | NO_PAIRS | LINEAR_COLUMNS,
+    ),
     Model(
         "RankingPursuit(linear, plain)",
         lambda: RankingPursuit(3, kernel="linear", backfit=False),
@@ -411,7 +422,9 @@ def _has_other_grades(model: Model, shape: Shape) -> bool:
 NEEDS: dict[str, Callable[[Model, Shape], bool]] = {
     "feature_names": lambda model, shape: shape.named,
     "no_feature_names": lambda model, shape: not shape.named,
-    "group_names": lambda model, shape: not shape.lists,
+    "group_names": lambda model, shape: not shape.lists and shape is not GRAPH,
+    "score_of_training": lambda model, shape: shape is not GRAPH,  # no groups
+    "score_needs_groups": lambda model, shape: shape is not GRAPH,
     "increasing_grades": lambda model, shape: not shape.lists,
     "grades_within_groups": lambda model, shape: not shape.lists,
     "grades_of_orders": lambda model, shape: shape is DENSE,
