@@ -8,8 +8,6 @@ a tenth more than at the last look it makes their leaderboard, which says how fa
 goal is; not after every answer, because each look is a chance to stop by chance.
 """
 
-from __future__ import annotations
-
 import threading
 import warnings
 from collections import defaultdict

@@ -9,8 +9,6 @@ Files are found once, then asked for by number. A table can name files in its ow
 only.
 """
 
-from __future__ import annotations
-
 import hashlib
 import io
 import warnings

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the organizer sees: agreement of the raters, and how each of them answers."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from typing import Any
 

@@ -9,8 +9,6 @@ use. Nobody has many requests under way at once, and a connection without a whol
 request is closed. Files are served by their number in the list of items.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import hmac

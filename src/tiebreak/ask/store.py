@@ -8,8 +8,6 @@ table ``undone``.
 `tiebreak.io.answers` has the schema, and reads these tables too.
 """
 
-from __future__ import annotations
-
 import os
 import secrets
 import sqlite3

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The command ``tiebreak``."""
 
-from __future__ import annotations
-
 __all__ = ["main"]
 
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The command ``tiebreak`` and its subcommands."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 import typer

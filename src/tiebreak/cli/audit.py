@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """``tiebreak audit``: which claims of a leaderboard survive."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any

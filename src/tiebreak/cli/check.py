@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """``tiebreak check``: what the data can support."""
 
-from __future__ import annotations
-
 from tiebreak.cli.command import Files, command
 from tiebreak.cli.console import Screen
 from tiebreak.options import RankOptions, ReadOptions

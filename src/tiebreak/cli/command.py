@@ -4,8 +4,6 @@
 It imports its pipeline when it runs, so that ``--help`` is quick.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import Field, fields

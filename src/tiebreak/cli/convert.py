@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """``tiebreak convert``: comparisons as a plain table, lists as a PrefLib file."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Any
 

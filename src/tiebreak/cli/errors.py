@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Errors as one line, and an exit code that says what kind they are."""
 
-from __future__ import annotations
-
 import os
 import warnings
 from collections.abc import Callable

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """``tiebreak judges``: how well judges agree with each other and with themselves."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Annotated
 

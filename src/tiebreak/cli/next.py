@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """``tiebreak next``: which pairs to compare next, and how many votes are missing."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Annotated, Any
 

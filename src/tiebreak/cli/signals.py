@@ -5,8 +5,6 @@ An interrupt ends the program at once, after unfinished files were removed: an e
 could be swallowed by an import or a callback of compiled code.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import signal

@@ -7,8 +7,6 @@ with an error or an interrupt; a program that ends without leaving its blocks ca
 `abandon`. What a killed process left is removed by the next one that writes there.
 """
 
-from __future__ import annotations
-
 import errno
 import glob
 import os

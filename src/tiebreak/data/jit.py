@@ -6,8 +6,6 @@ user's cache folder, as in some containers, and stops at a full disk or a damage
 Here a cache that fails is a miss.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache

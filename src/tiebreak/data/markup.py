@@ -4,8 +4,6 @@
 Everything that reports and notebooks show goes through one of these functions.
 """
 
-from __future__ import annotations
-
 import html
 import io
 import json

@@ -5,8 +5,6 @@ Every message says what was wrong, where, and what was expected. Row numbers cou
 0, as in NumPy.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 import warnings

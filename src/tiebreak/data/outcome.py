@@ -10,8 +10,6 @@ undeclared ones are refused), the name of one of the two items of the row, a wor
 table.
 """
 
-from __future__ import annotations
-
 import enum
 import math
 import re

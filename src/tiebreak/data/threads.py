@@ -5,8 +5,6 @@ NumPy releases the interpreter lock inside products and exponentials; a BLAS wit
 threads of its own inside each Python thread would only make them wait for each other.
 """
 
-from __future__ import annotations
-
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator

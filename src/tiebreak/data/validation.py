@@ -5,8 +5,6 @@ Dispatch is by type only: `Pairs`, 3-D arrays and two columns of names are compa
 everything else is a table of items.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from numbers import Real
 from typing import Any, NamedTuple

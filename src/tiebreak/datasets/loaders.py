@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The bundled sets and the published ones, as comparisons, ranked lists or grades."""
 
-from __future__ import annotations
-
 import gzip
 import re
 from pathlib import Path

@@ -5,8 +5,6 @@ Files in ``$TIEBREAK_DATA``, also packed (``.gz``), are the user's own and not c
 those in the cache have the SHA-256 of the table.
 """
 
-from __future__ import annotations
-
 import os
 import tempfile
 import tomllib

@@ -5,8 +5,6 @@ Pairs are drawn in batches until there are exactly as many ties and non-ties as 
 A difference of exactly the threshold is a tie.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from functools import partial

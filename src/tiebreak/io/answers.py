@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The answers that ``tiebreak ask`` collects in a file of SQLite."""
 
-from __future__ import annotations
-
 import sqlite3
 from contextlib import closing
 from pathlib import Path

@@ -10,8 +10,6 @@ Metadata columns (rater, period, weight) must be complete. One that was detected
 name only, and is mostly empty, is not used, and a sentence says so.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -474,9 +472,9 @@ def read_comparisons(
         both = dict(zip(names, (left, right), strict=True))
         codes = _read_outcomes(columns, both, roles["outcome"], options, sentences)
         head = np.where(np.abs(codes) <= 1, codes, 0)[: table.head.height]
-        if said := contradiction(head, table.head, *names):
-            sentences.append(said)
-            table.warnings.append(said)
+        if doubt := contradiction(head, table.head, *names):
+            sentences.append(doubt)
+            table.warnings.append(doubt)
     else:
         points = [columns.numbers[roles[f"{side}_score"]] for side in ("left", "right")]
         codes = np.sign(points[1] - points[0])

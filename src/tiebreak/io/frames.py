@@ -9,8 +9,6 @@ holds one such array, or what pandas writes: an object of columns, of rows, or o
 columns, index and data. Nested objects become columns with a dot in their names.
 """
 
-from __future__ import annotations
-
 import glob
 import io
 import json

@@ -11,8 +11,6 @@ scikit-learn reads svmlight files; where it fails, or overlooks a fault, the lin
 read again to name the wrong one.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path

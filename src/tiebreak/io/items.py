@@ -9,8 +9,6 @@ In a table of items one column holds the names, each once, and the others become
 features. Every item of the first file needs a row; other items are kept, to be rated.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from copy import copy

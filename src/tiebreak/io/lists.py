@@ -6,8 +6,6 @@ Equal places are ties. Who started and has no place (DNF, a blank, ``-``) is bel
 who have one, in no order: seen, but not listed.
 """
 
-from __future__ import annotations
-
 import csv
 import re
 from collections.abc import Sequence

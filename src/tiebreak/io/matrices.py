@@ -4,8 +4,6 @@
 A count becomes one comparison that weighs as many: a total is never a single match.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from pathlib import Path

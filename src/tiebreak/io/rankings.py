@@ -6,8 +6,6 @@ of all items or ``oi`` of some of them. Lines of item numbers are those of the S
 data: a line ``100 1``, then lines ``0 3 58 4 7``.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from functools import partial

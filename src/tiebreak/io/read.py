@@ -6,8 +6,6 @@ predict, one for each row, also of an item with itself. Outcomes and grades in t
 are then ignored.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import replace

@@ -5,8 +5,6 @@ Every reader takes `ReadOptions` and returns a `ReadResult`. A file that cannot 
 is a `FileError`; one with several meanings a `NeedsAnswer` that names the options.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Sequence

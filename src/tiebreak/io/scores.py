@@ -6,8 +6,6 @@ columns items, one of items (``model``) makes them tasks, and with both every ro
 the scores of one item on one task. Repeated cells (seeds) are averaged.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -7,8 +7,6 @@ where none of a group fits, the next one is tried. One reading is read; several 
 error that lists three of them, with their options and the first row.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 

@@ -7,8 +7,6 @@ in the alphabet comes first. A document without a grade is not relevant, and a r
 one that was not retrieved has no rank.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -131,7 +129,7 @@ def trec_metrics(
             ideal, of = np.exp2(ideal) - 1.0, np.exp2(of) - 1.0
         at = np.flatnonzero(of) + 1.0  # ranks of relevant documents
         n_relevant = max(np.count_nonzero(ideal), 1)
-        value = {"query": query}
+        value: dict[str, Any] = {"query": query}
         for name, n in (("ndcg", len(of) + len(ideal)), (f"ndcg@{k}", k)):
             best, reached = _discounted(ideal[:n]), _discounted(of[:n])
             value[name] = reached / best if best else 0.0

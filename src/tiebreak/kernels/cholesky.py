@@ -10,8 +10,6 @@ entries would be outliers. They are drawn in blocks, and a later one is taken wi
 probability (left now) / (left when it was drawn), as if it had been drawn only then.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NoReturn

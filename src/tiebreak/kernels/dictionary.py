@@ -5,8 +5,6 @@ Column j holds k(center j, row i) for all rows i. As many columns as fit stay in
 the others are computed again in every pass, in blocks.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -17,8 +17,6 @@ Taylor series of exp(r) reaches the last bit after 8 (single) or 14 (double) ter
 Values of v below -87 (single) and -700 (double) give the exponential of these bounds.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias

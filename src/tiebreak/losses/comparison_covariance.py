@@ -24,8 +24,6 @@ one rater judged have infinitely many degrees of freedom.
   nothing but expected results would seem to be known exactly.
 """
 
-from __future__ import annotations
-
 from functools import cached_property
 from typing import Any
 

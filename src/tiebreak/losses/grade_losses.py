@@ -19,8 +19,6 @@ sum of w_j u_j over both,
     Σ w w z₊²  = Σ w w z₊ + ½ u·∂/∂u Σ w w z₊².
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

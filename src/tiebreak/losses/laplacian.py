@@ -15,8 +15,6 @@ w_i w_j, is never stored. With W the weight of a group and v̄ = Σ w_i v_i / W 
 over the rows j of the group of i, so that B centers a group and scales it.
 """
 
-from __future__ import annotations
-
 from functools import cached_property
 from typing import Any
 

@@ -7,8 +7,6 @@ with A of shape (n, q): features of items, or a factor of their kernel matrix. S
 convex with constant 1.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, Protocol
 

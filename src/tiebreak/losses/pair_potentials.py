@@ -14,8 +14,6 @@ O(n). For listed pairs they cost O(pairs). Where exponentials of utilities overf
 vanish, sums are kept relative to their largest term.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Links on one scale of ratings, whose parameter of ties means the same in each."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple

@@ -9,8 +9,6 @@ The three scores of probabilities (columns left, tie, right) are proper: the tru
 probabilities minimize their expectation.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

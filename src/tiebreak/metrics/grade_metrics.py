@@ -10,8 +10,6 @@ groups, and exact expectations over a random order of rows of equal utility. Wit
 first occur in ``qid``, and NaN where it does not exist.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -5,8 +5,6 @@ Nothing is dropped, filled in or clipped: a fault is an error that names the arg
 the row, the value and what was expected.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

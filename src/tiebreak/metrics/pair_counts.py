@@ -13,8 +13,6 @@ utility. Nothing is subtracted, so that a count of 0 is exact. Both take O(n log
 A *run* is a maximal set of rows of one group with one value.
 """
 
-from __future__ import annotations
-
 from typing import Any, Literal
 
 import numpy as np

@@ -7,8 +7,6 @@ A scorer returns a number of which greater is better, so losses are negated. It 
 fitted with groups and no ``qid`` arrives.
 """
 
-from __future__ import annotations
-
 import copy
 import inspect
 from collections.abc import Callable, Iterable

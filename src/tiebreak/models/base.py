@@ -6,8 +6,6 @@ Boundary conventions: a difference of utilities exactly at the threshold is a ti
 is no threshold. Equal utilities keep the order of their rows in ``order``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from typing import Any, ClassVar, Self, TypeVar, cast

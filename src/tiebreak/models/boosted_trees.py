@@ -5,8 +5,6 @@ The trees are read into `NODE` records: a range of nodes for each, the root firs
 every node before its children. So predictions and model files do not need LightGBM.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable

@@ -11,8 +11,6 @@ without ties δt = 0. Directions along which no probability changes count too. L
 programs on the counts decide.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from numbers import Real
 from typing import Any, ClassVar, NamedTuple

@@ -5,8 +5,6 @@ A twice differentiable loss of utilities goes to the truncated Newton method, th
 of grades to the bundle method. Both give a relative duality gap.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Fits on data in partitions: Newton's method, or one pass for least squares."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from functools import partial

@@ -6,8 +6,6 @@ a pure function, so that another worker can repeat it where one is lost. It retu
 tuple of numbers and arrays, which are summed over all partitions.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from functools import reduce
 from operator import add

@@ -4,8 +4,6 @@
 A worker reads only the columns that a model needs.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace

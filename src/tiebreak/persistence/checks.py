@@ -14,8 +14,6 @@ Three rules make it safe to read a file of unknown origin:
   compares them with the ``_fitted_arrays`` of each estimator.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import math

@@ -6,8 +6,6 @@ A model file is a zip archive in the format of skops, with one more member,
 reading it is safe, is in :mod:`tiebreak.persistence.checks`.
 """
 
-from __future__ import annotations
-
 import copy
 import errno
 import io

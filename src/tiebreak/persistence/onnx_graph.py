@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Utilities as ONNX graphs: sums of features or of kernel functions, without Python."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The audit of a table: which of its leaderboard's claims survive."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -5,8 +5,6 @@ A run is a file of results, which is fitted, or the JSON, model file or folder o
 `tiebreak rank`. Two files of results also say which rows they share.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from dataclasses import dataclass, replace

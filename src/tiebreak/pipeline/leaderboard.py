@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a fitted model learned of items: utilities, ranks, weights."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -9,8 +9,6 @@ later half to measure quality. Else its folds are of rows, of queries or of item
 when quality is measured.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace

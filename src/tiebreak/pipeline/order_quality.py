@@ -5,8 +5,6 @@ Intervals are percentiles of means over queries drawn with replacement; two mode
 compared on the same queries.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`tiebreak.rank`: from a table to a model, a leaderboard and its held-out quality."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Sequence
 from dataclasses import fields, replace

@@ -4,8 +4,6 @@
 No model is imported here, so that the command can say at once what it read.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path

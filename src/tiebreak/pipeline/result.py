@@ -4,8 +4,6 @@
 What only reports show, such as ratings over time, is computed when it is first read.
 """
 
-from __future__ import annotations
-
 import datetime
 import hashlib
 import math

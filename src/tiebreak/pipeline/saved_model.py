@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A saved model as the commands use it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property

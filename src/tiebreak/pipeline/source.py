@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The data of a file as the commands use them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any

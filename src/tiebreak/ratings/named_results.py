@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Check what models of items by name receive: results and row-aligned columns."""
 
-from __future__ import annotations
-
 import datetime
 import re
 from contextlib import suppress

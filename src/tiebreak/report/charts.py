@@ -5,8 +5,6 @@ A chart is 1,000 units wide; the style sheet stretches it, and strokes and dots 
 their size.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Ratings over time, span by span, and their chart."""
 
-from __future__ import annotations
-
 import math
 import warnings
 from itertools import groupby

@@ -8,8 +8,6 @@ filter ``name``. The Content-Security-Policy allows the scripts and styles that 
 file adds, by their hash, and no request to anywhere.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import math

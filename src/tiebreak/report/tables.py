@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Numbers and tables for pages, terminals, documents and JSON."""
 
-from __future__ import annotations
-
 import datetime
 import math
 import re

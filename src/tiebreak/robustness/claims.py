@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The claims of a leaderboard, as statements that can be tested."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise

@@ -5,8 +5,6 @@ They follow scikit-learn's protocol. Those that need a column (`qid`, `rater`, `
 request it by default from metadata routing; without routing, pass it as `groups`.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from itertools import pairwise

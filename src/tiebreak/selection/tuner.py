@@ -6,8 +6,6 @@ first of the best in grid order. A unit of work is one combination on one split;
 vector machines on comparisons that differ only in C are one, and share kernel values.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Relative gaps, which all solvers report."""
 
-from __future__ import annotations
-
 import math
 
 

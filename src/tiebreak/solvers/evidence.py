@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The most probable width τ of a prior, by s = ln τ."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

@@ -7,8 +7,6 @@ the known vertices, or a direction separates it from them, and the point furthes
 that direction is a new vertex. Both work in the space that the points span.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import scipy.spatial
 

@@ -19,8 +19,6 @@ approaches the value with the square of the width. Where too few terms bend with
 width, planes take over.
 """
 
-from __future__ import annotations
-
 import time
 from dataclasses import dataclass
 from typing import Any, Protocol

@@ -14,8 +14,6 @@ Multipliers λ ≥ 0 with Sᵀλ ≤ cost make one plane of the rows, and a plan
 with |a_j| ≤ p_j and no slope along the other variables proves a minimum of at least b.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -14,8 +14,6 @@ convex only near them. There are two certificates:
   only as far as the step deserves it.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -14,8 +14,6 @@ column k with kᵀLk = 0, up to rounding, is never taken; with back-fitting, nei
 one that depends on those taken before.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Protocol

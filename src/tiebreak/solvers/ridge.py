@@ -10,8 +10,6 @@ Where α is below the rounding of H, directions in its null space are left out: 
 solution is that of least norm, the limit for α → 0.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property

@@ -7,8 +7,6 @@ sign of d, so the loss is constant on intervals ``[a_j, a_{j+1})`` between conse
 cannot tell them apart.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 # Relative to the largest size; utilities carry more rounding than this seldom.

@@ -13,8 +13,6 @@ b = (t - B u) / α and w = Σ (Bᵀb)_i Φ(x_i) at the solution. The duality gap
 squared residual of the system of rows, or at most 1/α times that of the columns.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce

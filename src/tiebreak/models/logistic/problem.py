@@ -8,8 +8,6 @@ between the comparisons if these are fewer (then u are differences), and the pen
 u, is the gradient in the norm of the kernel.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from functools import cache

@@ -19,8 +19,6 @@ u = ln(θ - 1), the counterpart of Davidson's ln ν, and no step takes more than
 t.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

@@ -8,8 +8,6 @@ A Laplacian does not see constants. They are removed from columns k, because the
 cost the digits of columns that hardly vary, such as those of a wide Gaussian kernel.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

@@ -6,8 +6,6 @@ variables: right better, left better, and both directions of a tie. Each thresho
 block, in which an item is at most two variables: its weight above, and below.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeVar

@@ -9,8 +9,6 @@ weights need not be whole: tails of the binomial distribution are incomplete bet
 functions.
 """
 
-from __future__ import annotations
-
 import math
 import warnings
 from dataclasses import replace

@@ -5,8 +5,6 @@ Both are in Davidson's model, its tie parameter fitted. With few games per item 
 statistic is not chi-square; see :mod:`tiebreak.ratings.strengths.refits`.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.linalg import lsqr

@@ -6,8 +6,6 @@ may mislead, a note what is good to know. `FINDINGS` has the level and the sente
 each; `find_all` says which hold.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass

@@ -14,8 +14,6 @@ scores, see docs/methods/ratings.md. No unit is worth more than odds of a hundre
 one.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self

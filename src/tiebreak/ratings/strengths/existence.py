@@ -9,8 +9,6 @@ ties, is strongly connected. With δt = 1 decided comparisons ask for δθ_winne
 more decided comparisons than ties. Both are checked exactly, on the counts.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -6,8 +6,6 @@ learned penalty (`prior.py`). What was estimated from raters has few degrees of 
 R - 1 of R equal ones; a contrast of which they are a part has more (Satterthwaite).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Literal

@@ -4,8 +4,6 @@
 Boundary convention: as in `BradleyTerry`.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Collection
 from dataclasses import dataclass

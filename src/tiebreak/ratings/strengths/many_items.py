@@ -25,8 +25,6 @@ What votes or raters add to the posterior (`losses.comparison_covariance`) is on
 whose diagonal is at most v - 2α v² for v that of A⁻¹.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from functools import cached_property

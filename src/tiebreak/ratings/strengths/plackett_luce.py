@@ -4,8 +4,6 @@
 Boundary convention: as in `BradleyTerry`, for two items.
 """
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any, ClassVar, Literal, Self
 

@@ -20,8 +20,6 @@ same sums over all partial derivatives in θ. τ has a half-Cauchy prior of scal
 averaged over nodes in ln τ around the most probable one, with weights Z(τ) p(τ) τ.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field

@@ -5,8 +5,6 @@ The weights are in `BradleyTerry`; T is the latest period of the rows that are p
 No row counts less than 2⁻⁶⁰, so that no item is forgotten.
 """
 
-from __future__ import annotations
-
 import warnings
 from functools import cache
 from itertools import pairwise

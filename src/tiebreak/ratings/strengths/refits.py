@@ -8,8 +8,6 @@ all at once. Draws from strengths that a learned prior pulls to the mean reject 
 7 % at a level of 5 %; those of maximum likelihood differ too much, which rejects more.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray

@@ -5,8 +5,6 @@ Where strengths of maximum likelihood do not exist, the supremum of the likeliho
 approached by a penalty so small that it is within about 10⁻⁴ of it.
 """
 
-from __future__ import annotations
-
 import math
 from copy import copy
 from dataclasses import dataclass, replace

@@ -14,8 +14,6 @@ dimensions than free variables it can cycle; then the point is left untouched.
 A guess is also found by following a solution for other bounds, change after change.
 """
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

@@ -14,8 +14,6 @@ Variables of one block and one sign are a *part*; ``point`` of shape (5, m) hold
 t, z and w.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

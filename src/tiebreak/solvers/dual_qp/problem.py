@@ -23,8 +23,6 @@ computed without cancellation. Adding a constant to y in a balanced block change
 its β; callers use this to keep ``eᵢ`` close to zero, where 1e-20 counts.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

@@ -14,8 +14,6 @@ candidates of equal gain the lower index is taken; a curvature at or below 1e-12
 (duplicated comparisons) is treated as 1e-12, so that the step runs to a bound.
 """
 
-from __future__ import annotations
-
 import logging
 import threading
 from abc import ABC, abstractmethod

@@ -12,8 +12,6 @@
    the tolerance; else again in double precision.
 """
 
-from __future__ import annotations
-
 from functools import cached_property
 
 import numpy as np
