@@ -33,6 +33,7 @@ PICTURES: dict[str, Callable[[bool], Figure]] = {
     "matching-pursuit": sparse.matching_pursuit,
     "max-margin-compare": comparing.max_margin_compare,
     "nystroem-map": graded.nystroem_map,
+    "order-clusters": ratings.order_clusters,
     "order-svm": lists.order_svm,
     "ordinal-svm": graded.ordinal_svm,
     "plackett-luce": ratings.plackett_luce,

@@ -19,6 +19,7 @@ from tiebreak import (
     PlackettLuce,
 )
 from tiebreak.datasets import load_worldcup2022
+from tiebreak.ratings import OrderClusters
 
 from .style import BLUE, GREY, INK, ORANGE, panels
 
@@ -27,6 +28,7 @@ __all__ = [
     "elo",
     "glicko",
     "judge_bradley_terry",
+    "order_clusters",
     "plackett_luce",
     "uncertainty",
 ]
@@ -189,6 +191,39 @@ def plackett_luce(quick: bool) -> Figure:
     choices.set(ylim=(2.6, -0.6), xlim=(0, 1), xlabel="probability of the next choice")
     choices.set_title("one list: choices among what is left")
     return strengths.figure
+
+
+def order_clusters(quick: bool) -> Figure:
+    """Scores of items in clusters of two tastes; one cluster and more than two."""
+    rng = np.random.default_rng(1)
+    names = np.array(["toro", "uni", "maguro", "anago", "ebi", "kappa", "tamago"])
+    rich = np.linspace(1.5, -1.5, len(names))
+    tastes = np.stack([rich, np.array([-1.5, -1.0, 1.5, 0.0, 0.5, 1.0, -0.5])])
+    lists = []
+    for number in range(60 if quick else 300):
+        some = rng.choice(len(names), 5, replace=False)
+        liked = tastes[number % 3 // 2] + 0.6 * rng.normal(size=len(names))
+        lists.append(names[some[np.argsort(-liked[some])]].tolist())
+    orders = Orders(None, lists)
+    model = OrderClusters(2).fit(orders)
+    scores, distances = panels(2, 3.0)
+    rows = np.argsort(np.argsort(-model.scores_[0]))
+    shares = np.bincount(model.labels_) / len(orders)
+    for own, share, color in zip(model.scores_, shares, (BLUE, ORANGE), strict=True):
+        label = f"{share:.0%} of the lists"
+        line = np.argsort(rows)
+        scores.plot(own[line], rows[line], "o-", color=color, lw=0.8, label=label)
+    scores.set_yticks(rows, model.items_)
+    scores.set(ylim=(len(names) - 0.5, -0.5), xlabel="score in the center")
+    scores.set_title("two clusters, two central orders")
+    scores.legend(loc="upper center")
+    counts = np.arange(1, 6)
+    falls = [OrderClusters(k).fit(orders).inertia_ / len(orders) for k in counts]
+    distances.plot(counts, falls, "o-", color=BLUE)
+    distances.set_xticks(counts)
+    distances.set(ylim=(0, None), xlabel="n_clusters", ylabel="mean of 1 − ρ")
+    distances.set_title("distance of the lists from their center")
+    return scores.figure
 
 
 def elo(quick: bool) -> Figure:

@@ -12,6 +12,7 @@ import tiebreak
 from papers.all_methods.experiments import EXPERIMENTS
 from papers.all_methods.report import mean_ranks, means_of_sets
 from papers.results import Results
+from tiebreak import ratings
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -24,12 +25,16 @@ SHARED = {"Glicko2": "glicko", "L1RankerCV": "l1-ranker"}
 HEADINGS = ["Example", "When to use it", "Traps", "More"]
 
 
-def is_estimator(name):
-    value = getattr(tiebreak, name)
-    return isinstance(value, type) and issubclass(value, BaseEstimator)
+def estimators(module):
+    values = {name: getattr(module, name) for name in module.__all__}
+    return {
+        n
+        for n, v in values.items()
+        if isinstance(v, type) and issubclass(v, BaseEstimator)
+    }
 
 
-ESTIMATORS = sorted(set(filter(is_estimator, tiebreak.__all__)) - OTHERS)
+ESTIMATORS = sorted((estimators(tiebreak) | estimators(ratings)) - OTHERS)
 
 
 def page_of(name):

@@ -370,6 +370,33 @@ def test_the_probit_has_one_model_of_ties(rng):
     assert row["p_value"][0] < 0.05
 
 
+@pytest.mark.parametrize(
+    ("counts", "published"),
+    [
+        ([(2, 2, 6)], [0.4159726, 0.7742595]),
+        ([(20, 20, 60), (10, 20, 70)], [0.4670001, 0.7898785, 0.4533125]),
+    ],
+)
+def test_the_probit_has_the_published_numbers_of_the_2_ac_protocol(counts, published):
+    """Tau, d' of women, and how much larger it is for men.
+
+    Christensen, Lee and Brockhoff, "Estimation of the Thurstonian model for the 2-AC
+    protocol", 2012, examples 1 and 5, with the digits that R's sensR prints for
+    example(clm2twoAC). There the noise of d' has the variance 2.
+    """
+    y = np.repeat([-1, 0, 1] * len(counts), np.ravel(counts))
+    men = np.repeat(np.arange(len(counts)), np.sum(counts, axis=1))[:, None]
+    pairs = Pairs(None, ["A"] * len(y), ["B"] * len(y))
+    context = men if len(counts) > 1 else None
+    model = BradleyTerry(link="probit", alpha=0).fit(pairs, y, context=context)
+    c = norm.ppf((1 + model.tie_probability_) / 2)
+    s = 2 * norm.pdf(c) / norm.sf(c)
+    found = [c, np.diff(model.strength_)[0] / s]
+    if len(counts) > 1:
+        found.append(-model.context_coef_[0] / s)  # context is in favor of left
+    assert_allclose(np.sqrt(2) * np.array(found), published, atol=2e-7)
+
+
 @pytest.mark.extended
 def test_intervals_of_the_probit_cover_the_truth(rng):
     covered = []
