@@ -128,15 +128,11 @@ def test_names_go_before_their_numbers_in_other_columns(save):
     assert result.data.columns["rater"].tolist() == ["58", "83"]
 
 
-def test_two_readings_are_listed_with_the_options_that_choose(save):
+def test_an_outcome_beside_scores_is_read_unless_the_scores_are_named(save):
     path = save(
         "home_team,away_team,home_score,away_score,winner\nAda,Bo,1,1,Bo\nBo,Ada,2,0,Bo"
     )
-    with pytest.raises(NeedsAnswer) as caught:
-        read_file(path)
-    assert "in 2 ways" in str(caught.value)
-    assert "--outcome winner" in str(caught.value)
-    assert "--left-score home_score --right-score away_score" in str(caught.value)
+    assert read_file(path).data.y.tolist() == [1, -1]
     assert read_file(path, ReadOptions(winner="winner")).data.y.tolist() == [1, -1]
     scores = ReadOptions(left_score="home_score", right_score="away_score")
     assert read_file(path, scores).data.y.tolist() == [0, -1]

@@ -363,7 +363,7 @@ def write(path, known):
 def test_rank_and_compare_say_what_was_chosen(processes, tmp_path):
     path = write(tmp_path / "votes.csv", results())
     out = tmp_path / "out"
-    done = processes.run("rank", path, "--tune", "--out", out)
+    done = processes.run("rank", path, "--tune", "--verbose", "--out", out)
     assert (done.code, done.stderr) == (0, "")
     best = tune("bradley-terry", results()).result
     text = " ".join(done.stdout.split())

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Self, TypeVar, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn import get_config
-from sklearn.base import ClassifierMixin, clone
+from sklearn.base import ClassifierMixin, clone, is_classifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import RegressorTags
 from sklearn.utils.metaestimators import available_if
@@ -187,7 +187,7 @@ class UtilityMixin:
             d[rows] = utility[right[rows]] - utility[left[rows]]
         return d
 
-    @available_if(lambda model: isinstance(model, ClassifierMixin))
+    @available_if(is_classifier)
     def decision_function(self, X: Any) -> Floats:
         """Scores of left, tie and right for comparisons, or utilities of items.
 

@@ -169,7 +169,8 @@ class QueryKFold(_GroupedKFold):
         -------
         iterator of (train, test)
         """
-        inside = str(sys._getframe(1).f_globals["__name__"]).startswith("sklearn")
+        caller = sys._getframe(1).f_globals.get("__name__", "")
+        inside = str(caller).startswith("sklearn")
         if inside and qid is None and groups is not None and not is_pairs(X):
             warn_user(
                 "QueryKFold got its queries as groups: neither fit nor score sees "

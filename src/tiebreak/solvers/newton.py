@@ -36,7 +36,7 @@ _ROUNDING = 1e-12
 DENSE_LIMIT = 1500
 # In `minimize_newton` the residual of Newton's equation, relative to the gradient, is
 # at most this in the first steps, and at most this where the decrement ends the search.
-_LOOSEST_STEP, _SURE = 0.2, 1e-3
+_LOOSEST_STEP, _SURE = 0.5, 1e-3
 # In a truncated step the residual of Newton's equation, relative to the gradient, is
 # at most this,
 _LOOSEST = 0.1

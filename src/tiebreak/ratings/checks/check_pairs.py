@@ -126,8 +126,9 @@ def check_pairs(
     >>> report = check_pairs(pairs, [-1, -1, -1, -1])
     >>> report.ok, report.has_maximum_likelihood
     (True, False)
-    >>> report.findings[0].code, report.findings[0].items
-    ('undefeated', ('Ada',))
+    >>> found = {finding.code: finding.items for finding in report.findings}
+    >>> found["undefeated"]
+    ('Ada',)
     """
     pairs = _merge_items(X)
     n = len(pairs)
