@@ -112,8 +112,9 @@ def cell(data: str, split: int, method: str) -> dict[str, Any]:
             model = found.best_estimator_
         else:
             model.fit(table.X[train], table.y[train])
+    utility = model[-1].utility(model[:-1].transform(table.X[test]))
     return {
-        "swapped": swapped_pairs(table.y[test], model.decision_function(table.X[test])),
+        "swapped": swapped_pairs(table.y[test], utility),
         "seconds": time.process_time() - start,
     }
 

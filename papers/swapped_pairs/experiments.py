@@ -123,7 +123,8 @@ def _choose(data: str, split: int, method: str, values: Grid) -> dict[str, Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         found = tune(model, table.X[train], table.y[train], grid, cv=5, progress=False)
-    utility = found.best_estimator_.decision_function(table.X[test])
+    best = found.best_estimator_
+    utility = best[-1].utility(best[:-1].transform(table.X[test]))
     names = {key.split("__")[-1]: value for key, value in found.best_params_.items()}
     return {"swapped": swapped_pairs(table.y[test], utility)} | names
 
