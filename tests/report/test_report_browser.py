@@ -557,7 +557,7 @@ def test_every_chart_is_saved_as_svg_with_its_source(visit):
         "document.querySelectorAll('details').forEach(d => { d.open = true; })"
     )
     for place, name in enumerate(names):
-        with page.expect_download() as waiting:
+        with page.expect_download(timeout=120_000) as waiting:
             charts.nth(place).locator("button.svg").click()
         assert waiting.value.suggested_filename == f"{name}.svg"
         root = ElementTree.parse(waiting.value.path()).getroot()

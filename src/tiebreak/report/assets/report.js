@@ -356,7 +356,7 @@
       const link = make("a", { download: `${chart.dataset.chart}.svg` });
       link.href = URL.createObjectURL(new Blob([chartSvg(chart)], { type: "image/svg+xml" }));
       link.click();
-      setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+      setTimeout(() => URL.revokeObjectURL(link.href), 60000);
     });
     (chart.querySelector("figcaption") || chart).append(" ", button);
   }
