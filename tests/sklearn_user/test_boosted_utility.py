@@ -2,12 +2,14 @@
 """Boosted trees that learn from who was preferred to whom, ties included."""
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from sklearn import config_context
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
 import tiebreak
-from tiebreak import BoostedUtility, LogisticCompare, Pairs
+from tiebreak import BoostedUtility, LogisticCompare, Orders, Pairs
 from tiebreak.metrics import comparison_log_loss, ndcg
 from tiebreak.selection import ItemKFold, QueryKFold
 
@@ -92,3 +94,75 @@ def test_shap_explains_a_linear_utility(hotels):
     parts = explained.shap_values(pairs.values)
     mean = model.utility(pairs.values).mean()
     assert np.allclose(parts.sum(axis=1) + mean, model.utility(pairs.values), atol=0.1)
+
+
+def frame_of_wines(kind):
+    rng = np.random.default_rng(5)
+    grape = rng.choice([f"grape {k}" for k in range(9)], 300).tolist()
+    year = rng.choice([2019.0, 2020.0, 2021.0, np.nan], 300)
+    acid = np.where(rng.random(300) < 0.2, np.nan, rng.normal(size=300))
+    worth = np.array([int(name[-1]) % 3 for name in grape]) + 2 * np.isnan(acid)
+    if kind == "polars":
+        columns = {"grape": grape, "acid": acid, "year": year}
+        frame = pl.DataFrame(columns).with_columns(
+            pl.all().exclude("grape").fill_nan(None)
+        )
+        return frame.with_columns(pl.col("year").cast(pl.String)), worth
+    frame = pd.DataFrame({"grape": grape, "acid": acid, "year": pd.Categorical(year)})
+    return frame, worth
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars"])
+def test_categories_and_missing_values_are_those_of_lightgbm(kind, tmp_path):
+    frame, worth = frame_of_wines(kind)
+    rng = np.random.default_rng(0)
+    left, right = rng.integers(300, size=(2, 2000))
+    pairs, y = Pairs(frame, left, right), np.sign(worth[right] - worth[left])
+    keep = left != right
+    model = BoostedUtility(60, learning_rate=0.2).fit(pairs[keep], y[keep])
+    assert model.score(pairs[keep], y[keep]) > 0.95  # not without either
+    assert {j: len(names) for j, names in model.categories_.items()} == {0: 9, 2: 3}
+    utility = model.utility(frame)
+    place = {name: code for code, name in enumerate(model.categories_[0].tolist())}
+    codes = np.array([place[name] for name in frame["grape"]], dtype=float)
+    years = pd.Series(np.asarray(frame["year"], dtype=float))
+    years = years.map({2019.0: 0.0, 2020.0: 1.0, 2021.0: 2.0})
+    acid = np.asarray(frame["acid"].to_numpy(), dtype=float)
+    coded = np.column_stack([codes, acid, years])
+    assert np.allclose(model.booster_.predict(coded), utility)
+    assert np.ptp(utility[np.isnan(acid)]) > 0
+    again = tiebreak.load(tiebreak.save(model, tmp_path / "wines.tiebreak"))
+    assert np.array_equal(again.utility(frame), utility)
+    assert np.array_equal(again.predict(pairs), model.predict(pairs))
+    new = frame[:2].copy() if kind == "pandas" else frame[:2]
+    if kind == "pandas":
+        new["grape"] = ["grape 77", None]
+    else:
+        new = new.with_columns(grape=pl.Series(["grape 77", None]))
+    coded[:2, 0] = np.nan  # a category that is new counts as missing
+    assert np.allclose(model.utility(new), model.booster_.predict(coded[:2]))
+    queries = np.arange(300) // 10
+    graded = BoostedUtility(30).fit(frame, worth, qid=queries)
+    lists = [
+        np.argsort(-worth[rows]) + rows[0] for rows in np.split(np.arange(300), 30)
+    ]
+    listed = BoostedUtility(30).fit(Orders(frame, lists))
+    for one in (graded, listed):
+        assert tiebreak.metrics.swapped_pairs(worth, one.utility(frame)) < 0.3
+    assert listed.score(Orders(frame, lists)) > 0.5
+
+
+def test_arrays_may_have_gaps():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(200, 2))
+    X[rng.random((200, 2)) < 0.3] = np.nan
+    pairs = Pairs(X, range(200), rng.permutation(200))
+    gone = np.isnan(X[:, 0]).astype(int)
+    y = gone[pairs.right] - gone[pairs.left]
+    model = BoostedUtility(40, learning_rate=0.3, early_stopping=False).fit(pairs, y)
+    assert model.score(pairs, y) > 0.95
+    assert np.allclose(model.utility(X), model.booster_.predict(X))
+    with pytest.raises(ValueError, match=r"bound|finite"):
+        model.utility([[np.inf, 0.0]])
+    with pytest.raises(ValueError, match="must hold numbers"):
+        model.utility([["red", 0.0]])

@@ -259,7 +259,7 @@ def read_grades(
     weight = check_lists(X, y, qid, sample_weight)
     # A pair weighs the product of its items' weights.
     of_rows = np.repeat(np.sqrt(weight), X.lengths)
-    grades = check_grades(*X.grades())
+    grades = check_grades(X.table.take(X.flat), *X.entry_grades())
     return replace(grades, orders=X, weight=of_rows, group_weight=weight)
 
 

@@ -135,7 +135,11 @@ class UtilityMixin:
             )
         if self._by_name:
             return self._utility_of_names(X)
-        return self._utility_of_table(as_items(X, name="X"))
+        return self._utility_of_table(self._read_items(X))
+
+    def _read_items(self, X: Any) -> ItemTable:
+        """Read a table of items as numbers."""
+        return as_items(X, name="X")
 
     def _utility_of_table(self, table: ItemTable) -> Floats:
         check_features(self, table)
@@ -222,15 +226,15 @@ class UtilityMixin:
     def _utility_of_entries(self, orders: Orders) -> Floats:
         if self._by_name:
             return self.utility(self._names_of(orders)[orders.flat])
-        return self._utility_of_table(orders.table)[orders.flat]
+        return self._utility_of_table(self._read_items(orders._features))[orders.flat]
 
     def _table_of(self, pairs: Pairs) -> ItemTable:
-        if pairs.items is None:
+        if not pairs.has_features:
             raise TypeError(
                 f"{type(self).__name__} was fitted on items with features; these Pairs "
                 "have none (items=None)."
             )
-        return pairs.items
+        return self._read_items(pairs._features)
 
     def _names_of(self, data: Pairs | Orders) -> NDArray[Any]:
         if data.names is None:

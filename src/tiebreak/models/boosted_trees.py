@@ -55,6 +55,7 @@ def start_boosters(
         "metric": "none",
         "min_data_in_leaf": 0,
         "min_data_in_bin": 1,
+        "min_data_per_group": 1,
         "feature_pre_filter": False,
         "num_threads": n_threads() if math.prod(values.shape) >= MANY_VALUES else 1,
         "deterministic": True,

@@ -7,19 +7,32 @@ utilities.
 
 from collections.abc import Callable, Iterator
 from dataclasses import KW_ONLY, dataclass, replace
+from numbers import Real
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from sklearn.base import BaseEstimator
 from sklearn.utils import ClassifierTags, check_random_state
 from sklearn.utils.metaestimators import available_if
 
-from tiebreak.data import Comparisons, Grades, ItemTable, read_data
+from tiebreak.data import (
+    Comparisons,
+    Grades,
+    ItemTable,
+    Orders,
+    Pairs,
+    as_items,
+    as_pairs,
+    is_pairs,
+    read_data,
+)
 from tiebreak.data.arrays import Codes, Flags, Floats
+from tiebreak.data.columns import is_missing
 from tiebreak.data.comparison_graph import count_comparisons
+from tiebreak.data.items import RawTable, Table, as_table, refuse_out_of_bounds
 from tiebreak.data.messages import FitWarning, warn_user
 from tiebreak.data.parameters import (
     COUNT,
@@ -30,6 +43,7 @@ from tiebreak.data.parameters import (
     check_parameters,
     one_of,
 )
+from tiebreak.data.validation import as_numbers, check_features
 from tiebreak.losses import (
     LINKS,
     Expansion,
@@ -269,10 +283,82 @@ def deal_units(unit: Codes, n_folds: int, seed: Any) -> Iterator[Flags]:
 def in_order(table: ItemTable, code: Codes) -> tuple[ItemTable, Codes]:
     """Sort distinct items, so that the order of rows does not matter."""
     direction = np.random.default_rng(0).normal(size=table.n_features)
-    order = np.argsort(table.values @ direction, kind="stable")
+    values = table.values
+    if not table.is_sparse and np.isnan(values.sum()):
+        values = np.where(np.isnan(values), np.pi, values)  # missing is a value too
+    order = np.argsort(values @ direction, kind="stable")
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))
     return table.take(order), place[code]
+
+
+Categories = dict[int, NDArray[Any]]  # texts, by column
+
+
+def find_categories(table: Table) -> Categories:
+    """Give the categories of the columns that have some, as texts."""
+    if isinstance(table, ItemTable) or table.numbers is not None or table.of_texts:
+        return {}
+    found: Categories = {}
+    for j, (column, kind) in enumerate(_columns(table)):
+        values = [value for value in column if not is_missing(value)]
+        if kind in _CATEGORICAL or any(isinstance(value, str) for value in values):
+            found[j] = np.array(sorted(set(map(_category, values))), dtype=np.str_)
+    return found
+
+
+def encode(table: Table, categories: Categories) -> ItemTable:
+    """Number categories by their places; missing and new ones are NaN."""
+    if isinstance(table, ItemTable):
+        return table
+    if table.of_texts or table.is_sparse or table.numbers is not None:
+        return as_items(table)
+    values = np.empty((len(table), table.n_features))
+    for j, (column, _) in enumerate(_columns(table)):
+        if j in categories:
+            names = enumerate(categories[j].tolist())
+            place = {name: float(code) for code, name in names}
+            values[:, j] = [place.get(_category(value), np.nan) for value in column]
+        else:
+            of = table.feature_names[j] if table.feature_names else j
+            values[:, j] = as_numbers(column, f"Column {of!r} of items")
+    missing = np.isnan(values)
+    values[missing] = 0.0
+    refuse_out_of_bounds(values, "items", table.feature_names)
+    values[missing] = np.nan
+    return ItemTable(values, table.feature_names)
+
+
+_CATEGORICAL = ("category", "Categorical", "Enum")
+
+
+def _columns(table: RawTable) -> Iterator[tuple[NDArray[Any], str]]:
+    """Give the values of each column, and the name of its type."""
+    X = table.original()
+    if isinstance(X, np.ndarray):
+        yield from ((column, "") for column in X.T)
+        return
+    for j in range(table.n_features):
+        column = X.iloc[:, j] if hasattr(X, "iloc") else X[:, j]
+        yield column.to_numpy(), str(column.dtype).partition("(")[0]
+
+
+def _category(value: Any) -> str:
+    """Give the text of a category; numbers may have become floats."""
+    return str(float(value)) if isinstance(value, Real) else str(value)
+
+
+def _encoded(X: Any) -> tuple[Any, Categories]:
+    """Give what is to be fitted with its items as numbers, and their categories."""
+    if is_pairs(X):
+        X = as_pairs(X)
+    rows = isinstance(X, Pairs | Orders)
+    if rows and not X.has_features:
+        return X, {}
+    table = X._features if rows else as_table(X, name="X")
+    categories = find_categories(table)
+    items = encode(table, categories)
+    return X.with_items(items) if rows else items, categories
 
 
 def _knows_ties(model: Any) -> bool:
@@ -348,6 +434,8 @@ class BoostedUtility(UtilityMixin, BaseEstimator):
         Sum of the gains of all splits by a feature.
     tie_, threshold_, classes_
         Fitted to comparisons: as in :class:`LogisticCompare`.
+    categories_ : dict of int to ndarray
+        The categories, as texts, of the columns that have some.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -362,6 +450,9 @@ class BoostedUtility(UtilityMixin, BaseEstimator):
     more than the comparisons of a fold, and graded items by group if there are two
     groups per fold; otherwise, and in ranked lists, single items. Comparisons across a
     fold are not used.
+
+    Features may be missing, and columns of text or of a categorical type of pandas or
+    polars are categories; a category that was not seen counts as missing.
 
     To fit, install LightGBM: ``pip install "tiebreak[boost]"``. Predictions do not need
     it.
@@ -432,14 +523,15 @@ class BoostedUtility(UtilityMixin, BaseEstimator):
         Self
         """
         check_parameters(self)
+        X, categories = _encoded(X)
         data = read_data(X, y, qid, sample_weight, decode=True)
+        learned = {**data.attributes, "categories_": categories}
         if isinstance(data, Grades):
-            tree, learned = build_grade_tree(data, self.per_group), data.attributes
+            tree = build_grade_tree(data, self.per_group)
             learned["n_pairs_"] = tree.n_pairs
             objective, table = self._graded_loss(data, tree)
         else:
-            learned = {**data.attributes, "classes_": data.classes}
-            learned["n_pairs_"] = len(data)
+            learned |= {"classes_": data.classes, "n_pairs_": len(data)}
             objective, table = self._comparison_loss(data)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         start = start_boosters(
@@ -454,7 +546,7 @@ class BoostedUtility(UtilityMixin, BaseEstimator):
                 "seed": seed,
             },
             table.feature_names,
-            [],
+            list(categories),
         )
         growth, curve = self._grow(objective, table, start, seed)
         return self._keep({**learned, **self._learned(objective, growth, curve)})
@@ -571,6 +663,11 @@ class BoostedUtility(UtilityMixin, BaseEstimator):
         link = LINKS[self.link]
         return link.probabilities(self.difference(X), link.from_parameter(self.tie_))
 
+    def _read_items(self, X: Any) -> ItemTable:
+        table = as_table(X, name="X")
+        check_features(self, table)
+        return encode(table, self.categories_)
+
     def _utility(self, table: ItemTable) -> Floats:
         check_trees(self.nodes_, self.roots_, self.n_features_in_)
         return sum_trees(table.values, self.nodes_, self.roots_)
@@ -582,6 +679,8 @@ class BoostedUtility(UtilityMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
         if hasattr(self, "classes_"):  # scorers of probabilities ask for a classifier
             tags.estimator_type = "classifier"
             tags.classifier_tags = ClassifierTags()
