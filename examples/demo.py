@@ -19,7 +19,6 @@ from rich.console import Console
 
 from tiebreak import Pairs, RankSVM, SVMCompare, ThresholdCompare, rank, tune
 from tiebreak.datasets import make_norms
-from tiebreak.ratings.leaderboard_table import draw_leaderboard
 
 MATCHES = [("Spain", "Argentina"), ("Japan", "Germany"), ("Brazil", "Norway")]
 
@@ -31,7 +30,7 @@ def rank_football(console: Console) -> Any:
     console.print("\n[bold]All matches since 2014[/bold]:")
     result = rank("football", title="International football since 2014")
     who, *how_good = result.summary()
-    console.print(draw_leaderboard(result.table, 0.95, console.width, 10))
+    console.print(result.parts(console.width, rows=10)[1])
     model = result.model
     left, right = zip(*MATCHES, strict=True)
     forecast = model.predict_proba(Pairs(None, left, right), advantage=0)

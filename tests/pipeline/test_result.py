@@ -134,7 +134,7 @@ def test_graded_rows_of_two_features(ranked, tmp_path, rng):
     ).write_csv(path)
     printed, page, table, out = ranked(path)
     assert sections(page) == ["weights", "quality", "checks", "made"]
-    assert "Of two items of a held-out query" in page
+    assert "In held-out queries it put" in first_screen(page)
     assert "What matters most" in first_screen(page)
     assert "&lt;b&gt;" in page
     assert "It rates items by 2 features" in " ".join(printed.split())
@@ -342,4 +342,6 @@ def test_judges_of_a_file_are_compared():
     assert compare_judges(Source(replace(votes, columns={}), []), 0.95) is None
     alone = {"rater": np.array(["ann"] * 60)}
     assert compare_judges(Source(replace(votes, columns=alone), []), 0.95) is None
-    assert compare_judges(Source(votes, [], sided=False), 0.95) is None
+    assert {judge["left"] for judge in found["judges"]} == {2 / 3}
+    unsided = compare_judges(Source(votes, [], sided=False), 0.95)
+    assert all("left" not in judge for judge in unsided["judges"])

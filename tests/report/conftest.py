@@ -167,8 +167,8 @@ AUDIT = {
 JUDGES = {
     "judges": [
         {"name": "<b>Ann</b>", "votes": 400, "agreement": 0.81, "lower": 0.77}
-        | {"upper": 0.85, "ties": 0.1, "left": 0.52},
-        {"name": "Bob", "votes": 12},
+        | {"upper": 0.85, "ties": 0.1, "left": 0.52, "verdict": ""},
+        {"name": "Bob", "votes": 12, "verdict": "unclear"},
     ],
     "notes": ["Two judges."],
 }

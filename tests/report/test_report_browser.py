@@ -225,7 +225,7 @@ def test_numbers_of_other_sections_are_those_of_the_data(visit):
     rows = [texts(page, f"#judges .row .{part}") for part in ("name", "value")]
     assert rows == [
         ["<b>Ann</b> 400 votes; tie 10\u00a0%, left 52\u00a0%", "Bob 12 votes"],
-        ["81 77 to 85", "–"],
+        ["81 77 to 85", "– unclear"],
     ]
     wanted = ["60.0\u00a0%", "0.9000", "–", "–"]
     assert texts(page, "#quality tbody td")[:4] == wanted
@@ -511,6 +511,16 @@ def test_it_fits_and_can_be_used_by_everybody(visit, name, width, scheme):
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     found = Axe().run(page).response["violations"]
     assert [(one["id"], one["nodes"][0]["html"]) for one in found] == []
+
+
+@pytest.mark.parametrize("width", [390, 1400])
+def test_a_line_has_one_name(visit, width):
+    page = visit("full")
+    page.set_viewport_size({"width": width, "height": 800})
+    seen = "[...name.children].filter(part => part.checkVisibility()).length"
+    names = page.locator("#history text.end")
+    counts = names.evaluate_all(f"names => names.map(name => {seen})")
+    assert counts and set(counts) == {1}
 
 
 def test_fifty_items_are_short_on_a_phone(visit, folder, rng_seed):

@@ -63,7 +63,10 @@ def compare(
         more = {f"{metric}_above_first": by_model for metric, by_model in gaps.items()}
         said = [*_say_gaps(gaps, next(iter(chosen)))]
     else:
-        more, said = result.to_dict(), [*result.heading(), *result.say_differences()]
+        more, said = (
+            result.to_dict(),
+            [*result.heading(), *result.say_metrics(), *result.say_differences()],
+        )
     screen.show(
         {"recognized": sentences, "table": result.table.to_dicts()} | more,
         [result, *said],

@@ -146,7 +146,7 @@ def _score_order(saved: SavedModel, data: Grades | Lists) -> OrderQuality:
     y, qid = data.entry_grades()
     utility = {"model": utilities(saved.model, data, rows)}
     if not isinstance(data, Grades):
-        return score_order(y, utility, qid, unit="list")
+        return score_order(y, utility, qid, unit="lists")
     return score_order(y, utility, qid, data.group_names if data.has_groups else None)
 
 
@@ -158,7 +158,7 @@ def _show_order(
     )
     screen.show(
         head | {"recognized": sentences} | rows | quality.to_dict(),
-        [quality, *quality.heading()],
+        [quality, *quality.heading(), *quality.say_metrics()],
     )
 
 

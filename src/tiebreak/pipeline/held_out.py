@@ -119,7 +119,7 @@ def order_held_out(models: dict[str, Any], data: Grades | Lists) -> OrderQuality
             parts[name].append(utilities(fitted, data, item))
     y, qid = np.concatenate(grades), np.concatenate(groups)
     utility = {name: np.concatenate(part) for name, part in parts.items()}
-    unit = "held-out query" if isinstance(data, Grades) else "held-out list"
+    unit = "held-out queries" if isinstance(data, Grades) else "held-out lists"
     queries = getattr(data, "group_names", None) if data.together is not None else None
     return score_order(y, utility, qid, queries, unit)
 

@@ -42,7 +42,7 @@ class OrderQuality:
     """How well models order the items of queries or lists, chance last."""
 
     table: pl.DataFrame  # model, n_test, swapped_pairs, and means of `by_query`
-    unit: str = "query"  # or list
+    unit: str = "queries"  # or lists
     by_query: pl.DataFrame | None = None  # model, query and search metrics
     note: str = ""  # what the metrics mean
 
@@ -97,29 +97,29 @@ class OrderQuality:
         found = zip(names, values[rows].tolist(), strict=True)
         return {str(name): value for name, value in found if value < values.max()}
 
-    def heading(self, level: float = 0.95) -> list[str]:
+    def heading(self) -> list[str]:
         """Say how good the first model is, compared with chance."""
-        ours, chance = self.table.row(0, named=True), self.table.row(-1, named=True)
-        texts = []
-        if "swapped_pairs" in ours:
-            right = 1.0 - ours["swapped_pairs"]
-            texts.append(
-                f"Of two items of a {self.unit}, it put {right:.0%} in the right "
-                f"order; chance gives {1.0 - chance['swapped_pairs']:.0%}."
-            )
+        if "swapped_pairs" not in self.table.columns:
+            return []
+        ours, chance = (1.0 - self.table["swapped_pairs"][row] for row in (0, -1))
+        return [
+            f"In {self.unit} it put {ours:.0%} of pairs in the right order; chance "
+            f"gives {chance:.0%}."
+        ]
+
+    def say_metrics(self, level: float = 0.95) -> list[str]:
+        """Give the search metrics of the first model with their intervals."""
         if self.by_query is None:
-            return texts
+            return []
+        ours = self.table.row(0, named=True)
         ends = self.intervals(level)[ours["model"]]
         shown = (
             f"{metric_words(name)} {ours[name]:.3f} ({low:.3f} … {high:.3f})"
             for name, (low, high) in ends.items()
         )
         n = self.by_query["query"].n_unique()
-        texts.append(
-            f"{', '.join(shown)}: means of {_count(n)}, with "
-            f"{100 * level:g} % intervals by query."
-        )
-        return [*texts, self.note]
+        means = f"means of {_count(n)}, with {100 * level:g} % intervals by query"
+        return [f"{', '.join(shown)}: {means}.", self.note]
 
     def say_worst(self) -> list[str]:
         """Name the queries that lose most."""
@@ -173,7 +173,7 @@ def score_order(
     utility: dict[str, Floats],
     qid: NDArray[np.int64],
     queries: Sequence[Any] | NDArray[Any] | None = None,
-    unit: str = "query",
+    unit: str = "queries",
 ) -> OrderQuality:
     """Return swapped pairs and, of relevance grades in queries, search metrics.
 

@@ -295,8 +295,8 @@ class RankResult:
             note = note.replace("Prior: strengths are", "We took strengths to be")
             sentences.append(note.replace(". This width was", "; this width was"))
         if self.effects is not None:
-            effects = ", ".join(self.effects["effect"].to_list())
-            sentences.append(f"The model takes into account: {effects}.")
+            effects = " and of ".join(self.effects["effect"].to_list())
+            sentences.append(f"The model also estimates the effect of {effects}.")
         if self.leaderboard is not None and hasattr(model, "strength_"):
             odds = 10.0
             if hasattr(model, "tie_probability_"):
@@ -310,13 +310,13 @@ class RankResult:
             )
         if isinstance(self.quality, ForwardResult):
             ours, base = (100 * share for share in self.quality.table["accuracy"][:2])
-            how = " ".join(self.quality.heading()).rstrip(".")
             sentences.append(
-                f"Of held-out results ({how}) the model predicted {ours:.1f} %, and "
-                f"the most common outcome alone {base:.1f} %."
+                f"The model predicted {ours:.1f} % of held-out results, and the most "
+                f"common outcome alone is right in {base:.1f} %. Held out were "
+                f"{' '.join(self.quality.heading())}"
             )
         elif self.quality is not None:
-            sentences += self.quality.heading()
+            sentences += self.quality.heading() + self.quality.say_metrics()
         sentences.append(f"Computed with tiebreak {__version__}.")
         return " ".join(sentences)
 
@@ -339,7 +339,8 @@ class RankResult:
         list of str
         """
         with speaking_of(self.source.nouns):
-            return [*about_items(self), *about_quality(self)]
+            items, quality = about_items(self), about_quality(self)
+            return items + quality if self.table is not None else quality + items
 
     def headline(self, category: str) -> list[str]:
         """Return who is best in a category, and of how many results."""
@@ -431,6 +432,8 @@ def show(
 ) -> Iterator[Any]:
     """Give what the terminal shows, the answer first: sentences and tables."""
     level, how = result.options.level, ": --all" * in_command
+    if result.table is None:
+        yield from about_quality(result)
     yield from about_items(result)
     if result.table is not None:
         yield draw_leaderboard(result.table, level, width, rows, how)
@@ -450,7 +453,11 @@ def show(
         yield f"{weight:+8.3f}  {name}"
     if result.quality is not None and (verbose or result.table is None):
         yield result.quality.__rich__()
-    yield from (*about_quality(result), *result.tuning_notes)
+    if isinstance(result.quality, OrderQuality):
+        yield from result.quality.say_metrics(level)
+    if result.table is not None:
+        yield from about_quality(result)
+    yield from result.tuning_notes
     if result.tuning is not None and verbose:
         yield result.tuning.__rich__()
     if result.checks is not None and verbose:
@@ -606,7 +613,7 @@ def about_quality(result: RankResult) -> list[str]:
     if result.quality is None:
         return []
     if isinstance(result.quality, OrderQuality):
-        return result.quality.heading(result.options.level)
+        return result.quality.heading()
     ours, base = result.quality.table.rows(named=True)[:2]
     sentences = [
         f"It predicted {ours['accuracy']:.0%} of held-out results; always saying "
@@ -746,7 +753,7 @@ def compare_all(board: Leaderboard, most: int = 60) -> pl.DataFrame | None:
 def compare_judges(source: Source, level: float) -> dict[str, Any] | None:
     """Return `RankResult.judges`."""
     whole = source.data
-    if not isinstance(whole, Comparisons) or not source.sided:
+    if not isinstance(whole, Comparisons):
         return None
     named, rater = whole.by_name(), whole.columns.get("rater")
     if rater is None or named is None or len(rater) > _MOST_VOTES:
@@ -760,7 +767,8 @@ def compare_judges(source: Source, level: float) -> dict[str, Any] | None:
     report = ratings.check_judges(named.pairs, whole.y, judge, level=level)
     first = report.table.sort(pl.col("verdict") == "", maintain_order=True)
     shown = first.head(_SHOWN_JUDGES).rename({"judge": "name"})
-    columns = ("name", "votes", "agreement", "lower", "upper", "ties", "left")
+    columns = ["name", "votes", "agreement", "lower", "upper", "verdict", "ties"]
+    columns += ["left"] * source.sided
     notes = str(report).splitlines()
     if len(first) > len(shown):
         notes.append(

@@ -226,8 +226,9 @@ class Leaderboard:
         """
         positive_integer(top, "top")
         self._need_counts("A matrix of results")
-        best_first = np.argsort(-self.model.coef_, kind="stable")
-        return ResultsMatrix.of(self.model, best_first[:top])
+        place = {item: i for i, item in enumerate(self.model.items_.tolist())}
+        best_first = [place[item] for item in self.table["item"].head(top)]
+        return ResultsMatrix.of(self.model, np.array(best_first))
 
     def versus(self, item: Any, *others: Any) -> pl.DataFrame:
         """Compare an item with others.

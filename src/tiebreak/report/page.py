@@ -324,7 +324,11 @@ def _quality(result: Any) -> View:
         "rows": table.to_dicts(),
         "note": " ".join(quality.heading()),
         "calibration": None,
+        "notes": [],
     }
+    if getattr(quality, "by_query", None) is not None:
+        level = result.options.level
+        view["notes"] = [*quality.say_metrics(level), *quality.say_worst()]
     if name not in getattr(quality, "proba", {}):
         return view
     proba = quality.proba[name]

@@ -196,9 +196,8 @@ class ForwardResult:
             first = readable_period(blocks["first"][0])
             last = readable_period(blocks["last"][-1])
             lines = [
-                f"{n_test:,} rows of {plural(len(blocks), 'block')}, "
-                f"from {first} to {last}, each predicted from what was before its "
-                "block."
+                f"{n_test:,} rows in {plural(len(blocks), 'block')} from {first} to "
+                f"{last}, each block predicted from earlier rows."
             ]
         if n_unseen:
             lines.append(
