@@ -5,6 +5,7 @@ import functools
 import gzip
 import hashlib
 import re
+import sys
 import threading
 import zipfile
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -134,6 +135,14 @@ def test_what_is_something_else_is_refused(offer, folders, more):
         fetch("toy")
     assert "https://example.org" in str(caught.value)
     assert module.find_file(module.find_set("toy")[1][0]) is None
+
+
+def test_what_downloads_may_be_missing(offer, folders, monkeypatch, server):
+    offer()
+    monkeypatch.setitem(sys.modules, "pooch", None)
+    with pytest.raises(FileNotFoundError, match=r'pip install "tiebreak\[download\]"'):
+        fetch("toy")
+    assert server.asked == []
 
 
 def test_what_has_no_address(folders):

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -77,12 +78,13 @@ def get(
     json: _Json = False,
 ) -> None:
     """Find sets, or download them; print the paths of their files."""
-    import pooch
-
     from tiebreak.datasets.published import fetch, find_set
     from tiebreak.io.result import FileError
 
-    pooch.get_logger().setLevel("ERROR")
+    with suppress(ImportError):
+        import pooch
+
+        pooch.get_logger().setLevel("ERROR")
     console = Output(stderr=True, quiet=quiet or json)
     sets = []
     for name in names:

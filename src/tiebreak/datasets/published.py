@@ -5,6 +5,7 @@ Files in ``$TIEBREAK_DATA``, also packed (``.gz``), are the user's own and not c
 those in the cache have the SHA-256 of the table.
 """
 
+import hashlib
 import os
 import tempfile
 import tomllib
@@ -91,17 +92,15 @@ def find_set(name: str) -> tuple[DataSet, tuple[DataFile, ...]]:
 
 
 def cache_dir() -> Path:
-    """Return the folder for downloaded sets, that of pooch; it may not exist.
+    """Return the folder for downloaded sets, ``~/.cache/tiebreak``; it may not exist.
 
     Returns
     -------
     pathlib.Path
-        An absolute path, such as ``~/.cache/tiebreak`` on Linux.
     """
-    import pooch
-
+    caches = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
     try:
-        return Path(pooch.os_cache("tiebreak")).expanduser()
+        return Path(caches).expanduser() / "tiebreak"
     except RuntimeError:  # a user without a home, as in many containers
         user = getattr(os, "getuid", os.getpid)()  # Windows knows no numbers of users
         return Path(tempfile.gettempdir()) / f"tiebreak-{user}"
@@ -109,8 +108,6 @@ def cache_dir() -> Path:
 
 def find_file(file: DataFile) -> Path | None:
     """Path of a file that is on this machine, or None."""
-    from pooch import file_hash
-
     if "/" not in file.name:
         return Path(__file__).parent / file.name
     if folder := os.environ.get("TIEBREAK_DATA"):
@@ -119,7 +116,12 @@ def find_file(file: DataFile) -> Path | None:
             if path.is_file():
                 return path
     path = cache_dir() / file.name
-    return path if path.is_file() and file_hash(path) == file.sha256 else None
+    return path if path.is_file() and _is_whole(path, file) else None
+
+
+def _is_whole(path: Path, file: DataFile) -> bool:
+    with path.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest() == file.sha256
 
 
 def fetch(name: str, *, download: bool = True) -> list[Path]:
@@ -174,9 +176,12 @@ def _missing(dataset: DataSet, file: DataFile, why: str) -> FileNotFoundError:
 
 
 def _download(dataset: DataSet, file: DataFile) -> Path:
-    import pooch
-    import requests
-
+    try:
+        import pooch
+        import requests
+    except ImportError as error:
+        why = f'Install what downloads it: pip install "tiebreak[download]" ({error}).'
+        raise _missing(dataset, file, why) from error
     path = cache_dir() / file.name
     served = file.url.rpartition("/")[2] if file.member else path.name
     known = None if file.member else file.sha256
@@ -186,7 +191,7 @@ def _download(dataset: DataSet, file: DataFile) -> Path:
         if file.member:
             with ZipFile(arrived) as archive:
                 path.write_bytes(archive.read(file.member))
-            if pooch.file_hash(path) != file.sha256:
+            if not _is_whole(path, file):
                 raise ValueError(f"{file.member} in it has another SHA-256.")
     except (requests.RequestException, ValueError, KeyError, BadZipFile) as error:
         if file.member:
