@@ -23,8 +23,12 @@ def assert_equal(one, two, *, last_call=True):
     names = [name for name in ATTRIBUTES if hasattr(one, name)]
     if last_call:
         names += ["before_"]
+    known = two.items_.tolist()
+    rows = [known.index(name) for name in one.items_.tolist()]
     for name in names:
-        assert_array_equal(getattr(one, name), getattr(two, name), err_msg=name)
+        other = getattr(two, name)
+        other = other if name == "before_" else other[rows]
+        assert_array_equal(getattr(one, name), other, err_msg=name)
     assert one.history_.schema == two.history_.schema
     assert one.history_.rows() == two.history_.rows()
     assert (one.slope_, one.tie_) == (two.slope_, two.tie_)
@@ -61,6 +65,7 @@ def test_pieces_are_the_whole(games, model, names, data):
         pieces.partial_fit(games.pairs[rows], games.y[rows], **columns)
         before.append(pieces.before_)
         start = end
+    # An item of absent rows alone enters later than its name appears.
     assert_equal(whole, pieces, last_call=False)
     assert_array_equal(np.concatenate(before), whole.before_)
 
@@ -135,8 +140,7 @@ def test_an_absent_row_has_the_deviation_of_its_time(model):
 @pytest.mark.parametrize(
     ("left", "right", "y", "given", "error", "message"),
     [
-        (["a"], ["a"], [0], {}, ValueError, r"1 comp.*itself: row 0 \('a'\)"),
-        (["a"] * 2, ["b", "a"], [0, -1], {}, ValueError, r"itself: row 1 \('a'\)"),
+        (["a"], ["a"], [0], {}, ValueError, "Every comparison is of an item with"),
         (["a"], ["b"], [2], {}, ValueError, r"y must hold -1 .*row 0 \(2\)"),
         (["a"], ["b"], None, {}, ValueError, "the target y is None"),
         (["a"], ["b"], [0, 0], {}, ValueError, "2 outcomes|2 values"),
@@ -187,11 +191,11 @@ def test_periods_of_text_and_of_other_kinds():
     with pytest.raises(TypeError):
         m.partial_fit(ONE, [0], period=[2021])
     assert_array_equal(m.history_["period"], ["2019", "2019", "2020", "2020"])
-    for period in (["May"], [datetime.date(2020, 1, 1)]):
-        for model in (Glicko, Glicko2):
-            message = r"needs numbers as period.*at row 0"
-            with pytest.raises(TypeError, match=message):
-                model().fit(ONE, [0], period=period)
+    for model in (Glicko, Glicko2):
+        with pytest.raises(TypeError, match=r"numbers or dates as period.*at row 0"):
+            model().fit(ONE, [0], period=["May"])
+        m = model().fit(ONE, [0], period=[datetime.date(2020, 1, 1)])
+        assert m.history_["period"].dtype.is_temporal()
 
 
 def test_few_games_without_a_left_winner_are_nothing_unusual():

@@ -563,11 +563,14 @@ def test_every_chart_is_saved_as_svg_with_its_source(visit):
     names = charts.evaluate_all("all => all.map(one => one.dataset.chart)")
     wanted = {"leaderboard", "categories", "results", "history", "calibration"}
     assert wanted | {"weights", "effects", "judges", "choices"} <= set(names)
-    page.evaluate(
-        "document.querySelectorAll('details').forEach(d => { d.open = true; })"
-    )
     for place, name in enumerate(names):
-        with page.expect_download(timeout=120_000) as waiting:
+        if place % 8 == 0:  # Chromium asks before the eleventh file of a page
+            page = visit("full")
+            charts = page.locator("[data-chart]")
+            page.evaluate(
+                "document.querySelectorAll('details').forEach(d => { d.open = true; })"
+            )
+        with page.expect_download(timeout=60_000) as waiting:
             charts.nth(place).locator("button.svg").click()
         assert waiting.value.suggested_filename == f"{name}.svg"
         root = ElementTree.parse(waiting.value.path()).getroot()
