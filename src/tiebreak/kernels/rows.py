@@ -264,7 +264,6 @@ class FactorRows:
         self._F = F
         self.n_rows = self.capacity = F.shape[1]
         self._diagonal = np.einsum("ij,ij->j", F, F)
-        self.full: np.ndarray | None = None
 
     def block(self, row: np.ndarray, sign: np.ndarray, dtype: type) -> np.ndarray:
         """``sign[a] sign[b] K[row[a], row[b]]``, shape ``(len(row), len(row))``."""
@@ -307,7 +306,6 @@ class CachedRows:
         # Whether the table is the matrix, computed in double precision and rounded.
         self.whole = False
         self._diagonal: np.ndarray | None = None
-        self.full: np.ndarray | None = None
 
     def diagonal(self) -> np.ndarray:
         """The diagonal of K, computed once."""
@@ -324,17 +322,6 @@ class CachedRows:
         if self.dtype is np.float64 and (slots >= 0).all():
             return coef[used] @ self._table[slots]
         return self.source.product(coef)
-
-    def rounded_product(self, coef: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-        """``K @ coef`` from kept, rounded rows, and a bound on its error."""
-        used = np.flatnonzero(coef)
-        if not self.whole or self.dtype is np.float64:
-            return None
-        f, size = np.zeros((2, self.n_rows))
-        add_rows_and_sizes(self._table, used, coef[used], f, size)
-        # Half a unit in the last place of single precision; sums in double precision
-        # err far less than the second one.
-        return f, (2.0**-24 + 1e-12) * size
 
     def block(self, row: np.ndarray, sign: np.ndarray, dtype: type) -> np.ndarray:
         """``sign[a] sign[b] K[row[a], row[b]]``, shape ``(len(row), len(row))``."""
@@ -404,15 +391,6 @@ class CachedRows:
         in_threads(fill_part, chunks(self.n_rows, _PART_ROWS))
         self._slot_of[:] = self._row_in[:] = every
         self.whole = True
-        self.full = self._table if self.dtype is np.float64 else None
-
-
-def full_matrix(rows: MatrixRows) -> np.ndarray:
-    """``K`` in double precision, which the rows keep."""
-    if rows.full is None:
-        n = rows.n_rows
-        rows.full = rows.block(np.arange(n), np.ones(n), np.float64)
-    return rows.full
 
 
 def make_rows(source: RowSource, max_bytes: float = 2e8) -> MatrixRows:
@@ -466,18 +444,6 @@ def add_rows(table, slots, coef, f):  # type: ignore[no-untyped-def]
             f[t] += (c * row[t] + c1 * row1[t]) + (c2 * row2[t] + c3 * row3[t])
 
 
-@njit(cache=True, nogil=True)
-def add_rows_and_sizes(table, slots, coef, f, size):  # type: ignore[no-untyped-def]
-    """Add ``Σ coef[k] · table[slots[k]]`` to ``f``, and its absolute terms to size."""
-    for k in range(len(slots)):
-        row = table[slots[k]]
-        c = coef[k]
-        for t in range(len(f)):
-            term = c * row[t]
-            f[t] += term
-            size[t] += abs(term)
-
-
 class ItemRows:
     """Rows of the kernel between items, computed on demand."""
 
@@ -523,7 +489,6 @@ class LinearRows(DifferenceRows):
     def __init__(self, X: Table) -> None:
         super().__init__(X)
         self.X, self.capacity = X, self.n_rows
-        self.full: np.ndarray | None = None
 
     def block(self, row: np.ndarray, sign: np.ndarray, dtype: type) -> np.ndarray:
         """``sign[a] sign[b] K[row[a], row[b]]``, shape ``(len(row), len(row))``."""

@@ -230,20 +230,20 @@ def test_starting_from_other_bounds_ends_at_the_same_solution(rng, kind, ratio):
         q.linear, ratio * q.lower, ratio * q.upper, q.row, q.block, q.loading
     )
     rows = CachedRows(DifferenceRows(X), 1e8)
-    last = (q, solve_dual_qp(rows, q, tol=1e-8))
+    last = solve_dual_qp(rows, q, tol=1e-8)
     warm = solve_dual_qp(rows, other, tol=1e-8, last=last)
     cold = solve_dual_qp(rows, other, tol=1e-8)
     assert_certified(X, other, warm, 1e-8)
     assert warm.primal == pytest.approx(cold.primal, rel=1e-7)
     # The solution that was started from is not written to.
-    assert_certified(X, q, last[1], 1e-8)
+    assert_certified(X, q, last, 1e-8)
 
 
 def test_the_solution_of_the_same_program_is_accepted_at_once(rng):
     X, q = random_problem(rng, 600, p=40, C=1.0)
     rows = CachedRows(DifferenceRows(X), 1e8)
     first = solve_dual_qp(rows, q, tol=1e-4)
-    again = solve_dual_qp(rows, q, tol=1e-4, last=(q, first))
+    again = solve_dual_qp(rows, q, tol=1e-4, last=first)
     assert again.converged
     assert again.n_iter <= 2 < first.n_iter
 

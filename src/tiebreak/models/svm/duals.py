@@ -137,7 +137,7 @@ def threshold_dual(problem: CellProblem, C: float, loading: Floats) -> Dual:
 def solve_dual(
     model: Any, problem: CellProblem, dual: Dual, last: Any = None
 ) -> DualSolution:
-    """Solve from ``last``, a problem and its solution; warn if ``tol`` was missed."""
+    """Solve from ``last``, for another C; warn if ``tol`` was missed."""
     solution = solve_dual_qp(
         problem.kernel, dual.qp, tol=model.tol, max_iter=model.max_iter, last=last
     )
@@ -173,8 +173,8 @@ def is_flat(problem: CellProblem, solution: DualSolution, size: Floats) -> bool:
 
 def fit_thresholds(
     model: Any, problem: CellProblem, loading: Floats, last: Any
-) -> tuple[dict[str, Any], DualSolution, Any]:
-    """Solve for a utility and thresholds; also the solution and a warm start."""
+) -> tuple[dict[str, Any], DualSolution]:
+    """Solve for a utility and thresholds."""
     dual = threshold_dual(problem, model.C, loading)
     solution = solve_dual(model, problem, dual, last)
     if is_flat(problem, solution, solution.coef[0]):
@@ -185,7 +185,7 @@ def fit_thresholds(
         )
     fitted = keep_dual(problem, dual, solution)
     fitted["thresholds_"] = -(solution.levels + dual.shift)
-    return fitted, solution, (dual.qp, solution)
+    return fitted, solution
 
 
 def fit_graded(model: Any, problem: GradedProblem, loss: Any, last: Any) -> Fitted:
@@ -316,7 +316,7 @@ def fit_path(
     """
     problem, fits = fit_along(machine, Cs, X, y, None, sample_weight)
     models, coefs = [], []
-    for model, (_, solution) in fits:
+    for model, solution in fits:
         models.append(model)
         coefs.append(problem.item_coef(solution.coef[0]))
     return PathFit(models, problem.items, np.column_stack(coefs))

@@ -235,8 +235,8 @@ class OrderSVM(KernelUtility, BaseEstimator):
         cuts, rows = problem
         own = np.sqrt(1.0 / self.coupling)
         loading = np.column_stack([np.ones(len(cuts)), own * np.eye(len(cuts))])
-        fitted, solution, last = duals.fit_thresholds(self, rows, loading, last)
+        fitted, solution = duals.fit_thresholds(self, rows, loading, last)
         if rows.items.is_linear:
             of_cuts = [own * rows.items.linear_coef(a) for a in solution.coef[1:]]
             fitted["cut_coef_"] = np.array(of_cuts)
-        return {**fitted, "cuts_": cuts.copy()}, last
+        return {**fitted, "cuts_": cuts.copy()}, solution

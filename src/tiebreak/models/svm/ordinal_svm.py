@@ -139,11 +139,11 @@ class OrdinalSVM(KernelUtility, BaseEstimator):
 
     def _solve(self, problem: CellProblem, last: Any = None) -> duals.Fitted:
         loading = np.ones((len(problem.weight) // 2, 1))
-        fitted, _, last = duals.fit_thresholds(self, problem, loading, last)
+        fitted, solution = duals.fit_thresholds(self, problem, loading, last)
         # They come out in order, but for the rounding of weights that add up to zero.
         fitted["thresholds_"] = np.maximum.accumulate(fitted["thresholds_"])
         fitted["grades_"] = np.unique(problem.data.y[problem.rows])
-        return fitted, last
+        return fitted, solution
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Grades of items, or outcomes of comparisons.

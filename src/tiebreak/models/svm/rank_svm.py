@@ -189,7 +189,7 @@ class RankSVM(KernelUtility, BaseEstimator):
     def _solve_dual(self, problem: CellProblem, last: Any) -> duals.Fitted:
         dual = duals.order_dual(problem, self.C, self.ties)
         solution = duals.solve_dual(self, problem, dual, last)
-        return duals.keep_dual(problem, dual, solution), (dual.qp, solution)
+        return duals.keep_dual(problem, dual, solution), solution
 
     def _solve_squared(self, problem: CellProblem, last: Any) -> duals.Fitted:
         """Minimize the squared hinge over decided pairs."""

@@ -196,7 +196,7 @@ class SVMCompare(KernelUtility, ClassifierMixin, BaseEstimator):
             "intercept_": intercept,
             "threshold_": threshold,
         }
-        return fitted, (dual.qp, solution)
+        return fitted, solution
 
 
 def warn_threshold(model: Any, intercept: float, difference: np.ndarray) -> None:

@@ -103,10 +103,6 @@ class DualQP:
         seen = (self.loading @ f)[self.block, self.row]
         return self.sign * seen if self.is_signed else seen
 
-    def largest_values(self, error: np.ndarray) -> np.ndarray:
-        """Bound on `values` for errors of the directions, shape (m,)."""
-        return (np.abs(self.loading) @ error)[self.block, self.row]
-
     def matrix(self, rows: MatrixRows, which: np.ndarray, dtype: type) -> np.ndarray:
         """The matrix of the problem between some variables."""
         K = rows.block(self.row[which], self.sign[which], dtype)

@@ -8,8 +8,7 @@
    they try again; else the rounds go on.
 3. Where the free variables are few, one or two Newton steps make the result exact.
 4. The violation of the optimality conditions and the relative duality gap, with ``f =
-   K c`` computed afresh and a bound on the error of rounded rows, must both be within
-   the tolerance; else again in double precision.
+   K c`` computed afresh in double precision, must both be within the tolerance.
 """
 
 from functools import cached_property
@@ -17,9 +16,7 @@ from functools import cached_property
 import numpy as np
 
 from tiebreak.data.threads import one_blas_thread
-from tiebreak.kernels import CachedRows, LinearRows, MatrixRows, pivoted_cholesky
-from tiebreak.kernels.rows import full_matrix
-from tiebreak.solvers.certificate import relative_gap
+from tiebreak.kernels import LinearRows, MatrixRows, pivoted_cholesky
 from tiebreak.solvers.dual_qp.active_set import ActiveSet
 from tiebreak.solvers.dual_qp.interior_point import interior_point
 from tiebreak.solvers.dual_qp.problem import DualQP, DualSolution, DualState
@@ -51,7 +48,7 @@ def solve_dual_qp(
     *,
     tol: float = 1e-3,
     max_iter: int = 10_000,
-    last: tuple[DualQP, DualSolution] | None = None,
+    last: DualSolution | None = None,
 ) -> DualSolution:
     """Maximize the dual problem to a certified relative duality gap of at most `tol`.
 
@@ -111,9 +108,10 @@ class _Run:
         """The thin factor of the matrix, or of its few rows."""
         if self.rows.factor is not None:
             return self.rows.factor
-        K = full_matrix(self.rows)
+        n = self.rows.n_rows
+        K = self.rows.block(np.arange(n), np.ones(n), np.float64)
         factor = pivoted_cholesky(
-            lambda index: K[index], np.diag(K), max_pivots=len(K), all_or_nothing=False
+            lambda index: K[index], np.diag(K), max_pivots=n, all_or_nothing=False
         )
         return factor.rows
 
@@ -122,21 +120,11 @@ class _Run:
         """Outer iterations so far."""
         return self.rounds.n_rounds + self.extra
 
-    def _start_from(self, old: DualQP, last: DualSolution) -> None:
+    def _start_from(self, last: DualSolution) -> None:
         """Begin at the solution for other bounds."""
-        # The same variables are at a bound as before, or the solution is followed, at
-        # once if that was needed before. If both fail, the old point is stretched by
-        # the factor with the largest dual value that the new bounds allow, in balance.
+        # It is stretched by the factor with the largest dual value that the new bounds
+        # allow, and so stays in balance.
         q, state = self.state.problem, self.state
-        guesses = [self.newton.keep, self.newton.follow]
-        for guess in guesses[::-1] if "path" in last.method else guesses:
-            if (s := guess(old, last)) is not None:
-                if guess == self.newton.follow:
-                    self._used("path")
-                state.s[:] = s
-                self._refresh()
-                if self._settle(0.5 * self.bound):
-                    return
         with np.errstate(divide="ignore", invalid="ignore"):
             room = np.where(last.s > 0, q.upper / last.s, q.lower / last.s)
         longest = float(np.min(room[last.s != 0], initial=np.inf))
@@ -149,13 +137,13 @@ class _Run:
         state.s[:] = np.clip(stretch * last.s, q.lower, q.upper)
         state.f[:] = stretch * last.fitted
 
-    def solve(self, last: tuple[DualQP, DualSolution] | None = None) -> DualSolution:
+    def solve(self, last: DualSolution | None) -> DualSolution:
         """Work until the certificate suffices or a limit is reached."""
         # The products here are many and small; a BLAS that wakes threads for each of
         # them loses more than it gains, and badly when other processes want the cores.
         with one_blas_thread():
             if last is not None:
-                self._start_from(*last)
+                self._start_from(last)
             return self._search()
 
     def _search(self) -> DualSolution:
@@ -266,38 +254,10 @@ class _Run:
         return coef
 
     def _certified(self) -> DualSolution:
-        # Rows whose rounding is known may do; else f is computed in double precision.
-        found = self._rounded()
-        if found is not None and found.converged:
-            return found
-        return self._judged(self._refresh())
-
-    def _rounded(self) -> DualSolution | None:
-        """Certify the point by kept rows, with a bound on their error."""
-        if not isinstance(self.rows, CachedRows):
-            return None
-        coef = self.state.problem.collect(self.state.s, self.rows.n_rows)
-        products = [self.rows.rounded_product(c) for c in coef]
-        if any(product is None for product in products):
-            return None
-        f, error = np.array(products).swapaxes(0, 1)
-        self.state.f[:] = f
-        return self._judged(coef, error)
-
-    def _judged(
-        self, coef: np.ndarray, error: np.ndarray | None = None
-    ) -> DualSolution:
-        """Measure violation and gap, with the effect of an error of f."""
-        state = self.state
+        """Measure violation and gap, with ``f`` in double precision."""
+        coef, state = self._refresh(), self.state
         violation = state.violation(state.gradient)
         levels, primal, dual, gap = state.certificate()
-        if error is not None:
-            seen = state.problem.largest_values(error)
-            violation += 2.0 * float(seen.max())
-            room = np.maximum(
-                state.problem.upper - state.s, state.s - state.problem.lower
-            )
-            gap += relative_gap(float(room @ seen), primal)
         return DualSolution(
             s=state.s,
             coef=coef,
