@@ -2,9 +2,8 @@
 """Every option of reading and of ranking, once.
 
 A field has its type, its default and, as metadata, its help, what stands for a value,
-and the panel of the help page. The command, `tiebreak.rank` and the documentation of
-both classes take options from here. Nothing slow is imported, so that ``--help`` is
-quick; what cannot be meant is refused before anything is read.
+and the panel of the help page. The command and `tiebreak.rank` take options from here.
+Nothing slow is imported, so that ``--help`` is quick.
 """
 
 from __future__ import annotations
@@ -173,9 +172,7 @@ class ReadOptions:
     right_score: str | None = column("Points of the right side.")
     advantage: str | None = column("How much left is favored, 1, 0 or -1.")
     neutral: str | None = column("True where nobody is favored.")
-    rater: str | None = column(
-        "Who judged; none takes votes as independent.", common=True
-    )
+    rater: str | None = column("Who judged; none: votes are independent.", common=True)
     unit: str | None = column("Rows that are one observation: a task, prompt or match.")
     period: str | None = column("When: a date or a number; none: not used.")
     weight: str | None = column("How much a row counts; none: not used.")
@@ -394,8 +391,7 @@ class RankOptions:
         common=True,
     )
     settings: Mapping[str, Any] = option(
-        "A parameter of the model, such as alpha=0 or C=10; may be given several "
-        "times. In Python a dictionary of all.",
+        "A parameter of the model, such as alpha=0 or C=10; more than once for more.",
         dict,
         panel=SCALE,
         metavar="NAME=VALUE",
@@ -443,17 +439,17 @@ class RankOptions:
         metavar="N",
     )
     by: str | Sequence[str] = option(
-        "A leaderboard for each value of a column too, such as language; several "
-        "separated by commas. A column of 0 and 1 is one category.",
+        "Also a leaderboard for each value of a column, such as language, or of "
+        "several, separated by commas. A column of 0 and 1 is one category.",
         "",
         panel=QUESTIONS,
         metavar="COLUMN",
         common=True,
     )
     covariates: str | Sequence[str] = option(
-        "Take into account what else decides, with the size of its effect and who "
-        "moves: len_a:len_b (difference of two columns), log:len_a:len_b (of their "
-        "logarithms), or a column that favors left where it is positive.",
+        "What else decides, such as lengths of answers: len_a:len_b (difference of "
+        "two columns), log:len_a:len_b (of their logarithms), or a column that favors "
+        "left where it is positive.",
         "",
         panel=QUESTIONS,
         metavar="COLUMNS",

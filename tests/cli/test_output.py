@@ -44,7 +44,7 @@ def test_no_table_and_no_sentence_acts(terminal, monkeypatch):
     output.print(table)
     output.print(NASTY)
     output.print("[link=http://evil.example]click[/link] :warning:")
-    output.say([f"{NASTY}\nevil"])
+    output.show([f"{NASTY}\nevil"])
     printed = output.file.getvalue()
     ours = re.compile("\x1b\\[[0-9;]*m")
     assert bool(ours.search(printed)) == terminal

@@ -309,6 +309,6 @@ def test_names_and_advice_are_shown_in_a_terminal_of_any_width(width):
     Console(file=file, width=width).print(report)
     lines = file.getvalue().splitlines()
     assert max(map(len, lines)) <= width
-    heads = lines[1].split()
-    assert {"judge", "votes", "agreement", "95%"} <= set(heads)
+    heads = {"judge", "votes", "agreement", "95%"}
+    assert any(heads <= set(line.split()) for line in lines)
     assert "somebody" in file.getvalue()

@@ -183,6 +183,6 @@ def test_an_audit_draws_the_difference_under_each_choice():
     first, last = chart["rows"]
     assert (first["text"], first["interval"], first["asked"]) == ("400", "0 to 695", 1)
     assert (last["choice"], last["text"], last["interval"]) == ("no prior", "−87", "")
-    assert first["from"] == chart["axis"].zero > last["x"]
+    assert first["from"] == chart["axis"].place(0) > last["x"]
     assert first["from"] < first["x"] < first["to"] and last["from"] is None
     assert charts.choice_chart({"as_asked": None, "each": []}) is None

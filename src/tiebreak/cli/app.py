@@ -26,10 +26,10 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
-    epilog="Exit codes: 0 done, 1 an error of tiebreak itself, 2 the command was not "
-    "understood, 3 the file could not be read, 4 the data do not allow it, 5 the "
-    "result could not be written, 7 an item became worse (diff --fail-if-worse), 130 "
-    "interrupted, 143 terminated.",
+    epilog="Begin with `tiebreak rank football`. Exit codes: 0 done, 1 an error of "
+    "tiebreak itself, 2 the command was not understood, 3 the file could not be read, "
+    "4 the data do not allow it, 5 the result could not be written, 7 an item became "
+    "worse (diff --fail-if-worse), 130 interrupted, 143 terminated.",
 )
 
 
@@ -43,7 +43,7 @@ def _show_version(wanted: bool) -> None:
 def _main(
     version: Annotated[
         bool,
-        Option("--version", callback=_show_version, is_eager=True, help="Version."),
+        Option("--version", callback=_show_version, is_eager=True, help="Show it."),
     ] = False,
 ) -> None:
     pass

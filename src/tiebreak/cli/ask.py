@@ -37,16 +37,16 @@ def ask(
     goal: Annotated[
         str, Option(help="What is to become certain: ranking, top:K, best or scale.")
     ] = "ranking",
-    level: Annotated[float, Option(help="How certain, to be done.")] = 0.95,
+    level: Annotated[float, Option(help="How certain that must be.")] = 0.95,
     strategy: Annotated[
         str, Option(help="How pairs are chosen: information, swiss or random.")
     ] = "information",
     min_each: Annotated[
-        int, Option(metavar="NUMBER", help="Ask about every item so often at least.")
+        int, Option(metavar="NUMBER", help="Questions about every item, at least.")
     ] = 1,
     repeat: Annotated[
         str,
-        Option(help="Share of pairs asked again, to see who is consistent."),
+        Option(help="Share of pairs to ask again, to see who is consistent."),
     ] = "5%",
     raters: Annotated[
         str,
@@ -60,7 +60,7 @@ def ask(
         str, Option(metavar="TEXT", help="What the page asks.")
     ] = "Which is better?",
     allow_both_bad: Annotated[
-        bool, Option("--allow-both-bad", help="Offer this answer too.")
+        bool, Option("--allow-both-bad", help="Offer the answer that both are bad.")
     ] = False,
     items: Annotated[
         Path | None,
@@ -76,11 +76,13 @@ def ask(
     ] = None,
     accept_changes: Annotated[
         bool,
-        Option("--accept-changes", help="Keep answers about items that changed since."),
+        Option(
+            "--accept-changes", help="Keep answers about items that have changed since."
+        ),
     ] = False,
     new_links: Annotated[
         bool,
-        Option("--new-links", help="Replace all links; those given out end."),
+        Option("--new-links", help="Replace all links; the old ones stop working."),
     ] = False,
     host: Annotated[
         str, Option(help="Address to listen at; 0.0.0.0 opens it to the network.")
@@ -106,7 +108,7 @@ def ask(
         check_ending(export)
         frame = read_answers(database)
         write_table(export, frame)
-        output.say([f"{plural(frame.height, 'answer')} written to {export}."])
+        output.show([f"{plural(frame.height, 'answer')} written to {export}."])
         return
     try:
         from tiebreak.ask.server import Site, allowed_hosts, open_socket, serve
@@ -138,7 +140,7 @@ def ask(
             study = Engine(listed.prompts, store, settings, table)
         site = Site(study, listed, question, allow_both_bad, may_join, port)
         base = f"http://{_shown_host(host)}:{port}"
-        output.say(
+        output.show(
             [
                 *listed.sentences,
                 *changes,
@@ -147,14 +149,14 @@ def ask(
             ]
         )
         if moved and not new_links:
-            output.say(
+            output.show(
                 [
                     f"warning: {database.name} is new at this place. If somebody else "
                     "prepared it, they know its links: add --new-links to replace them."
                 ]
             )
         if host not in _LOCAL:
-            output.say(
+            output.show(
                 [
                     f"warning: --host {host} opens this page to every machine that can "
                     "reach this one, without encryption. Who has a link below, or "
@@ -175,7 +177,7 @@ def ask(
             serve(site.app(allowed_hosts(host, port)), listening)
         done = store.n_answers
         study.close()
-    output.say(
+    output.show(
         [f"{plural(done, 'answer')} in {database}. Now: tiebreak rank {database.name}"]
     )
 

@@ -8,21 +8,17 @@ from tiebreak.options import RankOptions, ReadOptions
 
 @command("Examples: `tiebreak check votes.csv` · `tiebreak check votes.csv --json`")
 def check(file: Files, reading: ReadOptions, screen: Screen) -> None:
-    """Say what a FILE, or a folder of files, can support, before anything is fitted."""
+    """Say what the results in a FILE can support, before anything is fitted."""
     from tiebreak.cli.files import read_files
     from tiebreak.data.messages import speaking_of
 
-    steps = screen.steps()
-    with steps:
+    with screen.steps() as steps:
         source = read_files(file, reading, RankOptions(), steps)
-    report = None
-    if source.named is not None:
+        steps("checking the data")
         from tiebreak.pipeline.held_out import check_data
 
-        with steps, speaking_of(source.nouns):
-            steps("checking the data")
-            report = check_data(source)
+        with speaking_of(source.nouns):
+            reports = [] if source.named is None else [check_data(source)]
     with speaking_of(source.nouns):
-        checked = {} if report is None else report.to_dict()
-        shown = [report] if report else []
-        screen.show({"recognized": source.detected} | checked, shown)
+        checked = reports[0].to_dict() if reports else {}
+        screen.show({"recognized": source.detected} | checked, reports)

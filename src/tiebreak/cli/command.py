@@ -24,9 +24,10 @@ place = partial(Argument, readable=False)
 path = partial(Option, readable=False)
 
 _FORMATS = (
-    "CSV, TSV, JSON, JSON Lines, Parquet, Arrow, svmlight with qid, PrefLib or lists, "
-    "also packed (.gz, .bz2, .xz, .zst); - is standard input. Or a folder of Parquet "
-    "or Arrow files, or a pattern in quotes, read as one table."
+    "CSV, TSV, JSON, Parquet, Arrow, Excel, SQLite, PGN, svmlight, PrefLib or lists, "
+    "also packed (.gz, .bz2, .xz, .zst); - is standard input. A folder of Parquet or "
+    "Arrow files, or a pattern in quotes, is read as one table. football, llmfao and "
+    "worldcup2022 are in the package."
 )
 _SEVERAL = " Several tables of the same columns are read as one."
 File = Annotated[Path, place(help=_FORMATS, metavar="FILE", show_default=False)]
@@ -98,8 +99,7 @@ def command(
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Make a command of a function.
 
-    Its ``reading``, ``options`` and ``screen`` become the named fields of `ReadOptions`
-    and `RankOptions`, and ``--quiet`` and ``--json``.
+    Its ``reading``, ``options`` and ``screen`` become options of the command.
     """
     wanted: dict[Any, tuple[str, ...]] = {
         ReadOptions: tuple(reading),

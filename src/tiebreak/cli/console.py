@@ -6,14 +6,12 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from rich.console import Console, ConsoleOptions, RenderableType
-from rich.live import Live
 from rich.segment import Segment
-from rich.spinner import Spinner
 from rich.text import Text
 
 from tiebreak.cli.signals import ACTIVE, ignore_pipe, visible
@@ -48,18 +46,11 @@ class Output(Console):
         self.quiet = True
         ignore_pipe()
 
-    def say(self, sentences: Sequence[str]) -> None:
-        """Print sentences, each on its own line, without markup."""
-        for sentence in sentences:
-            self.print(Text(visible(sentence).replace("\n", "\\n")))
-
     def show(self, parts: Iterable[Any]) -> None:
-        """Print sentences and tables."""
+        """Print sentences, each on its own line, without markup, and tables."""
         for part in parts:
-            if isinstance(part, str):
-                self.say([part])
-            else:
-                self.print(part)
+            is_text = isinstance(part, str)
+            self.print(Text(visible(part).replace("\n", "\\n")) if is_text else part)
 
 
 def print_json(result: Any) -> None:
@@ -94,32 +85,27 @@ def _write_out(text: str) -> None:
 class Steps:
     """Show the current step on standard error, if that is a terminal.
 
-    Call it with the next step. ``shown`` is False if nothing is shown.
+    Call it with the next step.
     """
 
     def __init__(self, shown: bool) -> None:
         console = Output(stderr=True)
-        self.shown = shown and console.is_terminal
-        self._spinner = Spinner("dots", style="green")
-        self._live = Live(
-            self._spinner, console=console, transient=True, refresh_per_second=12.5
-        )
+        self._status = console.status("") if shown and console.is_terminal else None
 
     def __call__(self, step: str) -> None:
         """Show the next step."""
-        if self.shown:
-            self._spinner.update(text=Text(f"{step} …"))
-            # At once: a step may be over before the next turn of the spinner.
-            self._live.refresh()
+        if self._status:
+            # A new spinner is shown at once; the next turn of the old one may be late.
+            self._status.update(Text(f"{step} …"), spinner="dots")
 
     def __enter__(self) -> Steps:
-        if self.shown:
-            self._live.start()
+        if self._status:
+            self._status.start()
         return self
 
     def __exit__(self, *error: object) -> None:
-        if self.shown:
-            self._live.stop()
+        if self._status:
+            self._status.stop()
 
 
 @dataclass(frozen=True)

@@ -65,4 +65,4 @@ def convert(
                     columns[f"{name} of {side}"] = values[rows, number]
         write_comparisons(to, data.pairs, data.y, columns)
         notes, written = [], f"{len(data):,} comparisons"
-    screen.output().say([*read.sentences, *notes, f"{written} written to {to}."])
+    screen.output().show([*read.sentences, *notes, f"{written} written to {to}."])

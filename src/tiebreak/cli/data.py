@@ -98,7 +98,7 @@ def get(
         if dataset.publisher:
             sentences.append(f"Publisher: {dataset.publisher}")
             sentences.append(f"Please cite: {dataset.cite}")
-        console.say(sentences)
+        console.show(sentences)
         if not json:
             # Paths stand alone on standard output, one per line, for other programs.
             sys.stdout.writelines(f"{path}\n" for path in paths)

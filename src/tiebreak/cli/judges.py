@@ -67,5 +67,4 @@ def judges(
     if "exchanged" in data.marks or not source.sided or lists:  # nobody was left
         table = report.table.with_columns(left=pl.lit(None, pl.Float64))
         report = replace(report, table=table)
-    result = {"recognized": source.detected} | report.to_dict()
-    screen.show(result, [report])
+    screen.show({"recognized": source.detected} | report.to_dict(), [report])

@@ -57,20 +57,17 @@ def next_(
     )
 
 
-def _first_two(board: Any, level: float) -> dict[str, Any] | None:
-    """What it takes to tell the first two items apart; None if there are not two."""
+def _first_two(board: Any, level: float) -> dict[str, Any]:
+    """What it takes to tell the first two items apart."""
     names = board.table["item"].to_list()[:2]
-    if len(names) < 2:
-        return None
     row = board.versus(*names).to_dicts()[0]
     best = board.table.filter("could_be_best")["item"].to_list()
-    kept = {name: row.get(name) for name in ("difference", "p_value", "votes_needed")}
-    known = {"could_be_best": best, "level": level, "power": _POWER}
-    return {"items": names} | kept | known
+    known = {"items": names, "could_be_best": best, "level": level, "power": _POWER}
+    return known | {n: row.get(n) for n in ("difference", "p_value", "votes_needed")}
 
 
-def _describe(power: dict[str, Any] | None) -> str:
-    if power is None or power["difference"] is None:
+def _describe(power: dict[str, Any]) -> str:
+    if power["difference"] is None:
         return "The first two items never meet, not even through others."
     first, second = power["items"]
     points, votes = abs(power["difference"]), power["votes_needed"]

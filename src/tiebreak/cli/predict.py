@@ -238,14 +238,14 @@ def _table(frame: pl.DataFrame) -> Table:
     """Make a table of the first rows."""
     import polars as pl
 
+    from tiebreak.data.markup import shorten
     from tiebreak.ratings.leaderboard_table import text_table
 
     def cell(name: str, value: Any) -> str:
         if isinstance(value, float):
             signed = name in ("difference", "utility")
             return f"{value:+.3f}" if signed else f"{value:.3f}"
-        text = str(value)
-        return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+        return shorten(value, _LONGEST)
 
     heads = [f"P({n[2:]})" if n.startswith("p_") else n for n in frame.columns]
     rows = [

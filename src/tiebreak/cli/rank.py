@@ -73,7 +73,7 @@ def rank(
             f"--json and --print {form} exclude each other; leave one of the two out."
         )
     alone = screen.json or form is not None
-    people = replace(screen, quiet=screen.quiet or alone)
+    people = replace(screen, quiet=screen.quiet or form is not None)
     folder = out or (None if alone else Path("tiebreak-report"))
     prepare_folder(folder, [*file, reading.items], options, force)
     steps, output = people.steps(), people.output()
@@ -103,9 +103,9 @@ def rank(
         rows = max(output.height - _OTHERS, _FEWEST) if output.is_terminal else _PRINTED
         rows = source.n_items if every else rows
         output.show(result.parts(output.width, rows, verbose=verbose, in_command=True))
-        output.say([f"Report: {folder / REPORT}"])
+        output.show([f"Report: {folder / REPORT}"])
         if source.skipped is not None:
-            output.say([f"Skipped rows: {folder / SKIPPED}"])
+            output.show([f"Skipped rows: {folder / SKIPPED}"])
 
 
 def _as_text(result: RankResult, form: str) -> str:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -40,7 +41,7 @@ def versus(
         Argument(metavar="OTHER", help="Items to compare it with; none: all."),
     ] = None,
 ) -> None:
-    """Say of an ITEM of a FILE whether it is better than OTHER items, and how sure."""
+    """Say whether an ITEM of a FILE is better than OTHER items, and how sure it is."""
     from tiebreak.pipeline.rank import rank_names
     from tiebreak.pipeline.read import read_source
     from tiebreak.ratings.leaderboard_table import text_table
@@ -171,7 +172,7 @@ def diff(
         Option(help="The item that changes are measured from; else the mean."),
     ] = None,
 ) -> None:
-    """Say which ratings and ranks changed from OLD to NEW, and what is only noise."""
+    """Say what changed from OLD to NEW, and what is only noise."""
     from tiebreak.pipeline.diff import diff_files
     from tiebreak.report.tables import p_text
 
@@ -206,7 +207,6 @@ def _changes(diff: Diff) -> list[Any]:
     """Return the table of changes, and what they show."""
     import polars as pl
 
-    from tiebreak.data.messages import first_of
     from tiebreak.ratings.leaderboard_table import text_table
     from tiebreak.report.tables import p_text
 
@@ -236,22 +236,24 @@ def _changes(diff: Diff) -> list[Any]:
         caption=f"and {more} more items" if more else None,
     )
     changed = diff.changes.filter(sure)
-    lists = {
-        "Better, by more than noise": changed.filter(pl.col("change") > 0)["item"],
-        "Worse, by more than noise": changed.filter(pl.col("change") < 0)["item"],
-    }
-    sentences: list[Any] = [
-        f"{word}: {first_of([*map(str, names)], _NAMED)}."
-        for word, names in lists.items()
-        if len(names)
+    better, worse = pl.col("change") > 0, pl.col("change") < 0
+    answer = [
+        *_named("Better, by more than noise", changed.filter(better)["item"]),
+        *_named("Worse, by more than noise", changed.filter(worse)["item"]),
     ]
-    sentences = [
-        *(sentences or ["No change is more than noise."]),
+    return [
+        *(answer or ["No change is more than noise."]),
         table,
         f"p (all) is of no change, adjusted for {len(diff.changes)} items (Holm); a "
         f"change is more than noise if it is below {1.0 - diff.level:.2g}.",
+        *_named("New", diff.new),
+        *_named("Gone", diff.lost),
     ]
-    for word, names in (("New", diff.new), ("Gone", diff.lost)):
-        listed = first_of([*map(str, names)], _NAMED)
-        sentences += [f"{word}: {listed}."] if names else []
-    return sentences
+
+
+def _named(word: str, items: Iterable[Any]) -> list[str]:
+    """Return a sentence that names items, if there are any."""
+    from tiebreak.data.messages import first_of
+
+    names = [*map(str, items)]
+    return [f"{word}: {first_of(names, _NAMED)}."] if names else []

@@ -119,13 +119,6 @@ def load_published(name: str, *, download: bool = True) -> Bunch:
         ``id`` (of the two answers), and ten tags of prompts such as ``math``, 0 or 1.
         Comparisons of an item with itself are left out. Of graded rows ``X``, ``y`` and
         ``qid``. ``description`` names the publisher.
-
-    Raises
-    ------
-    ValueError
-        If there is no such set.
-    FileNotFoundError
-        If it is not here and cannot be downloaded.
     """
     if name not in _PUBLISHED:
         expected = ", ".join(PUBLISHED)
@@ -317,11 +310,6 @@ def load_uci(name: str, *, one_hot: bool = True, download: bool = True) -> Bunch
     Bunch
         Inputs ``X``, not scaled, and the target ``y``; ``feature_names``, such as
         ``"Sex=F"``; ``target_name``; ``description``.
-
-    Raises
-    ------
-    ValueError
-        If there is no such table.
     """
     if name not in _UCI:
         raise ValueError(

@@ -142,13 +142,6 @@ def fetch(name: str, *, download: bool = True) -> list[Path]:
     list of pathlib.Path
         The files in the order of ``REGISTRY``; the one that was named.
 
-    Raises
-    ------
-    ValueError
-        If there is no such set.
-    FileNotFoundError
-        If a file is not here and cannot be downloaded.
-
     Examples
     --------
     >>> from tiebreak.datasets import fetch

@@ -34,10 +34,7 @@ _BATCH_VALUES = 2**21
 def _squared_norm(X: ArrayLike, norm: float, informative: int) -> Floats:
     """The utility r(x) = ‖x‖² of the first `informative` coordinates."""
     x = np.asarray(X, dtype=np.float64)[:, :informative]
-    if norm == 2:
-        return (x**2).sum(axis=1)
-    size = np.abs(x)
-    return (size.sum(axis=1) if norm == 1 else size.max(axis=1)) ** 2
+    return np.linalg.norm(x, norm, axis=1) ** 2
 
 
 def make_norms(

@@ -47,11 +47,6 @@ class Axis:
         digits = max(0, -math.floor(math.log10(step) + 1e-9)) if step > 0 else 0
         self.ticks = [(self.place(v), format_number(v, digits)) for v in values]
 
-    @property
-    def zero(self) -> float:
-        """Where 0 stands."""
-        return self.place(0.0)
-
     def place(self, value: float) -> float:
         """Place of a value; values outside are put on the edge."""
         inside = min(max(value, self.low), self.high) - self.low
@@ -88,29 +83,21 @@ def _around(values: Iterable[float | None], pad: float) -> tuple[float, float]:
     return min(known) - reach, max(known) + reach
 
 
-def rating_axis(board: pl.DataFrame) -> Axis:
-    """The axis of ratings and their intervals."""
-    lower, ratings, upper = (
-        [v for v in board[name] if v is not None and math.isfinite(v)]
-        for name in ("lower", "rating", "upper")
-    )
-    worst, best = min(ratings, default=0.0), max(ratings, default=1.0)
-    margin = _MARGIN * (best - worst) if best > worst else math.inf
-    low = max(min([worst, *lower]), worst - margin)
-    high = min(max([best, *upper]), best + margin)
-    pad = 0.02 * (high - low)
-    return Axis(low - pad, high + pad)
-
-
 def board_pictures(board: pl.DataFrame) -> dict[str, Any]:
     """The axis of the first rows, and a dot with its line for each of them."""
     n = len(board)
     part = board.head(n if n <= MOST_ROWS else FEW_ROWS)
-    axis = rating_axis(part)
+    ends = [*part["lower"].drop_nulls(), *part["upper"].drop_nulls()]
+    ratings = part["rating"].to_list()
+    worst, best = min(ratings), max(ratings)
+    margin = _MARGIN * (best - worst) if best > worst else math.inf
+    low = max(min([worst, *ends]), worst - margin)
+    high = min(max([best, *ends]), best + margin)
+    pad = 0.02 * (high - low)
+    axis = Axis(low - pad, high + pad)
     rows = part.select(value="rating", lower="lower", upper="upper")
-    reach = [*part["lower"].drop_nulls(), *part["upper"].drop_nulls()]
-    open_ended = any(not axis.low <= v <= axis.high for v in reach)
-    return _dots(rows.iter_rows(named=True), axis, open=open_ended)
+    is_open = any(not axis.low <= v <= axis.high for v in ends)
+    return _dots(rows.iter_rows(named=True), axis, open=is_open)
 
 
 _ROW, _BAR = 22, 11  # heights of a label and of a bar
@@ -186,17 +173,11 @@ def category_ranks(
                 continue
             step = round(_STEPS * row["rating"] / reach)
             points = signed(format_number(row["rating"]))
-            sure = bool(way(row["lower"], row["upper"]))
+            lower, upper = row["lower"], row["upper"]
+            sure = lower is not None and not lower <= 0 <= upper
             shown.append((row["rank"] or "–", _color(step), points, sure))
         rows.append((item, rank or "–", shown))
     return {"names": list(categories), "rows": rows, "n": len(board)} if cells else None
-
-
-def way(lower: float | None, upper: float | None) -> str:
-    """The side of 0 of an interval; "" if it holds 0."""
-    if lower is None or upper is None or lower <= 0 <= upper:
-        return ""
-    return "up" if lower > 0 else "down"
 
 
 def effects_chart(effects: pl.DataFrame) -> dict[str, Any]:

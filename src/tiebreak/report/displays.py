@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Pictures for notebooks: a leaderboard, calibration, and the scores of a search.
 
-As in scikit-learn, class methods compute the numbers of a model (``from_estimator``) or
-of predictions (``from_predictions``) and draw them. Nothing here imports matplotlib
-before something is drawn.
+As in scikit-learn, class methods draw the numbers of a model (``from_estimator``) or of
+predictions (``from_predictions``). matplotlib is imported when something is drawn.
 """
 
 from __future__ import annotations

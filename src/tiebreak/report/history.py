@@ -47,8 +47,8 @@ def rate_spans(
         zero + unit (θᵢˢ + Σⱼ nⱼ (θⱼ - θⱼˢ) / Σⱼ nⱼ).
 
     Returns a table of ``time`` (the middle of a span), ``item``, ``rating`` and its
-    95 % interval, null where little is known, of the first ``top`` items with enough
-    results in three spans; and what a point is. None and "" if there are none.
+    95 % interval, of the first ``top`` items with enough results in three spans; and
+    what a point is.
     """
     block, count = _cut(period)
     if count < _FEW_POINTS:
@@ -138,7 +138,7 @@ _NAME_GAP = 60.0  # of 1,000, between names at the ends of lines
 def history_chart(history: pl.DataFrame, items: list[Any]) -> dict[str, Any] | None:
     """Ratings over time: the first lines in color, the rest grey."""
     time = next(name for name in _TIMES if name in history.columns)
-    numbers, labels = _times(history[time])
+    numbers, dated = _times(history[time])
     frame = history.with_columns(pl.Series("_x", numbers), pl.col("rating").cast(float))
     rated = frame.filter(pl.col("rating").is_not_null()).partition_by(
         "item", as_dict=True, include_key=False
@@ -172,7 +172,7 @@ def history_chart(history: pl.DataFrame, items: list[Any]) -> dict[str, Any] | N
     return {
         "lines": lines,
         "y": vertical,
-        "ticks": _time_ticks(across, labels),
+        "ticks": _date_ticks(across) if dated else across.ticks,
     }
 
 
@@ -211,23 +211,15 @@ def _spread(lines: list[dict[str, Any]]) -> None:
             bound -= _NAME_GAP
 
 
-def _times(values: pl.Series) -> tuple[Any, Any]:
-    """Times as numbers, and for the labels: ``"date"``, ``"number"`` or the names."""
-    if values.dtype.is_temporal() and values.dtype not in (pl.Time, pl.Duration):
+def _times(values: pl.Series) -> tuple[NDArray[np.float64], bool]:
+    """Times as numbers, days of dates, and whether they are dates."""
+    if values.dtype.is_temporal():
         days = values.cast(pl.Datetime("us")).to_numpy().astype("datetime64[us]")
-        return days.astype(np.int64) / 86_400e6, "date"
-    if values.dtype.is_numeric():
-        return values.cast(pl.Float64).to_numpy(), "number"
-    places = {name: i for i, name in enumerate(values.unique(maintain_order=True))}
-    return np.array([places[v] for v in values], dtype=np.float64), list(places)
+        return days.astype(np.int64) / 86_400e6, True
+    return values.cast(pl.Float64).to_numpy(), False
 
 
-def _time_ticks(axis: Axis, labels: Any) -> list[tuple[float, str]]:
-    if labels == "number":
-        return axis.ticks
-    if isinstance(labels, list):
-        shown = np.unique(np.linspace(0, len(labels) - 1, min(len(labels), 6)).round())
-        return [(axis.place(i), str(labels[int(i)])[:12]) for i in shown]
+def _date_ticks(axis: Axis) -> list[tuple[float, str]]:
     least = (axis.high - axis.low) / _MOST_DATES
     step, form = next(entry for days, *entry in _DATES if days >= least)
     ends = pl.Series([axis.low, axis.high]).floor().cast(pl.Int32).cast(pl.Date)

@@ -3,9 +3,8 @@
 
 Each section has a template of its name in ``templates`` and a function here, which adds
 charts and tables to the result of `tiebreak.rank` (None: no section). Jinja escapes
-every text, after `clean` has replaced what no page can hold; names go through the
-filter ``name``. The Content-Security-Policy allows the scripts and styles that this
-file adds, by their hash, and no request to anywhere.
+every text; names go through the filter ``name``. The Content-Security-Policy allows our
+script and style, by their hash, and no request to anywhere.
 """
 
 import base64
@@ -168,6 +167,7 @@ def _items(result: Any) -> list[Any]:
 def _block(result: Any, views: dict[str, View]) -> str:
     """JSON for the script, beside the tables that it reads."""
     items = _items(result)
+    places = {item: i for i, item in enumerate(items)}
     boards = ({"": result.table} if items else {}) | result.categories
     groups = {name: board["group"] for name, board in boards.items()}
     block: dict[str, Any] = {
@@ -198,16 +198,15 @@ def _block(result: Any, views: dict[str, View]) -> str:
             "advantage": compare["advantage"],
         }
     if result.differences is not None:
-        places = {item: i for i, item in enumerate(items)}
         block["compared"] = result.differences["item"].n_unique() + 1
         block["versus"] = [
             [places[one], places[other], *_round(numbers)]
             for one, other, *numbers in result.differences.iter_rows()
         ]
     if views["matrix"] is not None:
-        place, matrix = {item: i for i, item in enumerate(items)}, result.matrix
+        matrix = result.matrix
         block["matrix"] = {
-            "items": [place.get(item) for item in matrix.items.tolist()],
+            "items": [places.get(item) for item in matrix.items.tolist()],
             "wins": matrix.wins.tolist(),
             "ties": matrix.ties.tolist(),
         }

@@ -64,8 +64,8 @@ _COINS, _SIZES = 200, 8  # coins drawn, and numbers of votes at which for the po
 _HOPELESS = 5.0
 _STEPS, _LONGEST = 30, 2.0  # of Newton, and the longest, in logits
 _SENTENCES = {
-    "careless": "Drop {}: their votes depend on the items less than those of an honest "
-    "judge of any taste would.",
+    "careless": "Drop {}: their votes depend less on the items than those of any "
+    "honest judge would.",
     "opposite": "{} vote against the others: are their answers reversed?",
     "other opinions": "{} agree less with the others than expected, but prefer some "
     "items to others consistently: other opinions, no reason to drop.",
@@ -136,7 +136,8 @@ class JudgesReport:
         return results_html(*self.__rich_console__())
 
     def __rich_console__(self, *_: Any) -> Iterator[Any]:
-        """Show tables and sentences, the judges with a verdict first."""
+        """Show sentences and tables, the judges with a verdict first."""
+        yield from map(Text, self._sentences())
         order = (pl.col("verdict") == "").cast(pl.Int8)
         rows = self.table.sort(order, pl.col("votes"), descending=[False, True])
         heads = [
@@ -166,16 +167,9 @@ class JudgesReport:
                     for judge, votes, *shares in most.iter_rows()
                 ),
             )
-        yield from map(Text, self._sentences())
 
     def _sentences(self) -> list[str]:
         sentences = []
-        if self.alpha is not None:
-            a = self.alpha
-            sentences.append(
-                f"Krippendorff's alpha is {a.alpha:.2f} ({a.low:.2f} to {a.high:.2f}) "
-                f"on {plural(a.n_units, 'question')} with two judges or more."
-            )
         for verdict, sentence in _SENTENCES.items():
             rows = self.table.filter(pl.col("verdict") == verdict)
             if len(rows):
@@ -186,8 +180,9 @@ class JudgesReport:
             if after["first"] != after["first_before"]:
                 first += f" instead of {after['first_before']}"
             sentences.append(
-                f"Then {plural(after['moved'], 'item')} of {after['items']} would have "
-                f"another rank (Kendall's tau {after['tau']:.3f}), and {first}."
+                f"Without the careless {plural(after['moved'], 'item')} of "
+                f"{after['items']} would have another rank (Kendall's tau "
+                f"{after['tau']:.3f}), and {first}."
             )
         elif self.table["agreement"].is_not_null().any():
             if (self.table["verdict"] == "").all():
@@ -197,6 +192,12 @@ class JudgesReport:
             sentences.append(
                 f"A judge who tosses coins is found with probability {power:.0%} at "
                 f"the median of {votes:,.0f} votes."
+            )
+        if self.alpha is not None:
+            a = self.alpha
+            sentences.append(
+                f"Krippendorff's alpha is {a.alpha:.2f} ({a.low:.2f} to {a.high:.2f}) "
+                f"on {plural(a.n_units, 'question')} with two judges or more."
             )
         return sentences + self.notes
 
