@@ -370,4 +370,72 @@ FILES = [
         ),
         "a set without one item that is best",
     ),
+    # What once was read upside down, in part, or refused for another reason.
+    best_first("win_matrix_of_who_was_beaten", square("beaten by", rows=WON.T)),
+    best_first(
+        "win_matrix_with_numbers_in_front",
+        "".join(
+            f"{k or '#'},{line}\n" for k, line in enumerate(square("who").splitlines())
+        ),
+    ),
+    best_first(
+        "winners_of_whom_some_tied",
+        table(
+            ["winner", "loser", "tie"],
+            [
+                [*(pair[::-1] if is_tie else pair), is_tie]
+                for is_tie in (0, 1)
+                for pair in combinations(BEST, 2)
+                for _ in range(2 + is_tie)
+            ],
+        ),
+    ),
+    best_first(
+        "totals_named_by_their_sides",
+        totals(["model_1", "model_2", "model_1_wins", "ties", "model_2_wins"]),
+    ),
+    best_first(
+        "items_by_few_judges",
+        table(["wine", *(f"judge {j}" for j in range(9))], [r[:10] for r in DOWN]),
+    ),
+    best_first(
+        "errors_under_their_metric",
+        table(["dataset", *(f"{n} RMSE" for n in SHOWN)], ERRORS),
+        names=[f"{name} RMSE" for name in BEST],
+    ),
+    best_first(
+        "strokes",
+        table(
+            ["tournament", "player", "round_total"],
+            [[r[0][1:], r[1], 66 + r[2]] for r in PLACED],
+        ),
+        "may place each player in a list for each tournament",
+        wrong=("--grade round_total --query tournament --higher-is-better",),
+    ),
+    best_first(
+        "best_worst_of_attributes",
+        table(
+            ["resp", "question", "attribute", "response"],
+            [
+                [i // 9, i % 9, n, (n == o[0]) * 1 - (n == o[3])]
+                for i, o in EVENTS
+                for n in sorted(o)
+            ],
+        ),
+    ),
+    best_first(
+        "lists_of_json",
+        '{"id": 1, "ranking": ["Mo", "Cy"]}\n{"id": 2, "ranking": ["Mo", "Cy"]}\n',
+        "beside lists or bytes in ranking",
+    ),
+    best_first(
+        "preflib_below",
+        "# FILE NAME: votes.soi\n"
+        + "".join(f"# ALTERNATIVE NAME {k}: {n}\n" for k, n in enumerate(SHOWN))
+        + "".join(
+            f"1: {','.join(str(SHOWN.index(n)) for n in o)}\n"
+            for o in BALLOTS + [["Flo", "Mo", "Cy"]] * 3 + [["Bo", "Mo", "Cy"]]
+        ),
+        options=BELOW,
+    ),
 ]

@@ -126,10 +126,13 @@ class Screen:
     def show(self, result: Any, parts: Iterable[Any]) -> None:
         """Print a result as JSON, or its parts, and last what was recognized.
 
-        Parts are sentences and tables.
+        Parts are sentences and tables. Which numbers are best comes first.
         """
         if self.json:
             print_json(result)
             return
         read = result.get("recognized")
-        self.output().show([*parts, *([" ".join(read)] if type(read) is list else [])])
+        read = read if isinstance(read, list) else []
+        told = [sentence for sentence in read if sentence.startswith("Direction:")]
+        others = [" ".join(s for s in read if s not in told)] if read else []
+        self.output().show([*told, *parts, *others])

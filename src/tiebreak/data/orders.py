@@ -156,11 +156,32 @@ class Orders(ItemRows):
             raise TypeError(
                 f"{place} must hold numbers, got {columns[2].dtype} values."
             )
-        lists: dict[Any, dict[Any, Any]] = {}
-        for key, name, at in zip(*map(plain_values, columns), strict=True):
-            lists.setdefault(key, {}).setdefault(at, []).append(name)
-        places = ([of[at] for at in sorted(of)] for of in lists.values())
-        return cls(None, [[t if len(t) > 1 else t[0] for t in of] for of in places])
+        (group, _), (code, names) = map(factorize, columns[:2])
+        warn_of_spellings(names)
+        out = cls._of_places(group, code, columns[2], as_names(names))
+        out._refuse_repeated()
+        return out
+
+    @classmethod
+    def _of_places(
+        cls,
+        group: Rows,
+        item: Rows,
+        place: NDArray[Any],
+        names: NDArray[Any],
+        unordered: bool = False,
+    ) -> Orders:
+        """Make the list of each value of ``group``, ascending, by places of items."""
+        order = np.lexsort((place, group))
+        is_first = np.diff(group[order], prepend=group.min() - 1) != 0
+        is_new = is_first | (np.diff(place[order], prepend=0) != 0)
+        starts, blocks = np.flatnonzero(is_first), np.flatnonzero(is_new)
+        out = cls.__new__(cls)
+        out._items, out.names, out.flat = None, names, item[order]
+        out.position = blocks[np.cumsum(is_new) - 1] - starts[np.cumsum(is_first) - 1]
+        out.indptr = np.append(starts, len(order))
+        out.unordered, out.seen = np.full(len(starts), unordered), None
+        return out
 
     @classmethod
     def from_best_worst(

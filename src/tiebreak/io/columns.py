@@ -91,11 +91,12 @@ COLUMN_WORDS: dict[str, tuple[str, ...]] = {
                "points", "winner_id", "winner_name", "label"),
     "left_score": ("home_score", "home_goals", "home_points", "left_score", "score_a",
                    "score_1", "score_left", "score_home", "goals_home", "fthg",
-                   "points_a", "points_1", "goals_1", "left_goals", "left_points"),
+                   "points_a", "points_1", "goals_1", "left_goals", "left_points",
+                   "hg", "home_sets", "sets_a", "sets_1", "strokes_1"),
     "right_score": ("away_score", "away_goals", "away_points", "right_score", "score_b",
                     "score_2", "score_right", "score_away", "goals_away", "ftag",
                     "points_b", "points_2", "goals_2", "right_goals",
-                    "right_points"),
+                    "right_points", "ag", "away_sets", "sets_b", "sets_2", "strokes_2"),
     "advantage": ("advantage", "home_advantage", "left_advantage"),
     "neutral": ("neutral", "neutral_venue", "neutral_ground", "neutral_site"),
     "rater": ("rater", "judge", "worker", "annotator", "assessor", "voter",
@@ -111,7 +112,7 @@ COLUMN_WORDS: dict[str, tuple[str, ...]] = {
     "person": ("person", "panelist", "panellist", "judge", "rater", "assessor",
                "taster", "consumer", "participant", "subject", "respondent", "user",
                "user_id", "person_id", "judge_id", "rater_id", "panelist_id", "worker",
-               "annotator", "reviewer"),
+               "annotator", "reviewer", "resp", "resp_id", "respondent_id"),
     "item": ("item", "product", "sample", "item_name", "product_name", "item_id",
              "product_id", "sample_id", "stimulus", "wine", "movie", "movie_id",
              "joke", "doc", "doc_id", "document", "document_id"),
@@ -128,6 +129,7 @@ COLUMN_WORDS: dict[str, tuple[str, ...]] = {
                    "lost", "loss", "lose", "l"),
     "tied": ("ties", "draws", "tied", "drawn", "n_ties", "n_draws", "tie", "draw",
              "votes_tie", "d", "t"),
+    "is_tie": ("tie", "is_tie", "tied", "draw", "is_draw", "drawn"),
     "best": ("best", "most", "most_important", "best_item", "max"),
     "worst": ("worst", "least", "least_important", "worst_item", "min"),
     "shown": ("items", "options", "alternatives", "shown", "set_items"),
@@ -157,14 +159,16 @@ COLUMN_WORDS: dict[str, tuple[str, ...]] = {
 # What makes a ranked list: all of these columns together; and what is in it.
 COLUMN_WORDS["list"] = (
     "set", "set_id", "block", "trial", "question", "season", "year", "tournament",
-    "event", "round", "heat", "stage", "meeting", "game", "match", "contest", "ballot",
-    "list", "session", "task", "voter", "voter_id", "date", "race_date", "race_name",
-    *COLUMN_WORDS["query"], *COLUMN_WORDS["person"],
+    "event", "round", "heat", "stage", "circuit", "grand_prix", "venue", "meeting",
+    "game", "match", "contest", "ballot", "list", "session", "task", "voter",
+    "voter_id", "date", "race_date", "race_name", *COLUMN_WORDS["query"],
+    *COLUMN_WORDS["person"], "exam", "quiz",
 )  # fmt: skip
 COLUMN_WORDS["entrant"] = (
     "driver", "rider", "athlete", "runner", "swimmer", "skater", "skier", "horse",
-    "horse_name", "boat", "crew", "competitor", "contestant", "entrant", "candidate",
-    *COLUMN_WORDS["name"], "song", "system", "club", "country", "nation", "driver_id",
+    "horse_name", "boat", "crew", "competitor", "contestant", "entrant",
+    "candidate", *COLUMN_WORDS["name"], "song", "system", "club", "country",
+    "nation", "driver_id", "student", "attribute",
 )  # fmt: skip
 
 
@@ -174,8 +178,9 @@ PLACE_WORDS = {
     "rank", "ranking", "ranks", "standing", "1st",
 }  # fmt: skip
 _LOWER_WORDS = {
-    "cer", "cost", "duration", "err", "error", "errors", "fid", "latency", "loss",
-    "losses", "mae", "mape", "mse", "perplexity", "ppl", "regret", "rmse", "runtime",
+    "brier", "cer", "cost", "duration", "eer", "err", "error", "errors", "fid",
+    "latency", "logloss", "loss", "losses", "lpips", "mae", "mape", "mse", "nll",
+    "penalties", "perplexity", "ppl", "regret", "rmse", "runtime", "strokes", "ter",
     "time", "times", "wer",
 }  # fmt: skip
 
@@ -276,7 +281,7 @@ PARSED: dict[str, tuple[Literal["text", "numbers", "raw"], str]] = {
     "outcome": ("text", "outcome"),
     "grade": ("numbers", "grade"),
     "advantage": ("numbers", "advantage"),
-    "neutral": ("text", ""),
+    **dict.fromkeys(("neutral", "is_tie"), ("text", "")),
     **dict.fromkeys(("rater", "unit"), ("text", "")),
     "period": ("raw", ""),
     "weight": ("numbers", ""),
@@ -393,6 +398,10 @@ class Roles:
             # A winner next to a loser is a side, and no outcome.
             taken.update(*(s[1:] for s in self.sides() if s.family == "winner"))
         likely = find_columns(words, self.table.columns)
+        if words in ("left_wins", "right_wins"):  # model_1_wins, or wins_model_1
+            side = spelling(used[words.removesuffix("_wins")])
+            names = (f"{side}wins", f"wins{side}")
+            likely += [self._spelled[name] for name in names if name in self._spelled]
         free = [column for column in likely if column not in taken]
         if words == "outcome":
             return free

@@ -47,6 +47,7 @@ from tiebreak.io.columns import (
     is_lower_better,
     named_column,
     read_roles,
+    say_direction,
     spelling,
     split_columns,
     words_of,
@@ -466,6 +467,8 @@ def read_comparisons(
     )
     if winner_first:
         codes = np.full(table.n_rows, -1)
+        if "is_tie" in roles:
+            codes[_read_flags(columns, roles["is_tie"])] = 0
     elif one_hot:
         codes = _read_one_hot(columns, one_hot)
     elif "outcome" in roles:
@@ -477,8 +480,9 @@ def read_comparisons(
             table.warnings.append(doubt)
     else:
         points = [columns.numbers[roles[f"{side}_score"]] for side in ("left", "right")]
-        codes = np.sign(points[1] - points[0])
-        codes = -codes if is_lower_better(roles["left_score"], options) else codes
+        lower = is_lower_better(roles["left_score"], options)
+        codes = np.sign(points[0] - points[1] if lower else points[1] - points[0])
+        sentences.append(say_direction(roles["left_score"], options, lower))
     metadata = read_metadata(columns, roles, named, sentences)
     metadata |= read_advantage(columns, roles, reading.family, sentences)
     if sign:
@@ -509,7 +513,7 @@ def read_comparisons(
     else:
         pairs = Pairs(None, left.array(), right.array())
         listed = left.values + right.values
-        if plus := [s for s in "+&/" if all(s in name for name in listed)]:
+        if plus := [s for s in "+&/;|" if all(s in name for name in listed)]:
             sentences.append(f"{flag('members', plus[0])} rates the members of teams.")
     if winner_first:
         pairs, y, marks["exchanged"] = exchange_sides(pairs, y)
@@ -593,16 +597,14 @@ def _describe_outcome(
     names: list[str], roles: dict[str, str], one_hot: list[str], options: ReadOptions
 ) -> str:
     if "loser" in roles:
-        return f"In every row {names[0]} is better than {names[1]}."
+        but = f", but tied if {roles['is_tie']}" if "is_tie" in roles else ""
+        return f"In every row {names[0]} is better than {names[1]}{but}."
     start = f"{names[0]} and {names[1]} are compared; "
     if one_hot:
         return start + f"the one of {', '.join(one_hot)} that is 1 says who won."
     if "outcome" not in roles:
-        lower = is_lower_better(roles["left_score"], options)
-        return start + (
-            f"the {'lower' if lower else 'higher'} of {roles['left_score']} and "
-            f"{roles['right_score']} wins, equal ones are a tie."
-        )
+        scores = f"{roles['left_score']} and {roles['right_score']}"
+        return f"{start}the better of {scores} wins, equal ones are a tie."
     outcome = roles["outcome"]
     if (scale := options.scale()) is None:
         words = [f"{word!r} is {o}" for word, o in options.declared_words().items()]

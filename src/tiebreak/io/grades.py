@@ -23,8 +23,9 @@ from sklearn.datasets import load_svmlight_file
 
 from tiebreak.data.columns import as_names, number_keys
 from tiebreak.data.items import ItemTable, as_items
-from tiebreak.data.kinds import Comparisons, Grades, Lists
+from tiebreak.data.kinds import Comparisons, Grades
 from tiebreak.data.pairs import Pairs
+from tiebreak.data.validation import pairs_within_groups
 from tiebreak.io.columns import (
     PLACE_WORDS,
     Reading,
@@ -44,7 +45,12 @@ from tiebreak.io.items import (
     is_numeric,
     read_features,
 )
-from tiebreak.io.lists import FEWEST_RANKS, finish_lists, join_columns, make_lists
+from tiebreak.io.lists import (
+    FEWEST_RANKS,
+    find_ranks,
+    join_columns,
+    make_lists,
+)
 from tiebreak.io.result import (
     FileError,
     ReadOptions,
@@ -55,7 +61,7 @@ from tiebreak.io.result import (
     shorten,
     whole_number,
 )
-from tiebreak.io.table import Columns, Table, Text
+from tiebreak.io.table import Table, Text
 from tiebreak.options import flag
 
 _FEWEST_NAMES = 3
@@ -97,6 +103,8 @@ def refuse_two_sides(rule: Rule, roles: Roles, options: ReadOptions) -> list[Rea
         sides = [first, second]
         if not winner:
             sides += [c for c in words if c not in sides and alike(first, c)]
+        if not {first, second} <= set(words) and find_ranks(rule, roles, options):
+            return []  # the numbers are ranks
         half = len(sides) // 2
         sides = [*map(",".join, (sides[:half], sides[half:]))] if half > 1 else sides
         won = flag("winner", winner[0]) if winner else flag("outcome")
@@ -135,7 +143,7 @@ def read_long(
     person, item, grade = (reading.roles[role] for role in ("person", "item", "grade"))
     columns = read_roles(table, reading.roles)
     columns.refuse_broken()
-    _ask_if_places(table, options, reading, [person], columns)
+    _ask_if_places(table, options, reading, [person])
     lower = is_lower_better(grade, options)
     sentences = [
         say_direction(grade, options, lower),
@@ -150,40 +158,42 @@ def read_long(
 
 
 def _ask_if_places(
-    table: Table,
-    options: ReadOptions,
-    reading: Reading,
-    groups: list[str],
-    columns: Columns | None = None,
+    table: Table, options: ReadOptions, reading: Reading, groups: list[str]
 ) -> None:
-    """Ask where grades are 1 to k, once each, in most groups, as places are."""
-    grade, told = reading.roles["grade"], options.lower_is_better is not None
-    head = table.head[grade].cast(pl.String).cast(pl.Float64, strict=False)
-    whole = head.min() == 1 and bool((head.drop_nulls() % 1 == 0).all())
-    if told or is_lower_better(grade, options) or not (groups and whole):
+    """Ask where grades place the items of groups, as places or as scores of a list."""
+    grade, together = reading.roles["grade"], " + ".join(groups)
+    told = options.lower_is_better is not None or is_lower_better(grade, options)
+    if told or not groups:
         return
-    columns = columns or table.read(text=groups, numbers=[grade])
-    value, group = (
-        columns.numbers[grade],
-        join_columns([columns.text[g] for g in groups]),
-    )
-    group = group - group.min()
-    order, size = np.lexsort((value, group)), np.bincount(group)
-    place = np.arange(1, len(order) + 1) - np.repeat(np.cumsum(size) - size, size)
-    same = np.bincount(group[order], value[order] == place) == size
-    if 2 * int((same & (size >= FEWEST_RANKS)).sum()) <= max(len(size), 2):
-        return
+    entrants = find_columns("entrant", table.columns)
+    again = [c for c in entrants if table.head[c].is_duplicated().any()]
+    others = set(table.columns) - {grade, *groups, *again}
+    saw = f"{grade} is 1, 2, 3, … in each {together}"
+    if not _are_places(table, grade, groups):
+        if others or not again or {"item", "query"} & set(reading.roles):
+            return
+        saw = f"{grade} may place each {again[0]} in a list for each {together}"
     roles = {k: v for k, v in reading.roles.items() if k not in ("query", "person")}
     roles["person" if "person" in reading.roles else "query"] = ",".join(groups)
     ways = [
         replace(
-            reading,
-            options=roles | {"lower_is_better": lower},
-            example=f"{best} is best",
+            reading, options=roles | {"lower_is_better": lower}, example=f"{best} best"
         )
-        for lower, best in ((True, "1"), (False, f"{value.max():g}"))
+        for lower, best in ((True, "lowest"), (False, "highest"))
     ]
-    raise ask_which(table, ways, f"{grade} is 1, 2, 3, … in each {' + '.join(groups)}")
+    raise ask_which(table, ways, saw)
+
+
+def _are_places(table: Table, grade: str, groups: list[str]) -> bool:
+    """Say whether grades are 1 to k, once each, in most groups."""
+    columns = table.read(text=groups, numbers=[grade])
+    value = columns.numbers[grade]
+    group = join_columns([columns.text[name] for name in groups])
+    group = group - group.min()
+    order, size = np.lexsort((value, group)), np.bincount(group)
+    place = np.arange(1, len(order) + 1) - np.repeat(np.cumsum(size) - size, size)
+    same = np.bincount(group[order], value[order] == place) == size
+    return 2 * int((same & (size >= FEWEST_RANKS)).sum()) > max(len(size), 2)
 
 
 def find_people(rule: Rule, roles: Roles, options: ReadOptions) -> list[Reading]:
@@ -235,90 +245,64 @@ def _make_result(
     kind: str | None = None,
 ) -> ReadResult:
     kind = options.kind or kind
-    names = as_names(scores.names)
+    person, names = scores.person, as_names(scores.names)
+    first = number_keys(person.codes * len(names) + scores.item)[1]
+    again = np.delete(scores.row, first)
     if kind == "grades":
         sentences.append("Items have no features; scores are graded within a person.")
-        query, named = scores.person.array(), names[scores.item]
+        query, named = person.array(), names[scores.item]
         grades = Grades.of(no_features(len(named)), scores.score, query, named)
         return ReadResult(grades, sentences)
     if kind == "orders":
-        lists = _make_orders(table, scores, options)
+        if len(again):
+            raise table.error(
+                "a list holds an item once, but a person scored one again: "
+                f"{table.list_places(again)}."
+            )
         sentences.append("Each person is a list, best first; equal scores are tied.")
-        return finish_lists(lists, sentences, options)
-    left, right = _within_people(table, scores)
-    y = np.sign(scores.score[right] - scores.score[left]).astype(np.int8)
-    pairs = Pairs(None, scores.item[left], scores.item[right], names=names).compact()
-    rater = Text(scores.person.codes[left], scores.person.values)
-    sentences += [
-        "Every two products that one person scored are compared; equal scores are a "
-        "tie, and scores of different people are never compared.",
-        f"{plural(len(y), 'comparison')} of {plural(pairs.n_items, 'item')} by "
-        f"{plural(len(scores.person.values), 'person').replace('persons', 'people')}, "
-        f"{int((y == 0).sum()):,} of them ties.",
-    ]
-    if len(again := _repeated(scores)):
-        sentences.insert(
-            -1,
-            f"{plural(len(again), 'score')} of a product that the person had scored "
-            f"before ({table.list_places(scores.row[again])}); each one is compared "
-            "with the other products.",
-        )
-    sentences.append(
-        f"{flag('kind', 'orders')} reads the scores of a person as one ranked list."
-    )
-    rated: dict[str, NDArray[Any]] = {"rater": rater.take(np.arange(len(y))).array()}
-    compared = Comparisons(pairs, y, columns=rated)
-    return ReadResult(compared, sentences, sided=False)
-
-
-def _within_people(
-    table: Table, scores: Scores
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """List every two scores of one person for different items."""
-    order = np.argsort(scores.person.codes, kind="stable")
-    sizes = np.bincount(scores.person.codes)
+        entries = person.codes, scores.item, -scores.score
+        return make_lists(entries, scores.names, sentences, options)
+    sizes = np.bincount(person.codes)
     total = int((sizes * (sizes - 1) // 2).sum())
     if total > _MOST_COMPARISONS:
         raise table.error(
             f"the scores give {total:,} comparisons; try {flag('kind', 'orders')}."
         )
-    left, right = [], []
-    for rows in np.split(order, np.cumsum(sizes)[:-1]):
-        first, second = np.triu_indices(len(rows), 1)
-        left.append(rows[first])
-        right.append(rows[second])
-    all_left, all_right = np.concatenate(left), np.concatenate(right)
-    differ = scores.item[all_left] != scores.item[all_right]
+    compared = pairs_within_groups(person.codes, scores.score, limit=total)
+    differ = scores.item[compared.left] != scores.item[compared.right]
     if not differ.any():
         raise table.error("no person scored two products.")
-    return all_left[differ], all_right[differ]
-
-
-def _repeated(scores: Scores) -> NDArray[np.int64]:
-    """Find repeated scores of an item by the same person."""
-    _, first = number_keys(scores.person.codes * len(scores.names) + scores.item)
-    return np.setdiff1d(np.arange(len(scores.item)), first)
-
-
-def _make_orders(table: Table, scores: Scores, options: ReadOptions) -> Lists:
-    if len(again := _repeated(scores)):
-        raise table.error(
-            "a list holds an item once, but a person scored one again: "
-            f"{table.list_places(scores.row[again])}."
+    left, right, y = (part[differ] for part in compared[:3])
+    pairs = Pairs(None, scores.item[left], scores.item[right], names=names).compact()
+    sentences.append(
+        "Every two products that one person scored are compared; equal scores are a "
+        "tie, and scores of different people are never compared."
+    )
+    if len(again):
+        sentences.append(
+            f"{plural(len(again), 'score')} of a product that the person had scored "
+            f"before ({table.list_places(again)}); each one is compared with the "
+            "other products."
         )
-    who, names = scores.person.codes, scores.names
-    return make_lists(who, scores.item, -scores.score, names, options)
+    sentences += [
+        f"{plural(len(y), 'comparison')} of {plural(pairs.n_items, 'item')} by "
+        f"{plural(len(person.values), 'person').replace('persons', 'people')}, "
+        f"{int((y == 0).sum()):,} of them ties.",
+        f"{flag('kind', 'orders')} reads the scores of a person as one ranked list.",
+    ]
+    rater = person.take(left).array()
+    return ReadResult(Comparisons(pairs, y, columns={"rater": rater}), sentences, False)
 
 
 def find_last_grade(rule: Rule, roles: Roles, options: ReadOptions) -> list[Reading]:
     """Find features of items with the grade last, or named."""
-    table, item = roles.table, roles.find("item")
+    table, named, item = roles.table, roles.named, roles.find("item")
     numeric = [column for column in table.columns if is_numeric(table, column)]
-    if options.grade is None and item is None and "query" not in roles.named:
+    if options.grade is None and item is None and "query" not in named:
         _refuse_names_or_people(table, numeric)
-    grade = roles.named.get("grade", table.columns[-1])
+    grade = named.get("grade", table.columns[-1])
     featureless = options.items is None and not set(numeric) - {grade}
-    if grade not in numeric or featureless or "person" in roles.named:
+    if grade not in numeric or featureless or "person" in named:
         return []
     columns = {"grade": grade}
     if item is not None and item != grade:

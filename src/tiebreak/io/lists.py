@@ -67,72 +67,44 @@ _MOST_TRIED = 40  # columns
 
 
 def make_lists(
-    group: Ints,
-    item: Ints,
-    place: Floats,
+    entries: tuple[Ints, Ints, Floats],
     names: Sequence[str],
+    sentences: list[str],
     options: ReadOptions,
-    weight: Floats | None = None,
+    path: Path | None = None,
     *,
+    weight: Floats | None = None,
     unordered: bool = False,
-) -> Lists:
-    """Build lists of entries; NaN: seen, and not placed. Each has a place at least."""
-    unlisted = "lower" if np.isnan(place).any() else options.unlisted or "unknown"
-    n = len(names)
+) -> ReadResult:
+    """Make lists of entries: their numbers, items and places, NaN: seen, not placed.
+
+    What a list leaves out decides the order; for a ``path`` nothing else says what that
+    means, and the user is asked.
+    """
+    group, item, place = entries
+    n, unlisted = len(names), options.unlisted or "unknown"
+    unlisted = "lower" if np.isnan(place).any() else unlisted
     if options.items is not None:  # learners of features know no unlisted items
-        place = np.where(np.isnan(place), np.inf, place)
         if options.unlisted == "lower":
             absent = np.setdiff1d(np.arange((group.max() + 1) * n), group * n + item)
             group, item = np.append(group, absent // n), np.append(item, absent % n)
-            place = np.append(place, np.full(len(absent), np.inf))
-    order = np.lexsort((place, group))
-    placed = order[~np.isnan(place[order])]
-    group_names = np.unique(group[placed])
-    among = order[np.isin(group[order], group_names)]
-    is_first = np.diff(group[placed], prepend=-1) != 0
-    is_new = is_first.copy()
-    is_new[1:] |= (
-        place[placed][1:] != place[placed][:-1]
-    )  # also where both are infinite
-    entry, starts = np.arange(len(placed)), np.flatnonzero(is_first)
-    first = np.maximum.accumulate(np.where(is_new, entry, 0))
-    position = first - np.maximum.accumulate(np.where(is_first, entry, 0))
-    plain = Orders(None, [[names[0]]], names=as_names(names))
-    orders = plain._replace(
-        flat=item[placed],
-        position=position,
-        indptr=np.append(starts, len(placed)),
-        unordered=np.full(len(starts), unordered),
-    )
-    if len(among) > len(placed) and options.unlisted != "lower":
-        ends = np.searchsorted(group[among], group_names, side="right")
-        seen = plain._replace(
-            flat=item[among],
-            position=0 * among,
-            indptr=np.append(0, ends),
-            unordered=np.zeros(len(ends), dtype=bool),
-        )
+            place = np.append(place, np.full(len(absent), np.nan))
+        place = np.where(np.isnan(place), np.nanmax(place) + 1.0, place)
+    placed, labels = ~np.isnan(place), as_names(names)
+    own = group[placed]
+    orders = Orders._of_places(own, item[placed], place[placed], labels, unordered)
+    among = np.isin(group, own)
+    if among.sum() > placed.sum() and options.unlisted != "lower":
+        everybody = np.zeros(among.sum())
+        seen = Orders._of_places(group[among], item[among], everybody, labels)
         orders = orders._replace(seen=seen)
-    weight = None if weight is None else weight[group_names]
-    return Lists(orders, weight, unlisted=unlisted)
-
-
-def finish_lists(
-    lists: Lists, sentences: list[str], options: ReadOptions, path: Path | None = None
-) -> ReadResult:
-    """Count the lists, and say what they say of items that they leave out.
-
-    That decides the order; for a ``path`` ask, because nothing else in it tells.
-    """
-    orders = lists.orders
-    short = np.flatnonzero(orders.lengths < orders.n_items)
-    sentences = [
-        *sentences,
-        f"{plural(len(orders), 'list')} of {plural(orders.n_items, 'item')}.",
-    ]
+    weight = None if weight is None else weight[np.unique(own)]
+    count = plural(len(orders), "list")
+    said = [*sentences, f"{count} of {plural(n, 'item')}."]
+    short = np.flatnonzero(orders.lengths < n)
     if len(short) and path is not None and options.unlisted is None:
         listed = " > ".join(map(str, next(iter(orders[short[:1]]))))
-        others = plural(orders.n_items - int(orders.lengths[short[0]]), "other item")
+        others = plural(n - int(orders.lengths[short[0]]), "other item")
         raise NeedsAnswer(
             path,
             f"{plural(len(short), 'list')} of {len(orders):,} leave items out. Choose "
@@ -140,21 +112,24 @@ def finish_lists(
             f"are below); or {flag('unlisted', 'unknown')} (nothing is said of the "
             f"{others}, which were not there).",
         )
-    if len(short) and orders.seen is None and not orders.unordered.any():
-        what = "below it" if lists.unlisted == "lower" else "unknown to it"
-        said = f"Items that a list leaves out are {what} ({flag('unlisted')})."
-        sentences.append(said)
-    return ReadResult(lists, sentences, sided=False)
+    if len(short) and orders.seen is None and not unordered:
+        what = "below it" if unlisted == "lower" else "unknown to it"
+        said.append(f"Items that a list leaves out are {what} ({flag('unlisted')}).")
+    return ReadResult(Lists(orders, weight, unlisted=unlisted), said, sided=False)
 
 
 def note_repeated(
-    columns: Columns, keys: Ints, rows: Ints, names: NDArray[Any]
-) -> bool:
-    """Note rows that hold an item which their list has already, if any."""
-    first = np.unique(keys, return_index=True)[1]
-    again = np.setdiff1d(np.arange(len(keys)), first)
-    columns.note("an item that its list has already", rows[again], [*names[again[:5]]])
-    return bool(len(again))
+    columns: Columns, group: Ints, item: Ints, row: Ints, names: list[str]
+) -> None:
+    """Note rows that hold an item which their list has already."""
+    first = np.unique(group * (len(names) + 1) + item, return_index=True)[1]
+    again = np.setdiff1d(np.arange(len(item)), first)
+    shown = [names[code] for code in item[again[:5]]]
+    columns.note("an item that its list has already", row[again], shown)
+    if len(again) and (group != row).any():
+        columns.advice = (
+            f" {flag('query')} names the columns of a list, such as a race."
+        )
 
 
 def find_places(
@@ -241,15 +216,12 @@ def read_places(
             )
     rows = np.flatnonzero(kept & ~items.missing & ~wrong)
     group, code = group[rows], items.codes[rows]
-    names = as_names(items.values)
-    if note_repeated(columns, group * len(names) + code, rows, names[code]):
-        columns.advice = (
-            f" {flag('query')} names the columns of a list, such as a race."
-        )
+    note_repeated(columns, group, code, rows, items.values)
     columns.refuse_broken()
     values = values[rows] if lower else -values[rows]
-    lists = make_lists(group, code, values, items.values, options)
-    return finish_lists(lists, sentences, options)
+    if np.isnan(values).all():
+        raise table.error(f"{place} places nobody.")
+    return make_lists((group, code, values), items.values, sentences, options)
 
 
 def _samples(text: Text, rows: NDArray[np.bool_]) -> list[str]:
@@ -358,23 +330,20 @@ def read_best_worst(
         listed = np.array(names)[code]
         place = 1.0 * (listed == ends[1]) - (listed == ends[0])
         row = group
-    note_repeated(
-        columns, group * (len(names) + 1) + code, row, as_names([*names, ""])[code]
-    )
+    note_repeated(columns, group, code, row, [*names, ""])
     for sign, what in ((-1, "best"), (1, "worst")):
         count = np.bincount(group, place == sign)[group]
         wrong = np.unique(row[count != 1])
         columns.note(f"a set without one item that is {what}", wrong)
     columns.refuse_broken()
-    lists = make_lists(group, code, place, names, options, unordered=True)
-    return finish_lists(lists, sentences, options)
+    return make_lists((group, code, place), names, sentences, options, unordered=True)
 
 
 _RANK_OF = re.compile(r"^ranks?(?: of)?[ _:]+|(?<![ _:])[ _:]+rank$", re.I)
 _LISTED = {
     "ballot", "list", "order", "ordering", "preferences", "ranked", "ranking", "ranks",
 }  # fmt: skip
-_SHOWN = re.compile(r"(?:item|option|alternative|alt|attribute)\d+")
+_SHOWN = re.compile(r"(?:item|opt|option|alternative|alt|attribute)\d+")
 _ORDINALS = (
     "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth",
 )  # fmt: skip
@@ -425,11 +394,11 @@ def read_ballots(
     row, place = np.nonzero(codes >= 0)
     columns.note("no item", np.flatnonzero((codes < 0).all(axis=1)))
     item = codes[row, place]
-    note_repeated(columns, row * len(names) + item, row, as_names(names)[item])
+    note_repeated(columns, row, item, row, names)
     weight = read_metadata(columns, roles, {}, sentences).get("weight")
     columns.refuse_broken()
-    lists = make_lists(row, item, place.astype(np.float64), names, options, weight)
-    return finish_lists(lists, sentences, options, table.path)
+    entries = row, item, place.astype(np.float64)
+    return make_lists(entries, names, sentences, options, table.path, weight=weight)
 
 
 def _rank_columns(values: Floats) -> tuple[Ints, bool]:
@@ -560,9 +529,10 @@ def read_ranks(
             raise table.error(f"names in {roles['item']} occur twice.")
         values = values.T[:, np.argsort(codes)]
     group, item = np.nonzero(~np.isnan(values))
-    lists = make_lists(group, item, values[group, item], names, options)
     path = table.path if 2 * np.isnan(values).any(axis=1).sum() > len(values) else None
-    return finish_lists(lists, sentences, options, path)
+    return make_lists(
+        (group, item, values[group, item]), names, sentences, options, path
+    )
 
 
 def find_cells(rule: Rule, roles: Roles, options: ReadOptions) -> list[Reading]:
@@ -597,8 +567,8 @@ def read_cells(
     sentences = [f"{column} is a list, best first."]
     weight = read_metadata(columns, roles, {}, sentences).get("weight")
     columns.refuse_broken()
-    lists = _build([listed[code] for code in text.codes], options, weight)
-    return finish_lists(lists, sentences, options, table.path)
+    entries, names = number_entries([listed[code] for code in text.codes])
+    return make_lists(entries, names, sentences, options, table.path, weight=weight)
 
 
 def _split_list(line: str, separator: str | None) -> list[list[str]]:
@@ -615,14 +585,22 @@ def _split_list(line: str, separator: str | None) -> list[list[str]]:
     return [] if "" in flat or len(set(flat)) < len(flat) else entries
 
 
-def _build(
-    sequences: list[list[list[str]]], options: ReadOptions, weight: Floats | None
-) -> Lists:
-    codes, names = factorize([n for s in sequences for block in s for n in block])
-    place = [k for s in sequences for k, block in enumerate(s) for _ in block]
-    group = np.repeat(np.arange(len(sequences)), [sum(map(len, s)) for s in sequences])
-    places = np.array(place, dtype=np.float64)
-    return make_lists(group, codes, places, [*map(str, names)], options, weight)
+def number_entries(
+    sequences: Sequence[Sequence[Sequence[Any]]], labels: dict[Any, str] | None = None
+) -> tuple[tuple[Ints, Ints, Floats], list[str]]:
+    """Return the entries of lists of tied blocks, and the labels of all items."""
+    if labels is None:  # names are their own
+        every = (name for blocks in sequences for block in blocks for name in block)
+        labels = {name: name for name in every}
+    number = {item: code for code, item in enumerate(labels)}
+    entries = [
+        (group, number[item], float(place))
+        for group, blocks in enumerate(sequences)
+        for place, block in enumerate(blocks)
+        for item in block
+    ]
+    group, item, place = map(np.array, zip(*entries, strict=True))
+    return (group, item, place), [*labels.values()]
 
 
 def read_list_lines(
@@ -634,15 +612,16 @@ def read_list_lines(
     for number, line in text_lines(path, detected.copy):
         if not line or line.startswith("#"):
             continue
-        count = re.match(r"(\d{1,15}) *: *(?=\S)", line)
-        line = line[count.end() :] if count else line
-        if not (entries := _split_list(line, detected.separator)):
+        times = re.match(r"(\d{1,15}) *: *(?=\S)", line)
+        line = line[times.end() :] if times else line
+        if not (blocks := _split_list(line, detected.separator)):
             raise FileError(
                 path,
                 f"line {number} is {shorten(line)}; expected different names, best "
                 "first, such as A > B = C, or A, B, C.",
             )
-        sequences.append(entries)
-        weight.append(int(count[1]) if count else 1)
-    lists = _build(sequences, options, np.array(weight, dtype=np.float64))
-    return finish_lists(lists, ["Every line is a list, best first."], options, path)
+        sequences.append(blocks)
+        weight.append(int(times[1]) if times else 1)
+    said, count = ["Every line is a list, best first."], np.array(weight, dtype=float)
+    entries, names = number_entries(sequences)
+    return make_lists(entries, names, said, options, path, weight=count)

@@ -112,14 +112,14 @@ def read_totals(
 def find_matrix(rule: Rule, roles: Roles, options: ReadOptions) -> list[Reading]:
     """Find a column of names that are also names of columns."""
     table = roles.table
-    for names in table.columns[:2]:
+    for place, names in enumerate(table.columns[:2]):
         rows = (
             table.head[names].cast(pl.String).str.strip_chars().drop_nulls().to_list()
         )
         items = {row for row in rows if spelling(row) not in _SUMS}
         if len(items) < 2 or not items <= set(table.columns) - {names}:
             continue
-        others = {c for c in table.columns if c != names and is_numeric(table, c)}
+        others = {c for c in table.columns[place + 1 :] if is_numeric(table, c)}
         lacking = [shorten(c) for c in others - items if spelling(c) not in _SUMS]
         if lacking:
             raise table.error(
@@ -154,9 +154,9 @@ def read_matrix(
     wins, names = _read_square(table, item)
     lost = options.lower_is_better
     if lost is None:  # what a row is, before a column
-        lost = re.match(r"\W*(?:los[est]|defeated)", item.casefold()) is not None
+        lost = re.match(r"\W*(?:los[est]|defeated|beaten)", item.casefold()) is not None
     sentences = [
-        f"Win matrix: a number says how often the {item} of its row "
+        f"Direction: a number says how often the {item} of its row "
         f"{'lost to' if lost else 'beat'} that of its column"
         + f" ({flag('lower_is_better')}: lost to)."
         * (not lost)

@@ -8,19 +8,19 @@ data: a line ``100 1``, then lines ``0 3 58 4 7``.
 
 import os
 import re
+from collections.abc import Collection
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tiebreak.data.columns import as_names
-from tiebreak.data.kinds import Lists
 from tiebreak.data.messages import list_rows
 from tiebreak.data.orders import Orders
 from tiebreak.data.validation import check_weights
 from tiebreak.io.formats import FileFormat, text_lines
 from tiebreak.io.frames import find_repeated
+from tiebreak.io.lists import make_lists, number_entries
 from tiebreak.io.result import (
     Error,
     FileError,
@@ -45,7 +45,7 @@ def read_preflib(path: Path, detected: FileFormat, options: ReadOptions) -> Read
     error = partial(FileError, path)
     names: dict[int, str] = {}
     header: dict[str, str] = {}
-    lists: list[tuple[int, int, list[list[int]]]] = []
+    read: list[tuple[int, int, list[list[int]]]] = []
     for number, line in text_lines(path, detected.copy):
         if line.startswith("#"):
             key, _, value = line[1:].partition(":")
@@ -58,37 +58,30 @@ def read_preflib(path: Path, detected: FileFormat, options: ReadOptions) -> Read
             else:
                 names[alternative] = value.strip()
         elif line:
-            lists.append((number, *_read_list(error, number, line)))
+            read.append((number, *_read_list(error, number, line)))
     kind = header.get("DATA TYPE", "soc").lower()
     if f".{kind}" not in PREFLIB_ENDINGS:
         raise error(f"this file is of type {kind!r}; expected soc, soi, toc or toi.")
-    if not names or not lists:
+    if not names or not read:
         raise error("the file has no lists, or no line `# ALTERNATIVE NAME 1: ...`.")
     if repeated := find_repeated([*names.values()]):
         raise error(f"two alternatives are called {repeated[0]!r}.")
-    weight = np.array([count for _, count, _ in lists], dtype=np.float64)
+    weight = np.array([count for _, count, _ in read], dtype=np.float64)
     for key, count in (
         ("NUMBER ALTERNATIVES", len(names)),
         ("NUMBER VOTERS", int(weight.sum())),
-        ("NUMBER UNIQUE ORDERS", len(lists)),
+        ("NUMBER UNIQUE ORDERS", len(read)),
     ):
         stated = whole_number(header.get(key, ""))
         if stated not in (None, count):
             raise error(f"the header says {key} {stated}, but there are {count:,}.")
-    place = {alternative: row for row, alternative in enumerate(names)}
-    sequences = []
-    for number, _, blocks in lists:
-        _check_entries(error, number, [e for block in blocks for e in block], place)
-        sequences.append([[place[entry] for entry in block] for block in blocks])
-    orders = Orders(None, sequences, names=as_names(list(names.values())))
+    for number, _, blocks in read:
+        _check_entries(error, number, [e for block in blocks for e in block], names)
     title = f": {header['TITLE']}" if header.get("TITLE") else ""
-    sentences = [
-        f"PrefLib file{title}.",
-        f"{plural(len(orders), 'different list')} of {plural(len(names), 'item')}, "
-        f"best first, of {plural(int(weight.sum()), 'voter')}; a list weighs as many "
-        "voters as it has.",
-    ]
-    return ReadResult(Lists(orders, weight), sentences)
+    voters = plural(int(weight.sum()), "voter")
+    sentence = f"PrefLib file{title}, best first, of {voters}, which are weights."
+    entries, labels = number_entries([blocks for *_, blocks in read], names)
+    return make_lists(entries, labels, [sentence], options, weight=weight)
 
 
 def _read_list(error: Error, number: int, line: str) -> tuple[int, list[list[int]]]:
@@ -110,7 +103,7 @@ def read_order_lines(
     # begins with 0 and the length of its list; items are numbered from 0, best first.
     error = partial(FileError, path)
     n_items = 0
-    sequences: list[list[int]] = []
+    sequences: list[list[list[int]]] = []
     for number, line in text_lines(path, detected.copy):
         fields = line.split()
         if not fields:
@@ -129,21 +122,20 @@ def read_order_lines(
                 "are, and their numbers."
             )
         _check_entries(error, number, values[2:], range(n_items))
-        sequences.append(values[2:])
+        sequences.append([[item] for item in values[2:]])
     if not sequences:
         raise error("the file has no lists.")
-    names = as_names([str(item) for item in range(n_items)])
-    orders = Orders(None, sequences, names=names)
-    sentences = [
-        "File of orders: item numbers, best first, one list per line.",
-        f"{plural(len(orders), 'list')} of {plural(n_items, 'item')}, named by their "
-        f"numbers 0 to {n_items - 1}.",
-    ]
-    return ReadResult(Lists(orders), sentences)
+    labels = {item: str(item) for item in range(n_items)}
+    sentence = (
+        f"File of orders: item numbers 0 to {n_items - 1}, best first, one list per "
+        "line."
+    )
+    entries, names = number_entries(sequences, labels)
+    return make_lists(entries, names, [sentence], options)
 
 
 def _check_entries(
-    error: Error, number: int, entries: list[int], known: dict[int, int] | range
+    error: Error, number: int, entries: list[int], known: Collection[int]
 ) -> None:
     if repeated := find_repeated(entries):
         raise error(f"line {number} lists item {repeated[0]} more than once.")

@@ -46,7 +46,10 @@ _ASIDE = {
     "year",
 }  # fmt: skip
 # Beside these words the following say how they are counted.
-_UNITS = {"b", "gb", "k", "m", "max", "mb", "model", "number", "num", "of", "zero"}
+_UNITS = {
+    "b", "billion", "gb", "k", "m", "max", "mb", "million", "model", "number", "num",
+    "of", "zero",
+}  # fmt: skip
 _SPREADS = {"ci", "sd", "se", "std", "stddev", "stderr", "stdev", "var", "variance"}
 _SUMMARIES = {*SUMMARIES, "rank"}
 _FEWEST = 3  # units
@@ -307,8 +310,9 @@ def _directions(
         ends = [name.replace("_", " ").split() for name in key]
         key = np.array([parts[-1] if parts else "" for parts in ends], dtype=object)
     lower = np.array([is_lower_better(name, options) for name in key])
-    if one:
-        lower |= is_lower_better(one, options)
+    shared = [one] if one else layout.scores * (layout.item is None)
+    if shared and all(is_lower_better(name, options) for name in shared):
+        lower[:] = True
     for way in (False, True):
         named = list(dict.fromkeys(key[kept & (lower == way)].tolist()))
         if named and (lower[kept] == way).all():

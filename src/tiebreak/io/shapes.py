@@ -59,7 +59,8 @@ def _refuse_sides(rule: Rule, roles: Roles, options: ReadOptions) -> list[Readin
     """Refuse two sides of which no column says who won."""
     graded = {"query", "grade", "person", "item"} & set(roles.named)
     if (sides := roles.sides()) and not graded:
-        advice = f"Name it with {flag('outcome')}, or name columns of both scores"
+        scores = f"{flag('left_score')} and {flag('right_score')}"
+        advice = f"Name it with {flag('outcome')}, or both scores with {scores}"
         if any({"wins", "won", "win"} & words_of(c) for c in roles.table.columns):
             advice = "Call columns that count wins of both sides wins_a and wins_b"
         raise roles.table.error(
@@ -73,7 +74,9 @@ def _refuse_sides(rule: Rule, roles: Roles, options: ReadOptions) -> list[Readin
 #: is also a usual name in tables of comparisons and of scores.
 RULES: tuple[tuple[Rule, ...], ...] = (
     (
-        Rule(_PAIRS, read_comparisons, {"winner": "", "loser": ""}, METADATA),
+        Rule(
+            _PAIRS, read_comparisons, {"winner": "", "loser": ""}, (*METADATA, "is_tie")
+        ),
         Rule(_PAIRS, read_comparisons, {**_SIDES, "outcome": "outcome"}, SIDED),
         Rule(_PAIRS, read_comparisons, {**_SIDES, **_SCORES}, SIDED),
         Rule(_PAIRS, read_totals, {**_SIDES, **_WINS}, (*SIDED, "tied")),

@@ -255,9 +255,11 @@ class TableFile:
         # Its columns are c0, c1, …, since polars reads some names as patterns.
         self.frame = self._find_typed(frame) if self.is_typed else self._scan_csv()
         if len(self.columns) < fewest:
+            unread = f", beside lists or bytes in {first_of(self.skipped)}"
             raise self.error(
-                f"the table has one column only ({shorten(self.columns[0])}); "
-                "expected two at least, in CSV with a comma, ; or tab in between."
+                f"the table has one column only ({shorten(self.columns[0])})"
+                f"{unread * bool(self.skipped)}; expected two at least, in CSV with a "
+                "comma, ; or tab in between."
             )
         self.n_records = self._count_records()
 
@@ -373,7 +375,7 @@ class TableFile:
             fault = f"holds numbers ({shorten(line)}; {flag('no_header')} if a row)"
         elif repeated := [*map(shorten, find_repeated(filled))]:
             fault = f"names {plural(len(repeated), 'column')} twice: "
-            fault += first_of(repeated)
+            fault += f"{first_of(repeated)} ({flag('no_header')} if a row)"
         if fault:
             raise self.error(
                 f"line {self._above} {fault}; the first line must name the columns, "

@@ -432,9 +432,11 @@ def show(
 ) -> Iterator[Any]:
     """Give what the terminal shows, the answer first: sentences and tables."""
     level, how = result.options.level, ": --all" * in_command
+    detected = result.source.detected
+    told = [sentence for sentence in detected if sentence.startswith("Direction:")]
     if result.table is None:
         yield from about_quality(result)
-    yield from about_items(result)
+    yield from (*about_items(result), *told)
     if result.table is not None:
         yield draw_leaderboard(result.table, level, width, rows, how)
     if result.effects is not None:
@@ -463,7 +465,8 @@ def show(
     if result.checks is not None and verbose:
         yield result.checks.__rich__()
     model = f"Model: {result.choice.name}, {result.choice.reason}"
-    yield " ".join([*result.source.detected, model, *result.notes * verbose])
+    others = [sentence for sentence in detected if sentence not in told]
+    yield " ".join([*others, model, *result.notes * verbose])
     findings = () if result.checks is None or verbose else result.checks.findings
     said = [(str(each.level), each.message) for each in findings]
     first = sum(kind == "problem" for kind, _ in said)
