@@ -346,8 +346,8 @@ def _read_rows(path: Path) -> tuple[list[str], list[list[str]]]:
     with unpack(path, "rt", encoding="latin-1") as file:
         head, is_arff, body = file.read().replace("\r", "").partition("@data\n")
     if is_arff:
-        names = re.findall(r"(?im)^@attribute\s+(?:'([^']*)'|(\S+))", head)
-        header = [quoted or plain for quoted, plain in names]
+        names = re.findall(r"(?im)^@attribute\s+('[^']*'|\S+)", head)
+        header = [name.strip("'") for name in names]
     else:
         first, _, body = head.partition("\n")
         header = first.split(",")
