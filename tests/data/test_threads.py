@@ -5,11 +5,14 @@ import warnings
 from threading import current_thread
 
 import pytest
+import scipy.linalg
 from joblib import Parallel, delayed
-from threadpoolctl import ThreadpoolController, threadpool_limits
+from threadpoolctl import ThreadpoolController, threadpool_info, threadpool_limits
 
 from tests.waiting import PATIENCE
+from tiebreak import BradleyTerry, Pairs
 from tiebreak.data import threads
+from tiebreak.solvers import newton
 
 
 def doubled(queue):
@@ -97,3 +100,27 @@ def test_scratch_is_the_same_memory():
     assert a.shape == (3, 4) and b.shape == (2, 5)
     b[:] = 7.0
     assert (a.ravel()[:10] == 7.0).all()
+
+
+def test_ratings_keep_blas_to_one_thread(monkeypatch, rng):
+    """Two that waited for each other took minutes on a busy machine, not seconds."""
+    used = {}
+
+    def watch(module, name):
+        real = getattr(module, name)
+
+        def call(*args, **more):
+            libraries = [lib for lib in threadpool_info() if lib["user_api"] == "blas"]
+            number = max(library["num_threads"] for library in libraries)
+            used[name] = max(number, used.get(name, 0))
+            return real(*args, **more)
+
+        monkeypatch.setattr(module, name, call)
+
+    left, y = rng.integers(0, 12, 400), rng.integers(-1, 2, 400)
+    pairs, rater = Pairs(None, left, (left + 1) % 12), rng.integers(0, 15, 400)
+    watch(newton, "_search")
+    watch(scipy.linalg, "eigh")
+    with threadpool_limits(2, user_api="blas"):
+        BradleyTerry().fit(pairs, y, rater=rater).intervals()
+    assert used == {"_search": 1, "eigh": 1}

@@ -89,6 +89,9 @@ def test_a_packed_file_inside_a_packed_file_has_the_limit_of_the_first(
 def test_zstd_of_several_frames(read):
     parts = CSV.encode().partition(b"Bo,Cy")
     assert rows_of(read(b"".join(map(zstd, parts)))) == VOTES
+    for version in range(0x22, 0x28):  # frames of older formats had no limit
+        with pytest.raises(FileError, match="the zstd file is damaged"):
+            read(zstd(CSV.encode()) + bytes([version, 0xB5, 0x2F, 0xFD]) + b"A" * 99)
 
 
 def test_zstd_without_its_library_says_what_to_install(read, monkeypatch):

@@ -224,6 +224,14 @@ def test_nothing_that_a_class_defines_is_replaced(name, deep, folder, tmp_path):
     assert f"the attribute {name!r}" in refusal(save(model, tmp_path / "model"))
 
 
+def test_a_model_has_its_parameters_and_what_fit_stores_and_nothing_else(
+    folder, tmp_path
+):
+    model = load(folder / "bradley_terry_auto.tiebreak")
+    model.remark = MARKUP
+    assert "the attribute 'remark'" in refusal(save(model, tmp_path / "model"))
+
+
 @pytest.mark.filterwarnings("ignore")  # about versions, which are texts too
 def test_texts_of_a_file_are_no_markup_in_a_notebook(folder, tmp_path):
     n_shown = 0

@@ -83,6 +83,8 @@ def find_layout(roles: Roles) -> Layout | None:
     tasks = [named["task"]] if "task" in named else find_columns("task", columns)
     item, unit = named.get("item"), named.get("unit")
     item = item or next(iter(find_columns("scored", columns)), None)
+    if not (tasks or item or unit or metric):
+        return None
     scores = [c for c in columns if looks_like_scores(table, c)]
     scores = [c for c in scores if not _is_aside(words_of(c)) and c not in tasks]
     if item is None and tasks and len(scores) == 1:

@@ -104,11 +104,11 @@ def _few_met(objective: Any) -> bool:
     return known and len(objective.counts) <= _FEW_MET * objective.n_coef
 
 
+@one_blas_thread()  # see data.threads: more only wait
 def inverse_hessian(objective: Any, x: Floats) -> Floats:
     """Covariance matrix of all coefficients by the model, the tie parameter last."""
     objective.expand(x)
-    with one_blas_thread():  # see data.threads: more only wait
-        return invert_factor(cholesky(objective.hessian()))
+    return invert_factor(cholesky(objective.hessian()))
 
 
 def sandwich(inverse: Floats, meat: Floats) -> Floats:
@@ -127,6 +127,7 @@ def score_covariance(objective: ComparisonObjective, x: Floats) -> Floats:
     return _independent(objective.design, objective.counts, *scores, free_tie)
 
 
+@one_blas_thread()
 def covariance_by(
     clusters: list[sp.csr_array],
     objective: ComparisonObjective,
@@ -246,25 +247,25 @@ def _freedom(expected: sp.csr_array, step: sp.csr_array, inverse: Floats) -> Flo
     return 1.0 / spread
 
 
+@one_blas_thread()
 def excess_covariance(hessian: Floats, penalty: Floats, meat: Floats) -> Floats:
     """H⁻¹ (M - I)₊ H⁻¹, with I = H - diag(penalty)."""
-    with one_blas_thread():
-        factor = cholesky(hessian)
-        surplus = meat - hessian
-        surplus[np.diag_indices_from(surplus)] += penalty
-        if len(hessian) > _LARGEST_EIGEN:
-            # One factor for all directions instead: the mean excess, if there is one.
-            inverse = invert_factor(factor)
-            information = meat - surplus
-            ratio = np.vdot(inverse, surplus) / np.vdot(inverse, information)
-            return max(float(ratio), 0.0) * _symmetric(inverse, information @ inverse)
-        half = la.solve_triangular(factor, surplus, lower=True)
-        whole = la.solve_triangular(factor, half.T, lower=True)
-        values, vectors = la.eigh(0.5 * (whole + whole.T))
-        kept = values > 0.0
-        root = vectors[:, kept] * np.sqrt(values[kept])
-        root = la.solve_triangular(factor, root, lower=True, trans=1)
-        return root @ root.T
+    factor = cholesky(hessian)
+    surplus = meat - hessian
+    surplus[np.diag_indices_from(surplus)] += penalty
+    if len(hessian) > _LARGEST_EIGEN:
+        # One factor for all directions instead: the mean excess, if there is one.
+        inverse = invert_factor(factor)
+        information = meat - surplus
+        ratio = np.vdot(inverse, surplus) / np.vdot(inverse, information)
+        return max(float(ratio), 0.0) * _symmetric(inverse, information @ inverse)
+    half = la.solve_triangular(factor, surplus, lower=True)
+    whole = la.solve_triangular(factor, half.T, lower=True)
+    values, vectors = la.eigh(0.5 * (whole + whole.T))
+    kept = values > 0.0
+    root = vectors[:, kept] * np.sqrt(values[kept])
+    root = la.solve_triangular(factor, root, lower=True, trans=1)
+    return root @ root.T
 
 
 def posterior_covariance(objective: ComparisonObjective, x: Floats) -> Floats:

@@ -17,6 +17,7 @@ Three rules make it safe to read a file of unknown origin:
 import io
 import json
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 from zipfile import ZipFile
@@ -267,9 +268,9 @@ def _check_names(model: BaseEstimator, table: Mapping[str, str]) -> None:
     if f"{kind.__module__}.{kind.__qualname__}" not in TRUSTED:
         return
     known = {*kind._get_param_names(), *(name.split(".")[0] for name in table)}
+    fitted = r"[a-z]\w*_" if kind.__module__ == "tiebreak" else r"(?!__)[^\W\d]\w*"
     for name in model.__getstate__().keys() - known - {"_metadata_request"}:
-        private = name.startswith("__" if kind.__module__ != "tiebreak" else "_")
-        if private or hasattr(kind, name) or not name.isidentifier():
+        if hasattr(kind, name) or not re.fullmatch(fitted, name):
             raise RefusedError(f"has in {kind.__name__} the attribute {name[:100]!a}.")
 
 

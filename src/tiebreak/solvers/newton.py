@@ -113,6 +113,7 @@ class NewtonSolution:
     n_products: int = 0
 
 
+@one_blas_thread()  # see data.threads: more only wait
 def minimize_newton(
     objective: SmoothObjective,
     start: Floats,
@@ -155,16 +156,15 @@ def minimize_newton(
     while True:
         limit = tol**2 * abs(value)
         if dense:
-            with one_blas_thread():  # see data.threads: more only wait
-                # A step that shrinks the gap a hundredfold has changed the Hessian by
-                # a tenth at most, so its factor tells whether the search is over.
-                if solve is not None and n_iter >= min_iter:
-                    gap = _gap(gradient, -solve(gradient), value)
-                    if gap <= min(0.01 * gap_before, 0.5 * tol**2):
-                        solved = True
-                        break
-                solve = _factor_dense(objective.hessian())
-                step = -solve(gradient)
+            # A step that shrinks the gap a hundredfold has changed the Hessian by
+            # a tenth at most, so its factor tells whether the search is over.
+            if solve is not None and n_iter >= min_iter:
+                gap = _gap(gradient, -solve(gradient), value)
+                if gap <= min(0.01 * gap_before, 0.5 * tol**2):
+                    solved = True
+                    break
+            solve = _factor_dense(objective.hessian())
+            step = -solve(gradient)
         else:
             near = _by_diagonal(objective) if precondition is None else precondition()
             size = float(gradient @ near(gradient))

@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from tiebreak.data.jit import njit
-from tiebreak.data.threads import chunks, in_threads
+from tiebreak.data.threads import chunks, in_threads, one_blas_thread
 
 Array = NDArray[np.float64]
 
@@ -293,6 +293,7 @@ def centered(covariance: Array, place: int | None) -> Array:
     return out
 
 
+@one_blas_thread()  # see data.threads: more only wait
 def correlate(z: Array, covariance: Array) -> Array:
     """Turn standard normals (m, N) into draws with a covariance, (N, N) or (N,)."""
     if covariance.ndim == 1:

@@ -439,6 +439,7 @@ class JudgeBradleyTerry(StrengthModel):
         return out
 
 
+@one_blas_thread()  # see data.threads: more only wait
 def _fit_part(cells: JudgeCells, plain: BradleyTerry, free: NDArray[np.bool_]) -> _Part:
     sided, tied, link = bool(free[2]), bool(plain.ties_.any()), plain._rating_link
     build = partial(JudgeObjective, sided=sided, tied=tied, link=link.inner.name)
@@ -607,8 +608,7 @@ def _learn_spread(
     """
     n, n_judges = len(start), objective.cells.n_judges
     objective.expand(start)
-    with one_blas_thread():
-        root = cholesky(objective.hessian())
+    root = cholesky(objective.hessian())
     unit, first = 1.0 / math.sqrt(2.0 * n_judges), objective.spread[free]
 
     def point(z: Floats) -> tuple[Floats, Floats]:
@@ -687,13 +687,12 @@ def _strength_covariance(objective: JudgeObjective, x: Floats) -> tuple[Floats, 
         exact = _exact_hessian(objective, x)
         if np.isfinite(exact).all() and la.eigvalsh(exact)[0] > 0.0:
             hessian = exact
-    with one_blas_thread():
-        factor = cholesky(hessian)
-        inverse = la.cho_solve((factor, True), np.eye(len(x)), check_finite=False)
-        change = objective.jacobian()
-        own = np.linalg.inv(objective.inner)[:, 0, 0]
-        apart = own.sum() / len(own) ** 2 if objective.spread[0] > 0.0 else 0.0
-        out = change @ inverse @ change.T + apart * np.outer(x[:n], x[:n])
+    factor = cholesky(hessian)
+    inverse = la.cho_solve((factor, True), np.eye(len(x)), check_finite=False)
+    change = objective.jacobian()
+    own = np.linalg.inv(objective.inner)[:, 0, 0]
+    apart = own.sum() / len(own) ** 2 if objective.spread[0] > 0.0 else 0.0
+    out = change @ inverse @ change.T + apart * np.outer(x[:n], x[:n])
     return out, inverse
 
 

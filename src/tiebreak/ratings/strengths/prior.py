@@ -143,6 +143,7 @@ def learn_prior(
     )
 
 
+@one_blas_thread()  # sums are short, and other threads only wait
 def fit_penalized(
     objectives: Sequence[Callable[[float], Any]],
     alpha: float | str,
@@ -287,11 +288,10 @@ def _determinant_terms(objective: Any, x: Array, n_items: int, s: float) -> floa
     terms += -0.5 * factor.log_determinant - s
     if _is_corrected(objective, n_items):
         correction = laplace_correction if counted else order_correction
-        with one_blas_thread():
-            inverse = factor.solve(np.eye(len(x)))
-            share = correction(objective, x, inverse) / max(n_items - 1, 1)
-            damped = share / (1.0 + _DAMPING * share) if share > 0.0 else share
-            terms += damped * (n_items - 1)
+        inverse = factor.solve(np.eye(len(x)))
+        share = correction(objective, x, inverse) / max(n_items - 1, 1)
+        damped = share / (1.0 + _DAMPING * share) if share > 0.0 else share
+        terms += damped * (n_items - 1)
     return terms
 
 
