@@ -10,6 +10,7 @@ from scipy.stats import dunnett, norm
 from tests.extended import RUNS_ALL
 from tiebreak import BradleyTerry, Leaderboard, Pairs
 from tiebreak.losses import RATING_LINKS
+from tiebreak.ratings.leaderboard_table import draw_leaderboard
 from tiebreak.ratings.strengths.contrasts import PairContrasts
 from tiebreak.ratings.strengths.distribution import StrengthDistribution
 
@@ -199,6 +200,10 @@ def test_sparse_populations_place_those_with_enough_results(rng):
     rest = board.table.filter(~board.table["placed"])
     assert rest["rank"].is_null().all() and rest["could_be_best"].is_null().all()
     assert "120 of 150 items have too few results" in board.notes[-1]
+    columns = [
+        list(one.cells) for one in draw_leaderboard(board.table, 0.95, 80).columns
+    ]
+    assert {column[-1] for column in columns} >= {"–"}
     everyone = Leaderboard.from_results(pairs, y, place_from=1).table
     assert everyone["placed"].all()
 

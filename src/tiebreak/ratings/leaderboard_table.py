@@ -182,7 +182,9 @@ def ranks_text(row: Mapping[str, Any]) -> str:
     return str(best) if best == worst else f"{best}–{worst}"
 
 
-def short_group(group: str) -> str:
+def short_group(group: str | None) -> str:
     """Shorten a long run of letters to its first and last."""
+    if group is None:  # an item that is not placed
+        return "–"
     letters = group.split(" ")
     return group if len(group) <= _LONGEST_GROUP else f"{letters[0]}…{letters[-1]}"
