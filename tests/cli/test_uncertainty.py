@@ -193,7 +193,20 @@ def check_agreement(run, path):
 
 
 def test_five_commands_agree(run):
-    check_agreement(run, Path(__file__).parents[2] / "docs" / "data" / "votes.csv")
+    votes = Path(__file__).parents[2] / "docs" / "data" / "votes.csv"
+    check_agreement(run, votes)
+    # At the confidence of "is first" the others leave those that could be best.
+    (claim,) = [
+        claim
+        for claim in json.loads(run("audit", votes, "--json").stdout)["claims"]
+        if claim["kind"] == "first"
+    ]
+    for more, n_best in ((-1e-3, 1), (1e-3, 2)):
+        level = f"{claim['confidence'] + more}"
+        ranked = json.loads(run("rank", votes, "--level", level, "--json").stdout)
+        best = [row for row in ranked["leaderboard"] if row["could_be_best"]]
+        found = json.loads(run("next", votes, "--level", level, "--json").stdout)
+        assert len(best) == len(found["first_two"]["could_be_best"]) == n_best
 
 
 @pytest.mark.extended

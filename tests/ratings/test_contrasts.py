@@ -173,6 +173,26 @@ def test_very_few_results_separate_nobody():
     assert board.versus("a", "b")["p_value"][0] > 0.05
 
 
+def test_a_p_value_is_not_less_than_that_of_the_sign_test():
+    for n in range(1, 9):
+        board = Leaderboard.from_results(Pairs(None, ["a"] * n, ["b"] * n), [-1] * n)
+        row = board.versus("a", "b").row(0, named=True)
+        assert row["p_value"] >= 2.0 ** (1 - n) * (1 - 1e-9)
+        assert (row["p_value"] < 0.05) == (row["lower"] > 0) == (n >= 6)
+
+
+def test_the_results_alone_say_whether_two_differ(rng):
+    # From six results on, with errors that are nearly normal, the prior has no say.
+    _, model = play(rng, 12, 60, 0.5)
+    known, (left, right) = model.contrasts(), np.triu_indices(12, 1)
+    found, alone = known.compare(left, right, 0.95), known.between(left, right)
+    assert_allclose(found.p_value, 2 * norm.sf(abs(alone.mean) / alone.errors()))
+    assert_allclose(found.upper - found.lower, 2 * 1.96 * alone.errors(), rtol=1e-3)
+    assert (found.p_value < 0.05).any()
+    known = model.contrasts().take(np.arange(12)[::-1])
+    assert_allclose(known.compare(11 - left, 11 - right, 0.95).p_value, found.p_value)
+
+
 def test_results_that_all_agree_tell_the_best():
     # Standard errors grow with the differences, and say nothing.
     worse, better = np.tile(np.triu_indices(5, 1), 8)

@@ -36,7 +36,8 @@ from tiebreak.ratings.strengths.inference import side_scales
 
 def separation(strength, covariance, level=0.95, **options):
     strengths = StrengthDistribution.normal(np.asarray(strength, float), covariance)
-    return Separation.of(strengths, level, **options)
+    together = {"component": np.zeros(len(strength), int)}
+    return Separation.of(strengths, level, **together | options)
 
 
 def rank_intervals(strength, covariance, **options):
@@ -141,7 +142,8 @@ def test_nor_are_they_where_distributions_are_lopsided():
     found = Separation.of(strengths, 0.95, component)
     assert_array_equal(found.ranks(), [[1, 1], [2, 2], [1, 1]])  # among those it meets
     # Without sides, or components, the same statements come the other way.
-    assert_array_equal(Separation.of(strengths, 0.95).ranks(), [[1, 1], [3, 3], [2, 2]])
+    together = Separation.of(strengths, 0.95, np.zeros(3, int))
+    assert_array_equal(together.ranks(), [[1, 1], [3, 3], [2, 2]])
 
 
 def test_quantiles_of_a_mixture(rng):
@@ -410,7 +412,8 @@ def test_few_units_are_bounded_by_holm(n_tasks):
     scores = rng.normal(size=(n_tasks, 6)) - np.array([0, 0, 0, 0, 4, 9])
     pairs, y, task = Pairs.from_scores(scores)
     known = BradleyTerry().fit(pairs, y, unit=task).distribution()
-    found = Separation.of(known, 0.95)
+    together = np.zeros(6, int)
+    found = Separation.of(known, 0.95, together)
     _, better = found._apart(np.arange(6))
     n_open = 30 - int(better.sum())
     holm = norm.ppf(1 - 0.05 / n_open)
@@ -422,7 +425,7 @@ def test_few_units_are_bounded_by_holm(n_tasks):
     equal = replace(known, center=0 * known.center)
     if n_tasks < 100:
         bound = norm.ppf(1 - 0.05 / 30)
-        assert Separation.of(equal, 0.95).critical[0] == pytest.approx(bound)
+        assert Separation.of(equal, 0.95, together).critical[0] == pytest.approx(bound)
 
 
 @pytest.mark.extended

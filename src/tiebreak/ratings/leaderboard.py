@@ -404,8 +404,7 @@ def choose_placed(
 def count_games(model: Any) -> Floats:
     """How many results each item has; infinitely many if the model does not say."""
     if hasattr(model, "pair_counts_"):  # old results count by their weight
-        plain = getattr(model, "plain_", model)
-        return np.sum(plain._problem.tally, axis=0)
+        return getattr(model, "plain_", model)._n_results
     if not hasattr(model, "wins_"):
         return np.full(len(model.items_), np.inf)
     return np.sum([getattr(model, f"{name}_") for name in TALLY], axis=0)
@@ -690,13 +689,10 @@ def choose_next_pairs(
     variance of d given those chosen before.
     """
     n = len(strength)
-    upper = np.triu_indices(n, 1)
-    h = np.zeros((n, n))
-    h[upper] = information(strength[upper[1]] - strength[upper[0]])
-    present = covariance.copy()
-    chosen, gains = [], []
+    h = information((strength - strength[:, None]).ravel()).reshape(n, n)
+    present, chosen, gains = covariance.copy(), [], []
     open_pairs = np.triu(np.ones((n, n), dtype=bool), 1)
-    for _ in range(min(n_pairs, len(upper[0]))):
+    for _ in range(min(n_pairs, n * (n - 1) // 2)):
         variance = np.diag(present)
         spread = variance[:, None] + variance[None, :] - 2.0 * present
         gain = 0.5 * np.log1p(h * np.maximum(spread, 0.0))

@@ -473,32 +473,20 @@ def _short_cycle(margin: csr_array) -> list[int]:
 
 def check_raters(votes: Comparisons, names: list[Any]) -> RaterFacts:
     """Describe the raters, and find those whose votes say nothing."""
-    total = _sum_by(votes.columns["rater"], votes.weight, len(names))
+    rater, n = votes.columns["rater"], len(names)
+    total = np.bincount(rater, votes.weight, n).astype(float)
     present = total > 0
+    voted = np.bincount(3 * rater + votes.y + 1, minlength=3 * n).reshape(n, 3) > 0
+    constant = (voted.sum(axis=1) == 1) & (total >= CONSTANT_VOTES)
     return RaterFacts(
         n_raters=int(present.sum()),
         **_range(total[present]),
         one_vote=tuple(names[code] for code in np.flatnonzero(total == 1)),
-        constant=_find_constant(votes, total, names),
+        constant=tuple(
+            (names[code], int(voted[code].argmax()) - 1, float(total[code]))
+            for code in np.flatnonzero(constant)
+        ),
     )
-
-
-def _find_constant(
-    votes: Comparisons, total: Floats, names: list[Any]
-) -> tuple[tuple[Any, int, float], ...]:
-    """Rater, outcome and votes of those who always say the same."""
-    cells = 3 * votes.columns["rater"] + votes.y + 1
-    voted = np.bincount(cells, minlength=3 * len(names)).reshape(-1, 3) > 0
-    constant = (voted.sum(axis=1) == 1) & (total >= CONSTANT_VOTES)
-    return tuple(
-        (names[code], int(voted[code].argmax()) - 1, float(total[code]))
-        for code in np.flatnonzero(constant)
-    )
-
-
-def _sum_by(codes: NDArray[np.int64], weight: Floats, n: int) -> Floats:
-    # The stubs of NumPy do not know that weights make the counts floats.
-    return np.bincount(codes, weight, n).astype(np.float64, copy=False)
 
 
 def _fit_votes(

@@ -436,6 +436,10 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         return cells.tally(problem.n_items, problem.members)
 
     @property
+    def _n_results(self) -> Floats:
+        return np.sum(self._problem.tally, axis=0)
+
+    @property
     def _problem(self) -> StrengthProblem:
         cells = ComparisonCounts(
             self.pair_left_, self.pair_right_, self.pair_counts_, self.pair_covariates_
@@ -466,6 +470,11 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         if not hasattr(self, "prior_means_"):
             return 0.0
         return self.prior_means_[self.prior_class_]
+
+    @property
+    def _tie_models(self) -> Any:
+        """Models of ties of the nodes of the prior."""
+        return getattr(self, "prior_ties_", [self.tie_model_] * len(self._alphas))
 
     @property
     def _link(self) -> OutcomeLink:
@@ -541,10 +550,9 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         """Draw probabilities of rows, (n_draws, n, 3), from points that fill a cube."""
         points = qmc.Sobol(3, seed=0).random_base2(_INTERVAL_POINTS)
         node = np.searchsorted(np.cumsum(known.weight)[:-1], points[:, 0])
-        models = getattr(self, "prior_ties_", [self.tie_model_] * len(known.weight))
         center, variance, covariance = tie
         parts = []
-        for k, ties in enumerate(models):
+        for k, ties in enumerate(self._tie_models):
             own, also = points[node == k, 1:].T
             apart = known.deviate(own[:, None], k)
             spread = np.maximum(known.covariance[k], np.finfo(float).tiny)
@@ -725,11 +733,9 @@ class BradleyTerry(CovariateMixin, StrengthModel):
             return StrengthDistribution(x[None], zero, np.ones(1), total, df)
 
         own = squares if kind is None else None
-        alphas = getattr(self, "prior_alphas_", np.array([self.alpha_]))
-        models = getattr(self, "prior_ties_", [self.tie_model_] * len(alphas))
         objectives = [
             replace(self._problem, ties=ties).objective(float(alpha))
-            for alpha, ties in zip(alphas, models, strict=True)
+            for alpha, ties in zip(self._alphas, self._tie_models, strict=True)
         ]
         return self._posterior(objectives, self._solution(), own)
 

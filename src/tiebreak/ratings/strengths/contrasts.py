@@ -16,13 +16,14 @@ correlated normals. Only the test of the true best can leave it out, so that it 
 the set with the confidence of the test (Gupta; Hsu's comparisons with the best). Items
 are compared with those that they meet, if only through others.
 
-Of very few results normal approximations say too much, and the posterior with its prior
-says less. So a difference is significant if both say so, and its interval contains both
-intervals. Where nearly all results agree, both say too little, however many there are
-(Hauck and Donner). There results and prior are λ times less probable if an item is
-equal to the leader, and with k rivals k/λ bounds the p-value. The prior makes λ less:
-without those of the two items, the set had the best of eight equal ones in .89 and .93
-of 150 tables of three and eight games each, and with them in .96 and .98.
+Of few results normal approximations say too much: n results of equals all agree with
+the probability 2⁻ⁿ, and no p-value is less, n that of the item with fewer; an item can
+be left out of the set only if the posterior with its prior is as sure. Where nearly all
+results agree, both say too little, however many there are (Hauck and Donner). There
+results and prior are λ times less probable if an item is equal to the leader, and with
+k rivals k/λ bounds the p-value. The prior makes λ less: without those of the two items,
+the set had the best of eight equal ones in .89 and .93 of 150 tables of three and eight
+games each, and with them in .96 and .98.
 """
 
 from __future__ import annotations
@@ -79,19 +80,26 @@ class PairContrasts:
     mode: StrengthDistribution  # normal, at the most probable prior
     precision: float  # κ of the prior on every strength; 0: none
     component: Ints  # (N,), of the comparison graph
+    results: Array  # (N,), how many each item has
     # ln λ of two items; None: a model without a likelihood of comparisons
     log_ratio: Callable[[int, int], float] | None = None
     prior_mean: Array | float = 0.0  # (N,), of classes
 
     @classmethod
     def of(
-        cls, known: StrengthDistribution, mode: int, alpha: float, component: Ints
+        cls,
+        known: StrengthDistribution,
+        mode: int,
+        alpha: float,
+        component: Ints,
+        results: Array | float = math.inf,
     ) -> PairContrasts:
         """Take the part of a mixture with the most probable prior."""
         known = known.take(slice(len(component)))
         node = {"center": known.center[[mode]], "covariance": known.covariance[[mode]]}
         normal = replace(known, **node, weight=np.ones(1), sides=None)
-        return cls(known.relative_to(None), normal, 2 * alpha, component)
+        results = np.broadcast_to(results, len(component))
+        return cls(known.relative_to(None), normal, 2 * alpha, component, results)
 
     def take(self, items: Ints) -> PairContrasts:
         """Some of the items."""
@@ -101,6 +109,7 @@ class PairContrasts:
             posterior=self.posterior.take(items),
             mode=self.mode.take(items),
             prior_mean=np.broadcast_to(self.prior_mean, len(self.component))[items],
+            results=self.results[items],
             component=np.unique(self.component[items], return_inverse=True)[1],
             log_ratio=log_ratio and (lambda i, j: log_ratio(items[i], items[j])),
         )
@@ -114,22 +123,18 @@ class PairContrasts:
         return replace(self, posterior=posterior, mode=mode)
 
     def compare(self, left: Ints, right: Ints, level: float) -> Difference:
-        """Differences of pairs by the results alone, and by the posterior too."""
+        """Differences of pairs by the results alone."""
         gap, tail = self.between(left, right), 0.5 - 0.5 * level
-        known = self.posterior.differences(left, right)
-        two = gap.below(), known.below()
-        agree = (two[0] - 0.5) * (two[1] - 0.5) > 0.0
-        near = np.where(np.abs(two[0] - 0.5) < np.abs(two[1] - 0.5), *two)
-        behind = np.where(agree, near, 0.5)
+        fewest = np.minimum(self.results[left], self.results[right])
+        least = 0.5 ** np.maximum(fewest, 1.0)
+        behind = np.clip(gap.below(), least, 1.0 - least)
         behind = np.minimum(behind, np.exp(-self._log_ratios(left, right)))
         behind = np.maximum(behind, 1.0 - np.exp(-self._log_ratios(right, left)))
-        lower, upper = (
-            pick(gap.quantile(share), known.quantile(share))
-            for pick, share in ((np.minimum, tail), (np.maximum, 1.0 - tail))
-        )
-        # An interval leaves out 0 where the difference is significant.
-        lower = np.where(behind < tail, np.maximum(lower, 0.0), lower)
-        upper = np.where(behind > 1.0 - tail, np.minimum(upper, 0.0), upper)
+        lower, upper = gap.quantile(tail), gap.quantile(1.0 - tail)
+        # An interval leaves out 0 where the difference is significant, and only there.
+        above, below = behind < tail, behind > 1.0 - tail
+        lower = np.where(above, np.maximum(lower, 0.0), np.minimum(lower, 0.0))
+        upper = np.where(below, np.minimum(upper, 0.0), np.maximum(upper, 0.0))
         return Difference(gap.mean, lower, upper, behind)
 
     def between(self, left: Ints, right: Ints) -> StrengthDistribution:

@@ -146,7 +146,7 @@ def corrected_strengths(
             f"{results.n_rows} comparisons, NaN where no person voted."
         )
     both = ~np.isnan(votes_of_people)
-    n, n_all = int(both.sum()), len(both)
+    n, n_all, n_items = int(both.sum()), len(both), len(results.names)
     if n < 2:
         raise ValueError(
             f"people has {n} vote(s); the correction needs votes of people on some of "
@@ -155,21 +155,19 @@ def corrected_strengths(
     vote = outcome_vector(votes_of_people[both], "people")
     own = Pairs._of(None, results.left, results.right, results.names)[both]
     alone = BradleyTerry("davidson", alpha=0, tol=1e-10).fit(own, vote)
-    if len(alone.items_) < len(results.names):
+    if len(alone.items_) < n_items:
         missing = [x for x in results.names.tolist() if x not in set(alone.items_)]
         raise ValueError(
             f"People never voted on {missing[0]!r} ({len(missing)} item(s) in all); "
             "add their votes on it, or leave it out."
         )
-    place = {name: k for k, name in enumerate(alone.items_.tolist())}
-    order = np.array([place[name] for name in results.names.tolist()])
-    start = np.append(alone.strength_[order], [np.log(alone.tie_)] if 0 in vote else [])
-    votes = _Votes(results.left, results.right, results.outcome, vote, both, len(order))
+    start = np.append(alone.strength_, [np.log(alone.tie_)] if 0 in vote else [])
+    votes = _Votes(results.left, results.right, results.outcome, vote, both, n_items)
     trust = votes.best_trust(start)
     # The theorem is about a fixed λ: its estimate does not matter in the limit.
     solution = minimize_newton(votes.objective(trust), start, tol=1e-10)
     x = solution.x
-    if not solution.converged or np.abs(x[: len(order)]).max() > _FAR:
+    if not solution.converged or np.abs(x[:n_items]).max() > _FAR:
         raise ValueError(
             "People's votes and the judge's together determine no finite strengths; "
             "add votes of people."
@@ -178,11 +176,11 @@ def corrected_strengths(
     before = votes.covariance(start, 0.0)
     return CorrectedStrengths(
         results.names,
-        x[: len(order)] - x[: len(order)].mean(),
+        x[:n_items] - x[:n_items].mean(),
         covariance,
         trust,
         float(np.sqrt(np.trace(covariance) / np.trace(before))),
-        start[: len(order)],
+        alone.strength_,
         n,
         n_all,
         level,

@@ -326,13 +326,11 @@ class Separation:
         cls,
         strengths: StrengthDistribution,
         level: float,
-        component: NDArray[np.int64] | None = None,
+        component: NDArray[np.int64],
         simultaneous: bool = True,
     ) -> Separation:
         """Find the critical values."""
         each, together, draws = _critical_values(strengths, level)
-        if component is None:
-            component = np.zeros(len(each), dtype=np.int64)
         out = cls(strengths, together if simultaneous else each, component)
         if not simultaneous or len(each) > _SIMULATED:
             return out
@@ -489,10 +487,7 @@ def _critical_values(
     largest = largest_leads(draws, precision, both=True).clip(0.0)
     each = np.quantile(largest, level, axis=0)
     together = np.full(n, np.quantile(largest.max(axis=1), level))
-    drawn = draws, precision
-    if len(strengths.weight) > 1 or strengths.excess is not None:
-        return each, together, drawn
-    return np.minimum(each, bounds[0]), np.minimum(together, bounds[1]), drawn
+    return each, together, (draws, precision)
 
 
 @njit(cache=True, nogil=True)

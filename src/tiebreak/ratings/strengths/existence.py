@@ -22,7 +22,6 @@ from tiebreak.data.comparison_graph import (
     ComparisonGraph,
     list_items,
 )
-from tiebreak.data.jit import njit
 from tiebreak.data.messages import DataWarning, warn_user
 from tiebreak.models.covariates import covariate_separation, refuse_empty
 from tiebreak.ratings.strengths.many_items import MANY_ITEMS
@@ -56,8 +55,6 @@ def check_existence(
         return
     if members is not None:
         return _check_teams(counts, names, alpha, members)
-    if wins_connect(counts.left, counts.right, counts.counts, len(names)):
-        return  # without a graph
     graph = ComparisonGraph.of_counts(counts, len(names))
     check_separation(graph, names, alpha, _REMEDY)
     if alpha == 0 and n_ties and ties != "half" and not has_decided_cycle(graph):
@@ -116,33 +113,6 @@ def label_components(n_items: int, one: Ints, two: Ints) -> Ints:
     """Label items that met, if only through others, by the same number, from 0."""
     graph = sp.csr_array((np.ones(len(one)), (one, two)), shape=(n_items, n_items))
     return connected_components(graph, directed=False)[1].astype(np.int64)
-
-
-@njit(cache=True, nogil=True)
-def wins_connect(left, right, counts, n_items):  # type: ignore[no-untyped-def]
-    """Whether wins lead from every item to every other, as a few sweeps can tell.
-
-    Then strengths exist, and so does a cycle of decided comparisons. False: perhaps.
-    """
-    for side in (0, 2):
-        # Items that wins lead to from the first one, and that wins lead from to it.
-        reached = np.zeros(n_items, dtype=np.bool_)
-        reached[0], n_reached = True, 1
-        for _ in range(10):
-            before = n_reached
-            for k in range(len(left)):
-                i, j = left[k], right[k]
-                if (
-                    reached[i] != reached[j]
-                    and counts[k, side if reached[i] else 2 - side] > 0.0
-                ):
-                    reached[i] = reached[j] = True
-                    n_reached += 1
-            if n_reached == before:
-                break
-        if n_reached < n_items:
-            return False
-    return n_items > 1
 
 
 def check_separation(

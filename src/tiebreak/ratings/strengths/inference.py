@@ -115,6 +115,11 @@ class StrengthModel(UtilityMixin, ClassifierMixin, BaseEstimator):
         raise NotImplementedError
 
     @property
+    def _n_results(self) -> Array:
+        """How many results each item has, shape (N,)."""
+        raise NotImplementedError
+
+    @property
     def coef_(self) -> Array:  # type: ignore[override]
         """The strengths."""
         return self.strength_
@@ -133,10 +138,14 @@ class StrengthModel(UtilityMixin, ClassifierMixin, BaseEstimator):
             )
 
     @property
+    def _alphas(self) -> Array:
+        """Penalties of the nodes of the prior."""
+        return getattr(self, "prior_alphas_", np.array([self.alpha_]))
+
+    @property
     def _mode(self) -> int:
         """The node of the most probable penalty."""
-        alphas = getattr(self, "prior_alphas_", np.array([self.alpha_]))
-        return int(np.argmin(np.abs(alphas - self.alpha_)))
+        return int(np.argmin(np.abs(self._alphas - self.alpha_)))
 
     def _refuse_matrix(self) -> None:
         if len(self.items_) > LARGEST_COVARIANCE:
@@ -155,11 +164,11 @@ class StrengthModel(UtilityMixin, ClassifierMixin, BaseEstimator):
 
         One objective per node of the prior, the most probable model's first.
         """
-        alphas = getattr(self, "prior_alphas_", np.array([self.alpha_]))
         weights = getattr(self, "prior_weights_", np.ones(1))
         coefs = getattr(self, "prior_coefs_", fitted[None])
         n, covariance, reached = len(self.items_), [], []
-        for alpha, x, objective in zip(alphas, coefs, objectives, strict=True):
+        nodes = zip(self._alphas, coefs, objectives, strict=True)
+        for alpha, x, objective in nodes:
             covariance.append(inverse_hessian(objective, x))
             sides = np.ones((2, len(x)))
             if n <= _EACH_NODE or (n <= SKEWED and alpha == self.alpha_):
@@ -280,7 +289,8 @@ class StrengthModel(UtilityMixin, ClassifierMixin, BaseEstimator):
         return self._contrasts_of(self._coefficient_distribution(kind))
 
     def _contrasts_of(self, known: StrengthDistribution) -> PairContrasts:
-        return PairContrasts.of(known, self._mode, self.alpha_, self._components())
+        basis = self._mode, self.alpha_, self._components(), self._n_results
+        return PairContrasts.of(known, *basis)
 
     def _separation(
         self, level: float, kind: str | None, simultaneous: bool = True

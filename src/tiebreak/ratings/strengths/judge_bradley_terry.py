@@ -288,8 +288,8 @@ class JudgeBradleyTerry(StrengthModel):
         )
 
     def _contrasts_of(self, known: StrengthDistribution) -> PairContrasts:
-        mode = int(known.weight.argmax())
-        return PairContrasts.of(known, mode, self.alpha_, self._components())
+        basis = self.alpha_, self._components(), self.plain_._n_results
+        return PairContrasts.of(known, int(known.weight.argmax()), *basis)
 
     def judges(self, level: float = 0.95) -> pl.DataFrame:
         """How each judge votes, with intervals.

@@ -250,8 +250,7 @@ class PlackettLuce(StrengthModel):
                 return objective.squares(), np.inf
 
             own = squares if kind is None else None
-            alphas = getattr(self, "prior_alphas_", np.array([self.alpha_]))
-            objectives = [OrderLikelihood(choices, float(a)) for a in alphas]
+            objectives = [OrderLikelihood(choices, float(a)) for a in self._alphas]
             return self._posterior(objectives, x, own)
         objective = OrderLikelihood(choices, 0.0)
         objective.expand(x)
@@ -260,6 +259,11 @@ class PlackettLuce(StrengthModel):
             if kind != "model":
                 inverse = inverse @ objective.squares() @ inverse
         return StrengthDistribution.normal(x, inverse)
+
+    @property
+    def _n_results(self) -> NDArray[np.float64]:
+        weight = np.repeat(self.list_weight_, np.diff(self.list_starts_))
+        return np.bincount(self.list_items_, weight, len(self.items_)).astype(float)
 
     def _components(self) -> NDArray[np.int64]:
         flat = self.list_items_
