@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """One column of a table (outcomes, names, groups, periods) as a 1-D NumPy array.
 
-NumPy turns a list of ``"a"`` and ``1`` into strings, and integers next to a null into
-floats; `as_column` keeps values as they are. Distinct values are numbered in order of
-first appearance; they are equal when Python says so (``1``, ``1.0`` and ``True`` are).
+NumPy turns a list of ``"a"`` and ``1`` into strings; `as_column` keeps values as they
+are. Distinct values are numbered in order of first appearance, and equal when Python
+says so (``1``, ``1.0`` and ``True`` are).
 
-Of polars, only operations of a single Series that start no threads are used: a forked
+Of polars, only operations of a single Series are used, which start no threads: a forked
 process would wait for them without end.
 """
 

@@ -4,10 +4,10 @@
 Strengths of maximum likelihood are finite exactly when the graph with an edge from
 every winner to every loser, and edges both ways for a tie, is strongly connected.
 
-Equal comparisons (the same two items under equal circumstances) make one cell, in which
-the item with the lower number stands on the left; turning a comparison around exchanges
-its outcome and the signs of its covariates. Comparisons of weight 0, or of an item with
-itself, are absent; items without a comparison belong to no component.
+Equal comparisons (of the same two items with the same covariates) make one cell, the
+item with the lower number on the left; turning a comparison around exchanges its
+outcome and the signs of covariates. Comparisons of weight 0, or of an item with itself,
+are absent.
 """
 
 from __future__ import annotations

@@ -1,12 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Tables of items, checked once; names of items, and rows that refer to items.
 
-Arrays, frames and sparse matrices become an `ItemTable`: a C-contiguous float64 array
-or a canonical float64 CSR array, copied only if type or layout require it. Frames,
-texts, strings and missing values are kept as a `RawTable` until a model needs numbers.
-
-Equal rows are found by 64-bit hashes and then compared; after a collision a dictionary
-of whole rows takes over.
+Arrays, frames and sparse matrices become an `ItemTable`. Frames, texts, strings and
+missing values are kept as a `RawTable` until a model needs numbers. Equal rows are
+found by hashes of 64 bits, and compared.
 """
 
 from __future__ import annotations

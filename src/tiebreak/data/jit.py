@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compiled functions, also where their cache is damaged or cannot be written.
+"""Compiled functions; a cache that is damaged or cannot be written is a miss.
 
-Numba refuses to compile if it can write its cache neither beside the sources nor in the
-user's cache folder, as in some containers, and stops at a full disk or a damaged file.
-Here a cache that fails is a miss.
+Numba itself refuses to compile without a folder for its cache, as in some containers,
+and stops at a damaged file.
 """
 
 from collections.abc import Callable, Iterator

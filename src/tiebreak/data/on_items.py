@@ -30,15 +30,13 @@ from tiebreak.data.validation import (
 class OnItems(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[call-arg]
     """Apply a transformer to items, inside a pipeline that ends in a comparer.
 
-    The transformer is fitted on the items that the training rows touch, each item once,
-    so that nothing is learned from held-out items. It transforms the whole item table,
-    so that row numbers keep their meaning.
+    The transformer is fitted on the items that the training rows touch, each once, and
+    transforms the whole item table.
 
     Parameters
     ----------
     transformer : scikit-learn transformer
-        Such as ``StandardScaler()``. Its clone sees the items in their original form
-        (frame, array or texts).
+        Its clone sees the items in their original form (frame, array or texts).
 
     Attributes
     ----------
@@ -51,13 +49,13 @@ class OnItems(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
 
     Notes
     -----
-    The result is of the same kind as X: `Pairs`, `Orders`, a 3-D array (whose 2 n rows
-    of features are 2 n items), or a table of items, which the transformer gets with
-    `y`. Let a ``OneHotEncoder`` ignore the categories that only held-out items have.
+    The result is of the same kind as X: `Pairs`, `Orders`, a 3-D array, or a table of
+    items, which the transformer gets with `y`. Let a ``OneHotEncoder`` ignore the
+    categories that only held-out items have.
 
-    Transformers that need a target, such as ``SelectKBest()``, get one value per item:
-    1 if it won at least as many of the training comparisons as it lost, else 0. In
-    ranked lists an item wins against every lower one.
+    Transformers that need a target, such as ``SelectKBest()``, get 1 for items that won
+    at least as many training comparisons as they lost (in lists: against every lower
+    item), else 0.
 
     Examples
     --------

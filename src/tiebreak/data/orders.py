@@ -44,13 +44,11 @@ class Orders(ItemRows):
         As in `Pairs`.
     sequences : iterable of sequences
         Each one lists items best first, by row number or name as in `Pairs`; a nested
-        list or tuple holds tied items, a set items in unknown order; a list has only
-        one of both. An array (n, k) is n lists.
+        list or tuple holds tied items, or a set items in unknown order.
     names : array-like of shape (N,), optional
         As in `Pairs`.
     seen : iterable of sequences, optional
-        For each list, the items that its author saw, in any order; those of the list
-        are always among them. None: all.
+        For each list, the items that its author saw, in any order. None: all.
 
     Attributes
     ----------
@@ -130,8 +128,7 @@ class Orders(ItemRows):
         frame : DataFrame (pandas, polars, lazy ones) or Arrow table
             Rows in any order.
         list, item, place : str
-            Names of columns: which list, which item, and its place; 1 is the best, and
-            equal places are ties.
+            Names of columns: which list, which item, and its place; 1 is the best.
 
         Returns
         -------
@@ -336,9 +333,8 @@ class Orders(ItemRows):
         X : ndarray or csr_array of shape (n_entries, n_features)
             Features of the entries.
         y, qid : ndarray of float64 and of int64, of shape (n_entries,)
-            Minus the position, so that higher is better, and the number of the list. In
-            lists with items in unknown order, the number of positions below: 2, 1 and
-            0 for the best, the rest and the worst of a set.
+            Minus the position (in lists with items in unknown order, the number of
+            positions below), and the number of the list.
 
         Examples
         --------

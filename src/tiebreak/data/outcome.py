@@ -2,12 +2,10 @@
 """Outcomes of comparisons, and the one table of words for them.
 
 Convention: an outcome is the sign of r(right) - r(left): -1 left is better, 0 tie, +1
-right is better. Nothing unknown becomes a tie: what cannot be read is an error that
-names its rows.
+right is better. What cannot be read is an error that names its rows.
 
-Values are read in this order: a number with a declared meaning (files differ, so
-undeclared ones are refused), the name of one of the two items of the row, a word of the
-table.
+Values are read in this order: a number with a declared meaning, the name of one of the
+two items of the row, a word of the table.
 """
 
 import enum
@@ -104,16 +102,14 @@ class Outcome(enum.IntEnum):
         Parameters
         ----------
         values : array-like of shape (n,)
-            Words of `OUTCOME_WORDS` (in any case; H, D and A are home, draw and away
-            where H and A occur), names of the winning items (with `left` and `right`),
-            or numbers (with `meaning`), also such as ``"0,5"``.
+            Words of `OUTCOME_WORDS` in any case (H, D and A together are home, draw
+            and away), names of the winning items, or numbers, also ``"0,5"``.
         meaning : {"sign", "score", "left"}, optional
-            What numbers mean: -1, 0 and +1 as here, left's points 1, ½ and 0, or +1, 0
-            and -1 (+1: left is better). If ½ is among 0, ½ and 1, they are points.
+            What numbers mean: -1, 0 and +1 as here, left's points 1, ½ and 0 (also if
+            None, where ½ occurs), or +1, 0 and -1 (+1: left is better).
         left, right : array-like of shape (n,), optional
-            The names of the two items of every row, which come before the table of
-            words. A word that is the name of an item of *other* rows only is ambiguous
-            and refused.
+            The names of the two items of every row, which come before words. A word
+            that is the name of an item of *other* rows is ambiguous.
 
         Returns
         -------

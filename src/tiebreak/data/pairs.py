@@ -60,13 +60,13 @@ class Pairs(ItemRows):
     ----------
     items : array-like, DataFrame, sparse matrix, list of texts or None
         Features of the N items, one row each; None: they have names only. `OnItems`
-        turns strings, categories, missing values and texts into numbers.
+        turns anything but numbers into numbers.
     left, right : array-like of shape (n,)
         The two items of every comparison. Integers are row numbers of `items` (or
         `names`), unless `names` holds numbers; all other values are names.
     names : array-like of shape (N,), optional
-        Names of the items, all different. Without `items` and `names`, the values of
-        `left` and `right` are the names, in order of first appearance.
+        Names of the items, all different; by default, without `items`, the values of
+        `left` and `right`.
 
     Attributes
     ----------
@@ -79,7 +79,7 @@ class Pairs(ItemRows):
     sides : tuple of both
         The same; of teams, row numbers of `members`.
     members : csr_array of shape (N + T, N) or None
-        Of `from_teams`: 1 at the members of each side, the N items alone and T teams.
+        Of `from_teams`: 1 at the members of the N items alone and of T teams.
     names : ndarray of shape (N,) or None
         Names of the items.
 
@@ -155,8 +155,7 @@ class Pairs(ItemRows):
         Parameters
         ----------
         left, right : iterable of sequences, n each
-            The members of both sides of every comparison, as `left` and `right` of
-            `Pairs`, in any order.
+            The members of both sides, in any order, as `left` and `right` of `Pairs`.
         items, names
             As in `Pairs`, of the members.
 
@@ -212,13 +211,12 @@ class Pairs(ItemRows):
         Parameters
         ----------
         winner, loser : array-like of shape (n,)
-            The two items of every comparison, as `left` and `right` of `Pairs`.
+            As `left` and `right` of `Pairs`.
         tie : array-like of bool of shape (n,), optional
-            True where neither won. None: there are no ties.
+            True where neither won.
         exchange : bool, default=False
-            False: the winner is left, so that no outcome is +1. True: about half of the
-            rows, always the same ones, exchange sides; needed where the side must not
-            tell the outcome, as with a baseline or an advantage.
+            False: the winner is left. True: about half of the rows, always the same
+            ones, exchange sides, so that the side does not tell the outcome.
         items, names
             As in `Pairs`.
 
@@ -263,13 +261,12 @@ class Pairs(ItemRows):
         frame : DataFrame (pandas, polars, lazy ones) or Arrow table of n rows
             One comparison per row.
         left, right, outcome : str
-            Names of columns: the two items, and who is better, in words of
-            `OUTCOME_WORDS`, by the name of the better item, or in numbers.
+            Names of columns: the two items, and who is better.
         meaning : {"sign", "score", "left"}, optional
-            As in `Outcome.parse`. A number is never the name of an item here.
+            As in `Outcome.parse`; a number is never the name of an item.
         items, names
-            As in `Pairs`. `names` may be a column of `items`; None: if `items` is a
-            frame, its index, or the column that has the names in `left` and `right`.
+            As in `Pairs`; by default, names are the column or index of a frame `items`
+            that has those of `left` and `right`.
 
         Returns
         -------
@@ -315,17 +312,15 @@ class Pairs(ItemRows):
     ) -> tuple[Pairs, Outcomes, NDArray[Any]]:
         """Compare every two items on every task by their scores.
 
-        With s the score of an item on a task, right is better if s_right - s_left is
-        above `tie_within`, left if it is below minus that, and else they tie.
+        They tie if the scores differ by at most `tie_within`.
 
         Parameters
         ----------
         table : DataFrame or array of shape (n_tasks, n_items)
-            Rows are tasks (named by the index of pandas, or by a first column of text),
+            Rows are tasks (named by the index of pandas, or a first column of text),
             columns are items; missing scores are not compared.
         tie_within : float or str, default=0.0
-            The largest difference that is a tie, such as 0.5; or "1%", of the larger
-            of both scores.
+            Such as 0.5; or "1%", of the larger of both scores.
         lower_is_better : bool or array-like of bool of shape (n_tasks,), default=False
             Whether low scores are good, on all tasks or on each.
 

@@ -1,17 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Files in and out: formats and columns are detected, and faults named by their lines.
 
-`formats` unpacks a file and detects how it is written; `frames` reads JSON and tables
-in memory; `table` reads columns, and `columns` finds their roles; `shapes` is the table
-of all shapes; `comparisons`, `matrices`, `grades`, `lists`, `rankings` and `items`
-(features) read them; `read` brings all together; `result` holds options, results and
-errors; `trec` is apart.
+`formats` unpacks a file and detects how it is written, `table` reads its columns,
+`columns` finds their roles, and `shapes` has the rules of all shapes of tables; `read`
+brings all together, and `result` holds options, results and errors.
 
-A new shape of tables is a line of ``RULES`` in `shapes`.
-
-A new file format takes three steps: add its name to `tiebreak.options`, detect it in
-``detect_format``, and read it: in ``TableFile`` if it has named columns, otherwise by a
-``read_<format>(path, detected, options)`` that returns a `ReadResult` and is listed in
+A new shape is a line of ``RULES``. A new format is named in `tiebreak.options`,
+detected in ``detect_format``, and read in ``TableFile``, or by a function in
 ``_OTHERS`` of `read`.
 """
 

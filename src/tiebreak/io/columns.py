@@ -1,14 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Which column of a table has which role, by usual names or by the user's options.
 
-`COLUMN_WORDS` has the usual names of a role's column, and `PARSED` how it is read;
-which roles make a shape is said in `shapes`.
-
-A reading assigns a column to each role. Of several columns for metadata (rater, period,
-weight), the name that stands first in `COLUMN_WORDS` is taken.
-
-Case, blanks, dots and underscores of a column's name do not matter: ``HomeTeam``,
-``home team`` and ``home_team`` are equal.
+Of several columns for a role, the name that stands first in `COLUMN_WORDS` is taken.
+Case, blanks, dots and underscores do not matter: ``HomeTeam`` is ``home_team``.
 """
 
 from __future__ import annotations
@@ -84,112 +78,127 @@ SIDES: tuple[Sides, ...] = tuple(
 #: left side alone, numbers that need a meaning; `rating` is what a `person` gives to an
 #: `item`; `grade` belongs to a `query`, or to the whole table; `name` is the item in a
 #: table that has one row for each.
+_WORDS = {
+    "outcome": (
+        "outcome winner result preference preferred vote verdict choice judgment "
+        "judgement overall_preference"
+    ),
+    "points": (
+        "score white_score left_score home_points white_points points winner_id "
+        "winner_name label"
+    ),
+    "left_score": (
+        "home_score home_goals home_points left_score score_a score_1 score_left "
+        "score_home goals_home fthg points_a points_1 goals_1 left_goals left_points "
+        "hg home_sets sets_a sets_1 strokes_1"
+    ),
+    "right_score": (
+        "away_score away_goals away_points right_score score_b score_2 score_right "
+        "score_away goals_away ftag points_b points_2 goals_2 right_goals right_points "
+        "ag away_sets sets_b sets_2 strokes_2"
+    ),
+    "advantage": "advantage home_advantage left_advantage",
+    "neutral": "neutral neutral_venue neutral_ground neutral_site",
+    "rater": (
+        "rater judge worker annotator assessor voter judge_id rater_id worker_id "
+        "annotator_id panelist participant subject person user user_id"
+    ),
+    "unit": "",
+    "period": (
+        "period date tourney_date match_date game_date day week month month_id season "
+        "year timestamp tstamp time datetime"
+    ),
+    "weight": (
+        "weight sample_weight count votes n_votes n cnt counts freq frequency "
+        "num_votes vote_count n_times n_wins num_wins win_count n_comparisons "
+        "occurrences"
+    ),
+    "person": (
+        "person panelist panellist judge rater assessor taster consumer participant "
+        "subject respondent user user_id person_id judge_id rater_id panelist_id "
+        "worker annotator reviewer resp resp_id respondent_id"
+    ),
+    "item": (
+        "item product sample item_name product_name item_id product_id sample_id "
+        "stimulus wine movie movie_id joke doc doc_id document document_id"
+    ),
+    "rating": "score rating grade liking stars points mark",
+    "time": (
+        "time times time_s time_sec time_seconds seconds time_ms finish_time "
+        "finishing_time total_time net_time gun_time chip_time duration"
+    ),
+    "left_wins": (
+        "wins_a a_wins wins_1 wins_left left_wins home_wins wins_home white_wins won_a "
+        "p1_wins player1_wins votes_a votes_1 votes_left wins won win w"
+    ),
+    "right_wins": (
+        "wins_b b_wins wins_2 wins_right right_wins away_wins wins_away black_wins "
+        "won_b p2_wins player2_wins votes_b votes_2 votes_right losses lost loss lose "
+        "l"
+    ),
+    "tied": "ties draws tied drawn n_ties n_draws tie draw votes_tie d t",
+    "is_tie": "tie is_tie tied draw is_draw drawn",
+    "best": "best most most_important best_item max",
+    "worst": "worst least least_important worst_item min",
+    "shown": "items options alternatives shown set_items",
+    "marked": "choice best_worst bw mark pick response maxdiff",
+    "place": (
+        "finish finish_position finishing_position final_position place placement "
+        "placing position pos rank ranking standing"
+    ),
+    "query": (
+        "query qid query_id queryid group group_id topic topic_id session_id race "
+        "race_id"
+    ),
+    "grade": "grade relevance label rel rating target",
+    "task": (
+        "task dataset data_set subtask benchmark problem instance suite environment "
+        "env corpus testset test_set task_name dataset_name benchmark_name task_id "
+        "dataset_id instance_id problem_id question_id"
+    ),
+    "metric": "metric measure metric_name",
+    "scored": (
+        "model system method algorithm classifier regressor estimator learner approach "
+        "solver optimizer llm agent policy model_name system_name method_name "
+        "algorithm_name model_id"
+    ),
+    "name": (
+        "item name item_name product product_name model model_name team team_name "
+        "player player_name sample sample_name stimulus option candidate alternative "
+        "wine movie joke doc document id item_id product_id model_id team_id player_id "
+        "sample_id movie_id doc_id document_id"
+    ),
+    # What makes a ranked list: all of these columns together, also of query and person.
+    "list": (
+        "set set_id block trial question season year tournament event round heat stage "
+        "circuit grand_prix venue meeting game match contest ballot list session task "
+        "voter voter_id date race_date race_name exam quiz"
+    ),
+    # What is in it; also name.
+    "entrant": (
+        "driver rider athlete runner swimmer skater skier horse horse_name boat crew "
+        "competitor contestant entrant candidate song system club country nation "
+        "driver_id student attribute"
+    ),
+}
 COLUMN_WORDS: dict[str, tuple[str, ...]] = {
-    "outcome": ("outcome", "winner", "result", "preference", "preferred", "vote",
-                "verdict", "choice", "judgment", "judgement", "overall_preference"),
-    "points": ("score", "white_score", "left_score", "home_points", "white_points",
-               "points", "winner_id", "winner_name", "label"),
-    "left_score": ("home_score", "home_goals", "home_points", "left_score", "score_a",
-                   "score_1", "score_left", "score_home", "goals_home", "fthg",
-                   "points_a", "points_1", "goals_1", "left_goals", "left_points",
-                   "hg", "home_sets", "sets_a", "sets_1", "strokes_1"),
-    "right_score": ("away_score", "away_goals", "away_points", "right_score", "score_b",
-                    "score_2", "score_right", "score_away", "goals_away", "ftag",
-                    "points_b", "points_2", "goals_2", "right_goals",
-                    "right_points", "ag", "away_sets", "sets_b", "sets_2", "strokes_2"),
-    "advantage": ("advantage", "home_advantage", "left_advantage"),
-    "neutral": ("neutral", "neutral_venue", "neutral_ground", "neutral_site"),
-    "rater": ("rater", "judge", "worker", "annotator", "assessor", "voter",
-              "judge_id", "rater_id", "worker_id", "annotator_id", "panelist",
-              "participant", "subject", "person", "user", "user_id"),
-    "unit": (),
-    "period": ("period", "date", "tourney_date", "match_date", "game_date", "day",
-               "week", "month", "month_id", "season", "year", "timestamp", "tstamp",
-               "time", "datetime"),
-    "weight": ("weight", "sample_weight", "count", "votes", "n_votes", "n", "cnt",
-               "counts", "freq", "frequency", "num_votes", "vote_count", "n_times",
-               "n_wins", "num_wins", "win_count", "n_comparisons", "occurrences"),
-    "person": ("person", "panelist", "panellist", "judge", "rater", "assessor",
-               "taster", "consumer", "participant", "subject", "respondent", "user",
-               "user_id", "person_id", "judge_id", "rater_id", "panelist_id", "worker",
-               "annotator", "reviewer", "resp", "resp_id", "respondent_id"),
-    "item": ("item", "product", "sample", "item_name", "product_name", "item_id",
-             "product_id", "sample_id", "stimulus", "wine", "movie", "movie_id",
-             "joke", "doc", "doc_id", "document", "document_id"),
-    "rating": ("score", "rating", "grade", "liking", "stars", "points", "mark"),
-    "time": ("time", "times", "time_s", "time_sec", "time_seconds", "seconds",
-             "time_ms", "finish_time", "finishing_time", "total_time", "net_time",
-             "gun_time", "chip_time", "duration"),
-    "left_wins": ("wins_a", "a_wins", "wins_1", "wins_left", "left_wins", "home_wins",
-                  "wins_home", "white_wins", "won_a", "p1_wins", "player1_wins",
-                  "votes_a", "votes_1", "votes_left", "wins", "won", "win", "w"),
-    "right_wins": ("wins_b", "b_wins", "wins_2", "wins_right", "right_wins",
-                   "away_wins", "wins_away", "black_wins", "won_b", "p2_wins",
-                   "player2_wins", "votes_b", "votes_2", "votes_right", "losses",
-                   "lost", "loss", "lose", "l"),
-    "tied": ("ties", "draws", "tied", "drawn", "n_ties", "n_draws", "tie", "draw",
-             "votes_tie", "d", "t"),
-    "is_tie": ("tie", "is_tie", "tied", "draw", "is_draw", "drawn"),
-    "best": ("best", "most", "most_important", "best_item", "max"),
-    "worst": ("worst", "least", "least_important", "worst_item", "min"),
-    "shown": ("items", "options", "alternatives", "shown", "set_items"),
-    "marked": ("choice", "best_worst", "bw", "mark", "pick", "response", "maxdiff"),
-    "place": ("finish", "finish_position", "finishing_position", "final_position",
-              "place", "placement", "placing", "position", "pos", "rank", "ranking",
-              "standing"),
-    "query": ("query", "qid", "query_id", "queryid", "group", "group_id", "topic",
-              "topic_id", "session_id", "race", "race_id"),
-    "grade": ("grade", "relevance", "label", "rel", "rating", "target"),
-    "task": ("task", "dataset", "data_set", "subtask", "benchmark", "problem",
-             "instance", "suite", "environment", "env", "corpus", "testset", "test_set",
-             "task_name", "dataset_name", "benchmark_name", "task_id", "dataset_id",
-             "instance_id", "problem_id", "question_id"),
-    "metric": ("metric", "measure", "metric_name"),
-    "scored": ("model", "system", "method", "algorithm", "classifier", "regressor",
-               "estimator", "learner", "approach", "solver", "optimizer", "llm",
-               "agent", "policy", "model_name", "system_name", "method_name",
-               "algorithm_name", "model_id"),
-    "name": ("item", "name", "item_name", "product", "product_name", "model",
-             "model_name", "team", "team_name", "player", "player_name", "sample",
-             "sample_name", "stimulus", "option", "candidate", "alternative", "wine",
-             "movie", "joke", "doc", "document", "id", "item_id", "product_id",
-             "model_id", "team_id", "player_id", "sample_id", "movie_id", "doc_id",
-             "document_id"),
-}  # fmt: skip
-# What makes a ranked list: all of these columns together; and what is in it.
-COLUMN_WORDS["list"] = (
-    "set", "set_id", "block", "trial", "question", "season", "year", "tournament",
-    "event", "round", "heat", "stage", "circuit", "grand_prix", "venue", "meeting",
-    "game", "match", "contest", "ballot", "list", "session", "task", "voter",
-    "voter_id", "date", "race_date", "race_name", *COLUMN_WORDS["query"],
-    *COLUMN_WORDS["person"], "exam", "quiz",
-)  # fmt: skip
-COLUMN_WORDS["entrant"] = (
-    "driver", "rider", "athlete", "runner", "swimmer", "skater", "skier", "horse",
-    "horse_name", "boat", "crew", "competitor", "contestant", "entrant",
-    "candidate", *COLUMN_WORDS["name"], "song", "system", "club", "country",
-    "nation", "driver_id", "student", "attribute",
-)  # fmt: skip
+    role: tuple(words.split()) for role, words in _WORDS.items()
+}
+COLUMN_WORDS["list"] += COLUMN_WORDS["query"] + COLUMN_WORDS["person"]
+COLUMN_WORDS["entrant"] += COLUMN_WORDS["name"]
 
 
-# Words in the name of a column whose least number is best; of places 1 is best.
-PLACE_WORDS = {
-    "finish", "finished", "place", "placed", "placement", "placing", "pos", "position",
-    "rank", "ranking", "ranks", "standing", "1st",
-}  # fmt: skip
-_LOWER_WORDS = {
-    "brier", "cer", "cost", "duration", "eer", "err", "error", "errors", "fid",
-    "latency", "logloss", "loss", "losses", "lpips", "mae", "mape", "mse", "nll",
-    "penalties", "perplexity", "ppl", "regret", "rmse", "runtime", "strokes", "ter",
-    "time", "times", "wer",
-}  # fmt: skip
-
-
-#: Rows and columns that sum up the others.
-SUMMARIES = {
-    "all", "average", "averagerank", "averagescore", "avg", "avgrank", "avgscore",
-    "mean", "meanrank", "meanscore", "median", "overall", "sum", "total",
-}  # fmt: skip
+# Words in the name of a column of places, of which 1 is best; in that of another one
+# whose least number is best; and names of rows and columns that sum up the others.
+PLACE_WORDS, _LOWER_WORDS, SUMMARIES = map(set, map(str.split, (
+    "finish finished place placed placement placing pos position rank ranking ranks "
+    "standing 1st",
+    "brier cer cost duration eer err error errors fid latency logloss loss losses "
+    "lpips mae mape mse nll penalties perplexity ppl regret rmse runtime strokes ter "
+    "time times wer",
+    "all average averagerank averagescore avg avgrank avgscore mean meanrank meanscore "
+    "median overall sum total",
+)))  # fmt: skip
 
 
 def words_of(name: str) -> set[str]:

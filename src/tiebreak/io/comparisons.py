@@ -3,11 +3,8 @@
 
 Outcomes follow the rules of `Outcome.parse`, with one that is stricter: a number is the
 name of an item only in a column declared to hold the winner, because ``1`` is also a
-usual score. The header of the winning column, a declared scale, declared words, and one
-column of 0 and 1 per outcome also say who won.
-
-Metadata columns (rater, period, weight) must be complete. One that was detected by its
-name only, and is mostly empty, is not used, and a sentence says so.
+usual score. Rater, period and weight must be complete; a column that was found by its
+name only, and is mostly empty, is not used.
 """
 
 import os
@@ -174,8 +171,7 @@ def _read_outcomes(
         _UNKNOWN: "unknown outcomes",
     }
     for code, fault in faults.items():
-        rows = np.flatnonzero(codes == code)
-        columns.note(fault, rows, outcome.in_rows(rows))
+        columns.note(fault, codes == code, outcome)
     if (codes == _UNKNOWN).any():
         columns.advice = (
             " An outcome is the name of one of the two, or a word such as left, tie, "
@@ -192,16 +188,15 @@ def _read_flags(columns: Columns, column: str) -> Flags:
     text = columns.text[column]
     true = text.per_row(lambda value: value.strip().casefold() in _TRUE, False)
     false = text.per_row(lambda value: value.strip().casefold() in _FALSE, False)
-    wrong = np.flatnonzero(~(true | false))
     what = f"values in {column} that are neither true nor false"
-    columns.note(what, wrong, text.in_rows(wrong))
+    columns.note(what, ~(true | false), text)
     return true
 
 
 def _read_one_hot(columns: Columns, listed: list[str]) -> NDArray[Any]:
     """Return the codes of columns of 0 and 1 (left, right, tie, both bad)."""
     table = np.stack([_read_flags(columns, column) for column in listed], axis=1)
-    broken = np.flatnonzero(table.sum(axis=1) != 1)
+    broken = table.sum(axis=1) != 1
     columns.note(f"not exactly one of {', '.join(listed)} is 1", broken)
     return table @ np.array([-1, 1, 0, _BOTH_BAD][: len(listed)])
 
@@ -299,7 +294,7 @@ def read_metadata(
             where = f" in {table.list_places(rows)}" if len(rows) else ""
             sentences.append(f"{column} is not used as the {role}: {why}{where}.")
         elif len(rows):
-            columns.note(f"{why} in {column}", rows, table.values(column, rows))
+            columns.note(f"{why} in {column}", rows, column)
             if role not in named:
                 without = f"{flag(role, 'none')} reads the file without {column}"
                 columns.advice += f" {without}."
@@ -589,8 +584,8 @@ def _note_teams(columns: Columns, sign: str, *sides: Text) -> None:
     for side in sides:
         teams = _split_members(replace(side, codes=np.arange(len(side.values))), sign)
         broken = [len(set(team)) < len(team) or "" in team for team in teams]
-        rows = np.flatnonzero(np.array([*broken, False])[side.codes])
-        columns.note("a member twice, or without a name", rows, side.in_rows(rows))
+        rows = np.array([*broken, False])[side.codes]
+        columns.note("a member twice, or without a name", rows, side)
 
 
 def _describe_outcome(

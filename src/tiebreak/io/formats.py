@@ -1,12 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The format of a file, detected from its content and never from its name.
 
-`detect_format` reads the whole file once, in pieces: it must open, unpack and be UTF-8,
-and its quotes and blank lines decide how rows are counted.
-
-Packed files, other encodings and standard input are first written to a temporary file,
-which lasts as long as the `FileFormat`, up to a limit: a small packed file may unpack
-to more than a disk holds.
+The whole file is read once, in pieces: it must unpack and be UTF-8, and quotes and
+blank lines decide how rows are counted. Packed files, other encodings and standard
+input are first written to a temporary file, up to a limit.
 """
 
 from __future__ import annotations

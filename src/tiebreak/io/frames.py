@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Tables in memory, JSON, workbooks and PGN: all become a polars frame.
 
-Tables of pandas, polars, Arrow and Hugging Face are recognized by their methods, so
-that none of the packages has to be installed.
-
-In JSON a table is an array of objects, one object per line (JSON Lines), an object that
-holds one such array, or what pandas writes: an object of columns, of rows, or of
-columns, index and data. Nested objects become columns with a dot in their names.
+Tables of other packages are recognized by their methods, so that none has to be
+installed. In JSON a table is an array of objects, one object per line, an object that
+holds one such array, or what pandas writes; nested objects become columns with a dot in
+their names.
 """
 
 import glob

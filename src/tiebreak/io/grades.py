@@ -1,14 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Graded items: tables with features, scores that people gave, svmlight files.
 
-A table whose column names say nothing is read as graded items with the grade last,
-unless its content looks like something else; then the reader asks.
-
-People use scales differently, so scores are compared within a person only: every two
-products that one person scored are a comparison, and equal scores are a tie.
-
-scikit-learn reads svmlight files; where it fails, or overlooks a fault, the lines are
-read again to name the wrong one.
+People use scales differently, so scores are compared within a person only, and equal
+ones are a tie.
 """
 
 from dataclasses import dataclass, replace

@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Features of items: columns of a table, and a second file that is joined by name.
 
-Columns of numbers are taken as they are, true and false become 1 and 0, and a column
-with few words becomes one column of 0 and 1 for each of them. A fitted model asks for
-the same features again (`Wanted`).
-
-In a table of items one column holds the names, each once, and the others become
-features. Every item of the first file needs a row; other items are kept, to be rated.
+Numbers are taken as they are, true and false become 1 and 0, and a column of few words
+becomes one column of 0 and 1 for each. A fitted model asks for the same features again
+(`Wanted`). Every item of the first file needs a row in the second one, each once; items
+of the second one alone are kept, to be rated.
 """
 
 import re
@@ -186,9 +184,8 @@ def _note_other_words(places: list[Place], columns: Columns) -> None:
     for column, known in words.items():
         text = columns.text[column]
         columns.note_missing("value", column)
-        rows = np.flatnonzero(~text.per_row(known.__contains__, missing=True))
         what = f"words in {column} that the model was not fitted on"
-        columns.note(what, rows, text.in_rows(rows))
+        columns.note(what, ~text.per_row(known.__contains__, missing=True), text)
 
 
 def _build_feature(place: Place, columns: Columns) -> NDArray[np.float64]:
@@ -202,9 +199,8 @@ def _build_feature(place: Place, columns: Columns) -> NDArray[np.float64]:
     columns.note_missing("value", place.column)
     if (flags := _flags(text)) is not None:
         return flags
-    rows = np.flatnonzero(~text.missing)
     what = f"values of {place.column} that are not finite numbers"
-    columns.note(what, rows, text.in_rows(rows))
+    columns.note(what, ~text.missing, text)
     return np.zeros(len(text.codes))
 
 
@@ -375,9 +371,8 @@ def find_items(
     columns, features = read_features(table, roles, others, wanted, details, whole=True)
     [listed] = columns.restore_names(details, item)
     counts = np.bincount(listed.codes[~listed.missing], minlength=1)
-    again = np.flatnonzero((counts[listed.codes] > 1) & ~listed.missing)
-    what = f"names in {item} that another row has too"
-    columns.note(what, again, listed.in_rows(again))
+    again = (counts[listed.codes] > 1) & ~listed.missing
+    columns.note(f"names in {item} that another row has too", again, listed)
     columns.refuse_broken()
     if features is None:
         raise table.error(

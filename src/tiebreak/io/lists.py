@@ -198,8 +198,7 @@ def read_places(
     wrong = values == np.inf
     if words_of(place) & PLACE_WORDS:
         wrong |= np.isfinite(values) & (values <= 0)
-    bad = np.flatnonzero(wrong)
-    columns.note(f"values of {place} that are no places", bad, text.in_rows(bad))
+    columns.note(f"values of {place} that are no places", wrong, text)
     kept = values != -np.inf
     if n_absent := int((~kept).sum()):
         sentences.append(f"{plural(n_absent, 'row')} left out that did not start.")
@@ -308,9 +307,8 @@ def read_best_worst(
     if marks:
         given = [columns.text[c].per_row(_read_mark, 0.0) for c in marks]
         for column, values in zip(marks, given, strict=True):
-            bad = np.flatnonzero(~np.isin(values, (-1, 0, 1)))
             fault = f"values of {column} that mark neither best nor worst"
-            columns.note(fault, bad, columns.text[column].in_rows(bad))
+            columns.note(fault, ~np.isin(values, (-1, 0, 1)), columns.text[column])
         [text] = columns.restore_names(sentences, *items)
         group, code, names = (
             join_columns([columns.text[c] for c in groups]),
@@ -392,7 +390,7 @@ def read_ballots(
         [t.per_row(lambda v: number.get(v, -1), -1) for t in texts], axis=1
     )
     row, place = np.nonzero(codes >= 0)
-    columns.note("no item", np.flatnonzero((codes < 0).all(axis=1)))
+    columns.note("no item", (codes < 0).all(axis=1))
     item = codes[row, place]
     note_repeated(columns, row, item, row, names)
     weight = read_metadata(columns, roles, {}, sentences).get("weight")
@@ -507,8 +505,8 @@ def read_ranks(
         kept = columns.text[names[0]].per_row(
             lambda v: spelling(v) not in SUMMARIES, True
         )
-    columns.note("no rank", np.flatnonzero(np.isnan(values).all(axis=1) & kept))
-    columns.note("ranks below 1", np.flatnonzero((values < 1).any(axis=1) & kept))
+    columns.note("no rank", np.isnan(values).all(axis=1) & kept)
+    columns.note("ranks below 1", (values < 1).any(axis=1) & kept)
     columns.refuse_broken()
     values = values[kept]
     sentences = [
@@ -562,8 +560,8 @@ def read_cells(
     columns = read_roles(table, roles)
     text = columns.text[column]
     listed = [_split_list(value, None) for value in text.values]
-    bad = np.flatnonzero([not listed[k] if k >= 0 else False for k in text.codes])
-    columns.note(f"values of {column} that are no lists", bad, text.in_rows(bad))
+    bad = np.array([*map(len, listed), 1])[text.codes] == 0
+    columns.note(f"values of {column} that are no lists", bad, text)
     sentences = [f"{column} is a list, best first."]
     weight = read_metadata(columns, roles, {}, sentences).get("weight")
     columns.refuse_broken()

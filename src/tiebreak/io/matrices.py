@@ -28,25 +28,22 @@ from tiebreak.io.comparisons import read_advantage, read_metadata
 from tiebreak.io.formats import detect_format
 from tiebreak.io.frames import is_path
 from tiebreak.io.items import is_numeric
-from tiebreak.io.result import ReadOptions, ReadResult, is_finite, plural, shorten
-from tiebreak.io.table import Columns, Table, TableFile
+from tiebreak.io.result import ReadOptions, ReadResult, plural, shorten
+from tiebreak.io.scores import MISSING, parse_scores
+from tiebreak.io.table import Table, TableFile
 from tiebreak.options import flag
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-_NO_CELL = {"-", "–", "—", "x", "*", "na", "n/a", "nan"}
 _SUMS = {
     *SUMMARIES,
-    "wins",
-    "losses",
-    "points",
-    "pts",
-    "games",
-    "played",
-    "win",
-    "rank",
+    *["wins", "losses", "points", "pts", "games", "played", "win", "rank"],
 }
+_SHARES = (
+    "a win matrix holds numbers of wins, and these are shares; how many matches there "
+    "were is not known."
+)
 
 
 def _weighted(
@@ -89,7 +86,7 @@ def read_totals(
     counts = np.stack([columns.numbers[c] for c in counted], axis=1)
     counts = np.pad(counts, ((0, 0), (0, 3 - len(counted))))
     wrong = (counts < 0) | (2 * counts % 1 != 0) & ~np.isnan(counts)
-    columns.note("counts that are not 0, 1, 2, …", np.flatnonzero(wrong.any(axis=1)))
+    columns.note("counts that are not 0, 1, 2, …", wrong.any(axis=1))
     metadata = read_metadata(columns, roles, options.roles(), sentences)
     metadata |= read_advantage(columns, roles, reading.family, sentences)
     columns.refuse_broken()
@@ -137,7 +134,7 @@ def find_matrix(rule: Rule, roles: Roles, options: ReadOptions) -> list[Reading]
     if n > 2 and table.n_rows == n and all(is_numeric(table, c) for c in table.columns):
         diagonal = [table.head[c][row] for row, c in enumerate(table.columns)]
         if all(
-            str(value or "0").strip() in ("0", "0.0", *_NO_CELL) for value in diagonal
+            str(value or "0").strip() in ("0", "0.0", *MISSING) for value in diagonal
         ):
             raise table.error(
                 "the table is square with an empty diagonal, like a win matrix; write "
@@ -167,10 +164,7 @@ def read_matrix(
             "nobody won; a win matrix says how often the row beat the column."
         )
     if (2 * wins % 1 != 0).any():
-        raise table.error(
-            "a win matrix holds numbers of wins, and these are shares; how many "
-            "matches there were is not known."
-        )
+        raise table.error(_SHARES)
     wins = wins.T if lost else wins
     left, right = np.triu_indices(len(names), 1)
     left, right = np.where((left + right) % 2, (left, right), (right, left))
@@ -184,7 +178,7 @@ def read_matrix(
 
 def _read_square(table: Table, item: str) -> tuple[Floats, list[str]]:
     """Return the numbers, in the order of rows, and the names of the rows."""
-    columns = table.read(text=table.columns)
+    columns = table.read(text=[item], raw=table.columns)
     columns.note_missing("name", item)
     text = columns.text[item]
     rows = [value.strip() for value in text.array().tolist()]
@@ -192,26 +186,18 @@ def _read_square(table: Table, item: str) -> tuple[Floats, list[str]]:
     names = [rows[row] for row in kept]
     if len(set(names)) < len(names):
         raise table.error(f"{item} names a row twice; a win matrix has one for each.")
-    values = np.stack([_read_cells(columns, name) for name in names], axis=1)[kept]
-    np.fill_diagonal(values, 0)
+    cells = []
+    for name in names:
+        number, bad, is_percent = parse_scores(columns.raw[name], table)
+        if is_percent:
+            raise table.error(_SHARES)
+        bad = np.append(bad, np.flatnonzero(number < 0))
+        columns.note(f"values of {name} that are no counts", bad, name)
+        cells.append(np.where(np.isnan(number), 0.0, number)[kept])
     columns.refuse_broken()
+    values = np.stack(cells, axis=1)
+    np.fill_diagonal(values, 0)
     return values, names
-
-
-def _read_cells(columns: Columns, column: str) -> Floats:
-    text = columns.text[column]
-    separator = columns.table.detected.separator
-
-    def read(value: str) -> float:
-        value = value.strip().replace(",", "." if separator == ";" else ",")
-        if value.casefold() in _NO_CELL:
-            return 0.0
-        return float(value) if is_finite(value) else -1.0
-
-    cells = text.per_row(read, 0.0)
-    bad = np.flatnonzero(cells < 0)
-    columns.note(f"values of {column} that are no counts", bad, text.in_rows(bad))
-    return cells
 
 
 def _read_ties(source: Any, names: list[str]) -> Floats:

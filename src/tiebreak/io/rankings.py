@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Ranked lists: PrefLib files, read and written, and lines of item numbers.
 
-The type of a PrefLib file is its ending: ``s`` strict or ``t`` with ties, ``oc`` lists
-of all items or ``oi`` of some of them. Lines of item numbers are those of the SUSHI
-data: a line ``100 1``, then lines ``0 3 58 4 7``.
+The ending of a PrefLib file says what it holds: ``s`` strict lists or ``t`` with ties,
+``oc`` of all items or ``oi`` of some. Lines of item numbers are those of SUSHI data.
 """
 
 import os

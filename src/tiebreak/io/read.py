@@ -2,8 +2,7 @@
 """From a file to data: detect the format, find the columns, read, and say what it was.
 
 `read_file` reads comparisons, grades or orders; `read_unlabeled` the pairs or items to
-predict, one for each row, also of an item with itself. Outcomes and grades in the file
-are then ignored.
+predict, one for each row, and no outcomes or grades.
 """
 
 import re

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Score tables: items on tasks, in rows and columns or one score per row.
 
-Headers say which way round a table is: a column of tasks (``dataset``) makes the other
-columns items, one of items (``model``) makes them tasks, and with both every row has
-the scores of one item on one task. Repeated cells (seeds) are averaged.
+A column of tasks (``dataset``) makes the other columns items, one of items (``model``)
+makes them tasks, and with both a row is about one item on one task. Repeated cells
+(seeds) are averaged.
 """
 
 from dataclasses import dataclass
@@ -32,25 +32,18 @@ from tiebreak.io.result import ReadOptions, ReadResult, first_of, plural
 from tiebreak.io.table import Columns, Table
 from tiebreak.options import flag
 
-_MISSING = ["", "-", "–", "—", "na", "n/a", "nan", "null", "none"]
-_METRICS = {
-    "acc", "accuracy", "auc", "auroc", "bleu", "chrf", "correct", "em", "f1", "map",
-    "mcc", "mrr", "ndcg", "passed", "precision", "r2", "recall", "resolved", "rouge",
-    "score", "solved", "success", "value",
-}  # fmt: skip
-# Columns that count or describe, and those that sum up the others.
-_ASIDE = {
-    "attributes", "classes", "dimensions", "embedding", "epoch", "examples", "features",
-    "fold", "id", "index", "instances", "n", "params", "parameters", "repeat",
-    "replicate", "rows", "run", "samples", "seed", "size", "split", "tokens", "trial",
-    "year",
-}  # fmt: skip
-# Beside these words the following say how they are counted.
-_UNITS = {
-    "b", "billion", "gb", "k", "m", "max", "mb", "million", "model", "number", "num",
-    "of", "zero",
-}  # fmt: skip
-_SPREADS = {"ci", "sd", "se", "std", "stddev", "stderr", "stdev", "var", "variance"}
+MISSING = ["", "-", "–", "—", "x", "*", "na", "n/a", "nan", "null", "none"]
+# Words of metrics, of columns that count or describe, and beside these of how they are
+# counted; and of spreads.
+_METRICS, _ASIDE, _UNITS, _SPREADS = map(set, map(str.split, (
+    "acc accuracy auc auroc bleu chrf correct em f1 map mcc mrr ndcg passed precision "
+    "r2 recall resolved rouge score solved success value",
+    "attributes classes dimensions embedding epoch examples features fold id index "
+    "instances n params parameters repeat replicate rows run samples seed size split "
+    "tokens trial year",
+    "b billion gb k m max mb million model number num of zero",
+    "ci sd se std stddev stderr stdev var variance",
+)))  # fmt: skip
 _SUMMARIES = {*SUMMARIES, "rank"}
 _FEWEST = 3  # units
 _MOST = 50_000_000  # comparisons
@@ -150,20 +143,20 @@ def looks_like_scores(table: Table, column: str) -> bool:
     if table.head[column].dtype == pl.Boolean:
         return bool(words_of(column) & _METRICS)
     values = table.head[column].drop_nulls().cast(pl.String)
-    numbers, bad, _ = parse_scores(values, table.detected.separator == ";")
+    numbers, bad, _ = parse_scores(values, table)
     return int((~np.isnan(numbers)).sum()) > len(bad)
 
 
 def parse_scores(
-    text: pl.Series, comma: bool
+    text: pl.Series, table: Table
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], bool]:
     """Read numbers, NaN where missing, bad rows, and whether they are percentages."""
     text = text.cast(pl.String).fill_null("").str.strip_chars().str.to_lowercase()
-    missing = text.is_in(_MISSING)
+    missing = text.is_in(MISSING)
     text = text.replace(["true", "false"], ["1", "0"])
     text = text.str.replace(r"(\d) *(?:±|\+/-|\().*", "$1")  # a spread, or a rank
     percent = text.str.ends_with("%")
-    if comma:
+    if table.detected.separator == ";":
         text = text.str.replace(r"^([-+]?\d*),(\d+)", "$1.$2")
     number = text.str.strip_suffix("%").cast(pl.Float64, strict=False)
     good = number.is_finite().fill_null(False) & ~missing
@@ -186,10 +179,9 @@ def read_scores(
     columns.note_missing("value", *labels)
     parsed, percents = [], set()
     for column in layout.scores:
-        text = columns.raw[column]
-        values, bad, percent = parse_scores(text, table.detected.separator == ";")
+        values, bad, percent = parse_scores(columns.raw[column], table)
         fault = f"values of {column} that are neither numbers nor missing"
-        columns.note(fault, bad, table.values(column, bad) if len(bad) else None)
+        columns.note(fault, bad, column)
         parsed.append(values)
         percents.add(percent)
     columns.refuse_broken()

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The shapes of tables, as one table of rules, and which of them a table has.
 
-A rule says by which roles of columns, or by which function of the header and a sample
-of values, a shape is recognized, and which function reads it. Rules stand in groups:
-where none of a group fits, the next one is tried. One reading is read; several are an
-error that lists three of them, with their options and the first row.
+A rule says by which roles of columns, or by which function of the header and a sample,
+a shape is recognized, and who reads it. Where none of a group of rules fits, the next
+group is tried; several readings are an error that lists three of them.
 """
 
 from dataclasses import replace

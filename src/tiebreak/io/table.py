@@ -2,13 +2,11 @@
 """Tables in CSV, TSV, Parquet and Arrow files, read by column and written.
 
 A table is one polars scan of one file, or of several with the same columns. Every field
-of a CSV file is text until it is read as a number: ``007`` stays a name. Text is kept
-as codes of distinct values (`Text`). A record is a row of a CSV file; it ends with its
-line, unless the line ends within quotation marks.
+of a CSV file is text until it is read as a number: ``007`` stays a name. A record is a
+row of a CSV file; its quoted fields may hold ends of lines.
 
-In CSV and TSV, text that a spreadsheet would run as a formula (it begins with ``=``,
-``+``, ``-``, ``@``, a tab or a carriage return, perhaps after apostrophes) is written
-with an apostrophe in front, which reading removes.
+In CSV and TSV, text that a spreadsheet would run as a formula is written with an
+apostrophe in front, which reading removes.
 """
 
 from __future__ import annotations
@@ -139,24 +137,28 @@ class Columns:
         self._faults: list[tuple[str, NDArray[np.int64]]] = []
         self._said: list[str] = []
 
-    def note(
-        self, fault: str, rows: NDArray[Any], values: Sequence[Any] | None = None
-    ) -> None:
-        """Note rows that share one fault, with their first values."""
-        if len(rows):
-            self._faults.append((fault, np.asarray(rows, dtype=np.int64)))
-            self._said.append(f"{fault}: {self.table.list_places(rows, values)}")
+    def note(self, fault: str, rows: Any, values: Any = None) -> None:
+        """Note rows (or which they are) of one fault, with the values of a column."""
+        rows = np.flatnonzero(rows) if rows.dtype == np.bool_ else rows
+        if not len(rows):
+            return
+        if isinstance(values, Text):
+            values = values.in_rows(rows)
+        elif isinstance(values, str):
+            values = self.table.values(values, rows)
+        self._faults.append((fault, rows))
+        self._said.append(f"{fault}: {self.table.list_places(rows, values)}")
 
     def note_missing(self, what: str, *columns: str) -> None:
         """Note the rows where columns of text hold nothing."""
         for column in columns:
             text = self.text[column]
-            self.note(f"no {what} in {column}", np.flatnonzero(text.missing))
+            self.note(f"no {what} in {column}", text.missing)
             if what == "name" and not self.table.keep_na:
-                absent = np.flatnonzero(text.per_row(_NOT_A_NAME.__contains__, False))
+                absent = text.per_row(_NOT_A_NAME.__contains__, False)
                 fault = f"values of {column} that stand for a missing name"
-                self.note(fault, absent, text.in_rows(absent))
-                if len(absent):
+                self.note(fault, absent, text)
+                if absent.any():
                     self.advice = f" {flag('keep_na')} takes them for names."
 
     def note_bad(self, what: str, *columns: str) -> None:
@@ -166,9 +168,8 @@ class Columns:
             missing = np.setdiff1d(np.flatnonzero(missing), bad)
             if what:
                 self.note(f"no {what} in {column}", missing)
-            if len(bad):
-                fault = f"values of {column} that are not finite numbers"
-                self.note(fault, bad, self.table.values(column, bad))
+            fault = f"values of {column} that are not finite numbers"
+            self.note(fault, bad, column)
 
     def mostly_empty(self, column: str) -> bool:
         """Say whether most cells of a column of numbers are empty."""

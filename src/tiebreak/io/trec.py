@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs and judgments of TREC: files, and the metrics of trec_eval.
 
-A run is a dict of queries, each a dict of documents and scores; qrels are the same of
-grades. Documents of equal score are ordered as trec_eval does: the name that is later
-in the alphabet comes first. A document without a grade is not relevant, and a relevant
-one that was not retrieved has no rank.
+Runs and qrels are dicts of queries, each a dict of documents and scores or grades. Of
+equal scores the later name comes first, as in trec_eval; a document without a grade is
+not relevant, and a relevant one that was not retrieved has no rank.
 """
 
 import os
