@@ -67,6 +67,7 @@ def rank(
         read_files,
         write_result,
     )
+    from tiebreak.data.messages import speaking_of
 
     if screen.json and form is not None:
         raise typer.BadParameter(
@@ -97,7 +98,8 @@ def rank(
         }
         print_json(head | result.to_dict())
     elif form is not None:
-        print_text(_as_text(result, form))
+        with speaking_of(source.nouns):
+            print_text(_as_text(result, form))
     else:
         assert folder is not None
         rows = max(output.height - _OTHERS, _FEWEST) if output.is_terminal else _PRINTED
