@@ -25,7 +25,7 @@ def test_a_folder_is_made_with_its_parents_and_filled(tmp_path):
     out = tmp_path / "one" / "two"
     with atomic_folder(out, ["a", "b"]) as temporary:
         write(temporary, "new")
-        assert not (out / "a").exists()
+        assert not out.exists()
     assert contents(out) == {"a": "new", "b": "new"}
 
 
@@ -60,6 +60,35 @@ def test_a_file_that_was_not_written_is_an_error_and_named(tmp_path):
         write(temporary, "new", ["a"])
     assert caught.value.filename == str(tmp_path / "b")
     assert contents(tmp_path) == {}
+
+
+def test_a_folder_is_replaced_as_one_and_restored_if_that_fails(tmp_path, monkeypatch):
+    out = tmp_path / "out"
+    out.mkdir(0o750)
+    write(out, "old", ["b", "stale"])
+    real, renamed = os.replace, []
+
+    def fail_at_new(source, target):
+        renamed.append(os.path.basename(target))
+        if os.fspath(target) == str(out) and (source / "a").exists():
+            raise OSError(28, "No space left on device", str(source))
+        real(source, target)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", fail_at_new)
+        with (
+            pytest.raises(OSError, match="No space") as caught,
+            atomic_folder(out, ["a", "b"], stale=["stale"]) as temporary,
+        ):
+            write(temporary, "new")
+    assert renamed == ["out"] * 3
+    assert caught.value.filename == str(out)
+    assert contents(out) == {"b": "old", "stale": "old"}
+    with atomic_folder(out, ["a", "b"], stale=["stale"]) as temporary:
+        write(temporary, "new")
+    assert contents(out) == {"a": "new", "b": "new"}
+    assert stat.S_IMODE(out.stat().st_mode) == 0o750
+    assert list(tmp_path.iterdir()) == [out]
 
 
 def test_a_file_of_somebody_else_is_kept(tmp_path):
@@ -107,14 +136,13 @@ def test_what_a_killed_process_left_is_removed(tmp_path, moment):
     write(tmp_path / "out", "old")
     words = [sys.executable, "-c", KILLED, str(tmp_path), moment]
     assert subprocess.run(words, check=False).returncode == -signal.SIGKILL
-    for folder in (tmp_path, tmp_path / "out"):
-        assert [path.name for path in folder.glob(".tiebreak-*")]
+    left = {path.name for path in tmp_path.iterdir()}
+    # Between two renamings, the old folder is in the temporary one.
+    assert len(left) == (3 if moment == "writing" else 2)
     with atomic_path(tmp_path / "two") as living:
         living.write_text("whole")
-        for folder in ("new", "out"):
-            check_folder(tmp_path / folder, ["a"])
-    a = "old" if moment == "writing" else "new"  # killed between two files
-    assert contents(tmp_path / "out") == {"a": a, "b": "old"}
+        check_folder(tmp_path / "new", ["a"])
+    assert contents(tmp_path / "out") == {"a": "old", "b": "old"}
     assert {path.name for path in tmp_path.iterdir()} == {"out", "two"}
 
 

@@ -25,6 +25,7 @@ except ImportError:  # not on Windows, where nothing is locked and only we remov
     fcntl = None  # type: ignore[assignment]
 
 _MARK = ".tiebreak-"
+_OLD = f"{_MARK}old"
 _SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
 
 # What is to vanish if it is not finished: files and folders of ours, with all they
@@ -59,11 +60,18 @@ def atomic_path(target: str | os.PathLike[str]) -> Iterator[Path]:
 def atomic_folder(
     folder: str | os.PathLike[str], names: Collection[str], stale: Collection[str] = ()
 ) -> Iterator[Path]:
-    """Write the named files of a folder together, or none; stale ones are removed."""
+    """Write the named files of a folder together, or none; stale ones are removed.
+
+    A folder that holds nothing else is replaced as one, by renaming. Files beside
+    others, or where somebody may be inside, are replaced one after the other.
+    """
     # Whether they can be written is found out first, before work is done that would be
     # lost.
     shown, folder = Path(folder), Path(os.path.realpath(folder))
-    with _made_folder(folder), temporary_folder(folder, shown) as temporary:
+    stale = {*stale}.difference(names)
+    alone = not _others(folder, {*names, *stale}) and _is_movable(folder)
+    place = folder.parent if alone else folder
+    with _made_folder(place), temporary_folder(place, shown) as temporary:
         for name in names:
             _check_replaceable(shown / name)
         new = temporary / folder.name
@@ -72,10 +80,49 @@ def atomic_folder(
         for name in names:
             _flush(new / name, folder / name)
         with _undisturbed():
+            if alone and not _others(folder, {*names, *stale}):
+                _replace_folder(new, folder)
+                return
             for name in names:
                 os.replace(new / name, folder / name)
-            for name in {*stale}.difference(names):
+            for name in stale:
                 (folder / name).unlink(missing_ok=True)
+
+
+def _others(folder: Path, names: Collection[str]) -> bool:
+    """Whether a folder holds anything but the named files."""
+    held = os.listdir(folder) if folder.is_dir() else []
+    return any(name not in names and not is_temporary(name) for name in held)
+
+
+def _is_movable(folder: Path) -> bool:
+    """Whether a folder can be made or renamed, and we are not inside of it."""
+    if folder.exists() and not (folder.is_dir() and os.access(folder, os.W_OK)):
+        return False
+    place = next(path for path in folder.parents if path.exists())
+    inside = Path(os.path.realpath(os.curdir)).is_relative_to(folder)
+    free = place.is_dir() and os.access(place, os.W_OK)
+    return free and not inside and not os.path.ismount(folder)
+
+
+def _replace_folder(new: Path, folder: Path) -> None:
+    old = new.with_name(_OLD) / folder.name
+    if folder.exists():
+        old.parent.mkdir()
+        shutil.copymode(folder, new)
+        os.replace(folder, old)
+    try:
+        os.replace(new, folder)
+    except BaseException:
+        _restore(new.parent, folder.parent)
+        raise
+
+
+def _restore(temporary: Path, place: Path) -> None:
+    """Put back a folder that was moved away for one that did not come."""
+    for old in (temporary / _OLD).glob("*"):
+        if not (place / old.name).exists():
+            os.replace(old, place / old.name)
 
 
 def check_folder(
@@ -151,6 +198,8 @@ def _remove_dead(place: Path) -> None:
     """Remove what killed processes left."""
     for temporary in place.glob(f"{_MARK}*"):
         if (lock := _lock(temporary, wait=False)) is not None:
+            with suppress(OSError):
+                _restore(temporary, place)
             _remove(temporary)
             os.close(lock)
 
