@@ -48,7 +48,11 @@ from scipy.special import erf, erfc, erfcx, erfinv, log_ndtr, ndtr
 
 from tiebreak.data.columns import row_slices
 from tiebreak.data.jit import njit
-from tiebreak.losses.linear_objective import back_product, forward_product
+from tiebreak.losses.linear_objective import (
+    back_product,
+    forward_product,
+    weigh_squares,
+)
 
 Vector = NDArray[np.float64]
 
@@ -534,7 +538,6 @@ Codes = NDArray[np.int64]
 _FILLED = 16
 # Standard deviations from 0, of which squares would lose half of their digits.
 _FAR = 1e4
-_ROWS = 64  # of a table, squared at a time
 
 
 class ItemDesign:
@@ -551,12 +554,6 @@ class ItemDesign:
         """Give Dᵀ g."""
         out = np.zeros(self.n_coef)
         _scatter_differences(self.left, self.right, g, out)
-        return out
-
-    def product(self, h: Vector, beta: Vector) -> Vector:
-        """Give Dᵀ diag(h) D β."""
-        out = np.zeros(self.n_coef)
-        _scatter_product(self.left, self.right, h, beta, out)
         return out
 
     def gram(self, h: Vector) -> Vector:
@@ -613,14 +610,7 @@ class CovariateDesign:
 
     def diagonal(self, h: Vector) -> Vector:
         """Diagonal of Dᵀ diag(h) D."""
-        if sp.issparse(self.covariates):
-            return np.asarray(self.covariates.power(2).T @ h)
-        out = np.zeros(self.n_coef)
-        # A few rows at a time: a table of squares would be written and read again.
-        for start in range(0, len(h), _ROWS):
-            rows = slice(start, start + _ROWS)
-            out += h[rows] @ self.covariates[rows] ** 2
-        return out
+        return weigh_squares(self.covariates, h)
 
     def matrix(self) -> sp.csr_array:
         """D as a sparse matrix."""
@@ -727,10 +717,6 @@ Design = ItemDesign | CovariateDesign | FeatureDesign | JointDesign
 
 def _cross_gram(one: Design, two: Design, h: Vector) -> Vector:
     """Oneᵀ diag(h) Two, column by column of the narrower one."""
-    if isinstance(one, FeatureDesign) and isinstance(two, ItemDesign):
-        same = one.items.left is two.left and one.items.right is two.right
-        if same and one.items.n_coef == two.n_coef:
-            return np.asarray(one.features.T @ two.gram(h))
     if one.n_coef < two.n_coef:
         return _cross_gram(two, one, h).T
     unit = np.eye(two.n_coef)
@@ -743,14 +729,6 @@ def _scatter_differences(left, right, g, out):  # type: ignore[no-untyped-def]
     for k in range(len(g)):
         out[right[k]] += g[k]
         out[left[k]] -= g[k]
-
-
-@njit(cache=True, nogil=True)
-def _scatter_product(left, right, h, beta, out):  # type: ignore[no-untyped-def]
-    for k in range(len(h)):
-        change = h[k] * (beta[right[k]] - beta[left[k]])
-        out[right[k]] += change
-        out[left[k]] -= change
 
 
 @njit(cache=True, nogil=True)
@@ -855,10 +833,7 @@ class ComparisonObjective:
         """H v at the last expanded point."""
         beta, t = (v[:-1], float(v[-1])) if self.tie is None else (v, 0.0)
         local = self.local
-        if isinstance(self.design, ItemDesign):
-            out = self.design.product(local.curvature, beta)
-        else:
-            out = self.design.back(local.curvature * self.design.apply(beta))
+        out = self.design.back(local.curvature * self.design.apply(beta))
         out += 2.0 * self.alpha * beta
         if self.free is not None:
             out[self.free] += self.level * beta[self.free].sum()

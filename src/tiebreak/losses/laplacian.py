@@ -32,9 +32,6 @@ from tiebreak.losses.linear_objective import back_product, weigh_squares
 # block of a matrix that stays in the cache; and rows whose means are copied at a time,
 # few enough for memory that is used again.
 _CHUNK, _TILE, _FEW = 4096, 64, 16
-# Rows that show how large means are beside deviations, whose squares may be this many
-# times smaller where means are taken off at last.
-_SAMPLE, _LOSS = 1000, 100.0
 
 
 class GroupLaplacian:
@@ -92,40 +89,9 @@ class GroupLaplacian:
             taken = mean.T @ (total[:, None] * mean)
             squares = (V.T @ V.multiply(self._scale[:, None]).tocsr()).toarray()
             return squares - taken, V.T @ c, squares.diagonal()
-        plain = self._plain(V, c, total)
-        if plain is not None:
-            return plain
         mean = self._means(V)
         form = self._centered(V, mean)
         return form, back_product(V, c), form.diagonal() + total @ mean**2
-
-    def _plain(self, V: Floats, c: Floats, total: Floats) -> Any:
-        """Give `form` in one pass, means taken off at last."""
-        same = self.n > 0 and (self._scale == self._scale[0]).all()
-        if not same or len(self.size) > 1:
-            return None
-        some = V[:: -(-self.n // _SAMPLE)]
-        if not (some.mean(axis=0) ** 2 <= _LOSS * some.var(axis=0)).all():
-            return None
-
-        def part(rows: slice) -> Any:
-            out = np.zeros((V.shape[1] + 2, V.shape[1]))
-            for start in range(rows.start, rows.stop, _CHUNK):
-                r = slice(start, min(start + _CHUNK, rows.stop))
-                out[:-2] += V[r].T @ V[r]
-                out[-2] += self._share[r] @ V[r]  # while these rows are in the cache
-                out[-1] += c[r] @ V[r]
-            return out
-
-        *squares, mean, product = sum(
-            in_threads(part, chunks(self.n, self.n, V.shape[1]))
-        )
-        squares = self._scale[0] * np.array(squares)
-        form = squares - total[0] * np.outer(mean, mean)
-        # Two digits are lost at most.
-        if not (squares.diagonal() <= 2.0 * _LOSS * form.diagonal()).all():
-            return None
-        return form, product, squares.diagonal()
 
     def _centered(self, V: Floats, mean: Floats) -> Any:
         """Give VᵀLV, every row centered before it is multiplied."""

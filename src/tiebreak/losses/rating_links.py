@@ -97,8 +97,6 @@ class RatingLink(OutcomeLink):
     def expand(self, d: Vector, t: float, counts: Vector) -> Expansion:
         """Value and derivatives, those of the inner link by the chain rule."""
         at = self.scale(t)
-        if self.inner.name == "davidson":  # the same slopes, as s = 1 and c = t + ln 2
-            return self.inner.expand(d, at.c, counts)
         inner = self.inner.expand(d / at.s, at.c, counts)
         value, in_d, in_c, in_dd, in_dc, in_cc = inner
         # How d / s moves with t, and how its slope in d does.
