@@ -50,8 +50,8 @@ def next_(
         | {"next": pairs.to_dicts(), "first_two": power},
         [
             text_table(("", "compare", "with", "gain (nats)"), rows, names=(1, 2)),
-            "gain: what one comparison is expected to tell about all strengths, if "
-            "those above it were made before.",
+            "gain: what one more comparison tells about all strengths, on average, "
+            "after those above it.",
             _describe(power),
         ],
     )
@@ -82,9 +82,8 @@ def _describe(power: dict[str, Any]) -> str:
     if votes is None:
         return f"{first} and {second}, the first two, are rated equal."
     return (
-        f"To tell {first} from {second}, the first two, takes about {votes:,} votes "
-        f"between them ({100 * _POWER:g} % of such studies would, at a confidence of "
-        f"{100 * power['level']:g} %), assumed that the true difference is the "
-        f"{points:.0f} points that are estimated now; of half the difference, four "
-        "times as many."
+        f"About {votes:,} votes between {first} and {second}, the first two, would "
+        f"tell them apart, if the true difference is the {points:.0f} points estimated "
+        f"now (power {100 * _POWER:g} %, confidence {100 * power['level']:g} %). Half "
+        "the difference takes four times as many."
     )
