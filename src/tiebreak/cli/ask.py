@@ -140,30 +140,24 @@ def ask(
             study = Engine(listed.prompts, store, settings, table)
         site = Site(study, listed, question, allow_both_bad, may_join, port)
         base = f"http://{_shown_host(host)}:{port}"
-        output.show(
-            [
-                *listed.sentences,
-                *changes,
-                f"{plural(len(names), 'item')} · {plural(store.n_answers, 'answer')} "
-                f"so far in {database}",
-            ]
-        )
+        sentences = [
+            *listed.sentences,
+            *changes,
+            f"{plural(len(names), 'item')} · {plural(store.n_answers, 'answer')} "
+            f"so far in {database}",
+        ]
         if moved and not new_links:
-            output.show(
-                [
-                    f"warning: {database.name} is new at this place. If somebody else "
-                    "prepared it, they know its links: add --new-links to replace them."
-                ]
+            sentences.append(
+                f"warning: {database.name} is new at this place. If somebody else "
+                "prepared it, they know its links: add --new-links to replace them."
             )
         if host not in _LOCAL:
-            output.show(
-                [
-                    f"warning: --host {host} opens this page to every machine that can "
-                    "reach this one, without encryption. Who has a link below, or "
-                    "reads along in the network, sees the items and can answer. "
-                    "Nothing else of this machine is served."
-                ]
+            sentences.append(
+                f"warning: --host {host} opens this page to every machine that can "
+                "reach this one, without encryption. Who has a link below, or reads "
+                "along in the network, sees the items and can answer."
             )
+        output.show(sentences)
         links = [f"  {base}/?key={site.join}"] if may_join else [
             f"  {base}/?key={rater.token}" + (f"   {rater.name}" if people else "")
             for rater in store.raters()
