@@ -142,6 +142,18 @@ def test_semi_supervised(run):
     assert_same_output(said, shown("semi_supervised"))
 
 
+def test_texts(capsys):
+    losses = runpy.run_path(str(EXAMPLES / "texts.py"))["main"]()
+    said = capsys.readouterr().out
+    text = (ROOT / "docs" / "texts.md").read_text(encoding="utf-8")
+    assert_same_output(said, re.search(r"```text\n(.*?)```", text, re.DOTALL)[1])
+    head = losses.pop("vectors, three-class head")
+    assert max(losses.values()) < head
+    stated, true = numbers(said, "TF-IDF says left with")
+    assert abs(stated - true) < 5
+    assert said.endswith("new answers: number 1\n")
+
+
 def test_unseen_items(run):
     said = run("unseen_items")
     (by_name,) = numbers(said, "BradleyTerry, by name")[:1]

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
+import tracemalloc
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -439,3 +441,20 @@ def test_features_far_from_zero_are_as_those_around_it(rng):
             LogisticCompare(alpha).fit(Pairs(Z, left, right), y) for Z in (X, far)
         )
         assert_allclose(model.coef_, near.coef_, rtol=1e-6, atol=1e-9)
+
+
+def test_many_items_are_held_twice_and_no_more(rng):
+    items = rng.normal(size=(10_000, 256)).astype(np.float32)
+    left = rng.integers(10_000, size=20_000)
+    right = (left + rng.integers(1, 10_000, size=20_000)) % 10_000
+    pairs, y = Pairs(items, left, right), np.sign(items[right, 0] - items[left, 0])
+    model = LogisticCompare(alpha=1.0)
+    model.fit(Pairs(items[:50], left[:30] % 25, 25 + right[:30] % 25), y[:30])
+    tracemalloc.start()
+    try:
+        model.fit(pairs, y.astype(int))
+        size, most = pairs.values.nbytes, tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    # The table of the items that occur, and what comparisons need; L X would be more.
+    assert most / size < 1.9

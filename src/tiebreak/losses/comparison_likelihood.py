@@ -538,6 +538,7 @@ Codes = NDArray[np.int64]
 _FILLED = 16
 # Standard deviations from 0, of which squares would lose half of their digits.
 _FAR = 1e4
+_BLOCK = 1 << 10  # rows, multiplied by a Laplacian at a time
 
 
 class ItemDesign:
@@ -640,8 +641,13 @@ class FeatureDesign:
 
     def gram(self, h: Vector) -> Vector:
         """Give Dᵀ diag(h) D = Xᵀ L X."""
-        out = self.features.T @ (self._laplacian(h) @ self.features)
-        return out.toarray() if sp.issparse(out) else np.asarray(out)
+        X, laplacian = self.features, self._laplacian(h)
+        if sp.issparse(X):
+            return np.asarray((X.T @ (laplacian @ X)).toarray())
+        out = np.zeros((self.n_coef, self.n_coef))
+        for rows in row_slices(len(X), _BLOCK):  # L X would be as large as the data
+            out += X[rows].T @ (laplacian[rows] @ X)
+        return out
 
     def diagonal(self, h: Vector) -> Vector:
         """Diagonal of Dᵀ diag(h) D."""
@@ -651,10 +657,13 @@ class FeatureDesign:
             table = X.data, X.indices, X.indptr
             _scatter_squares(table, items.left, items.right, h, out)
             return out[0]
-        product = self._laplacian(h) @ X
+        laplacian = self._laplacian(h)
         if sp.issparse(X):
-            return np.asarray(X.multiply(product).sum(axis=0)).ravel()
-        return np.einsum("ij,ij->j", X, product)
+            return np.asarray(X.multiply(laplacian @ X).sum(axis=0)).ravel()
+        diagonal = np.zeros(self.n_coef)
+        for rows in row_slices(len(X), _BLOCK):
+            diagonal += np.einsum("ij,ij->j", X[rows], laplacian[rows] @ X)
+        return diagonal
 
     def matrix(self) -> sp.csr_array:
         """D as a sparse matrix."""

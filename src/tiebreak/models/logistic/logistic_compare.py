@@ -452,14 +452,14 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
         coef: np.ndarray,
         t: float,
     ) -> dict[str, Any]:
-        pairs, items, p = problem.pairs, problem.items, problem.n_features
+        items, p = problem.items, problem.n_features
         coef, effects = np.split(coef, [len(coef) - len(problem.effects)])
         learned: dict[str, Any] = {"coef_": coef[:p]}
         if not items.is_linear:
             dual_coef, pivots = problem.item_coef(coef[:p])
             learned = {"dual_coef_": dual_coef, **items.keep_support(pivots)}
         if self.identity is not None:
-            learned |= {"effect_names_": pairs.names, "item_effect_": coef[p:]}
+            learned |= {"effect_names_": problem.names, "item_effect_": coef[p:]}
         if items.is_linear:
             learned["_minimum"] = problem.objective, solution.x
             if not len(effects) and self.link != "probit":

@@ -45,7 +45,7 @@ from tiebreak.models.logistic.stream import (
     new_tie,
     tie_scale,
 )
-from tiebreak.models.problem import KernelFactor, KernelItems
+from tiebreak.models.problem import KernelFactor, KernelItems, touched
 from tiebreak.solvers import NewtonSolution, minimize_newton
 from tiebreak.solvers.evidence import find_mode, log_width_prior
 
@@ -198,16 +198,17 @@ class LogisticProblem:
         alpha = UNLEARNED if self.learns else float(model.alpha)
         identity, link = model.identity, model._link
         self.data, self.alpha, self.effects, self.link = data, alpha, effects, link
-        self.pairs = pairs = data.pairs.compact()
-        n, outcome, weight = pairs.n_items, data.y, data.weight
+        pairs, outcome, weight = data.pairs, data.y, data.weight
+        rows, place = touched(np.append(pairs.left, pairs.right), pairs.n_items)
+        n, self.names = len(rows), None if pairs.names is None else pairs.names[rows]
         if pairs.has_features:
-            rows = data.pairs.touched()
-            items, code = KernelItems.merge(model, data.pairs.table, rows)
+            items, code = KernelItems.merge(model, pairs.table, rows)
         else:
-            items, code = KernelItems.merge_pairs(model, pairs)[0], np.arange(n)
+            items = KernelItems.merge_pairs(model, pairs.compact())[0]
+            code = np.arange(n)
         self.items, self.code = items, code  # the distinct item of each item
         unit = code if identity is None else np.arange(n)
-        left, right = unit[pairs.left], unit[pairs.right]
+        left, right = np.split(unit[place], 2)
         n_units = int(unit.max()) + 1
         cells = count_comparisons(left, right, outcome, weight, n_units, covariates)
         self.left, self.right, self.counts = cells.left, cells.right, cells.counts
@@ -269,7 +270,7 @@ class LogisticProblem:
         elif self.items.table is not None:
             values = self.items.table.values
         else:
-            return ItemDesign(self.left, self.right, self.pairs.n_items)
+            return ItemDesign(self.left, self.right, self.items.n_items)
         values = values if code is None else values[code]
         if len(self.left) < values.shape[0]:
             # Fewer comparisons than items: their differences are the smaller table.
