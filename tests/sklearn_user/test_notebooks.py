@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """In a notebook: results as tables, pictures on given axes, warnings that are read."""
 
+import re
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -36,6 +38,21 @@ def votes():
 
 
 # What the last line of a cell shows
+
+
+def test_leaderboards_draw_their_intervals(votes):
+    board = Leaderboard.from_results(*votes)
+    frame = pd.DataFrame({"left": votes[0].names[votes[0].left], "right": HOSTILE[2]})
+    frame["outcome"] = np.array(["left", "tie", "right"])[votes[1] + 1]
+    for html in (board._repr_html_(), tiebreak.rank(frame)._repr_html_()):
+        pictures = re.findall(r"white-space:pre[^>]*><bdi>([^<]*)</bdi>", html)
+        assert len(pictures) == 3
+        assert all(re.fullmatch(" *─*●─* *", picture) for picture in pictures)
+        assert len(set(map(len, pictures))) == 1  # on one scale
+    assert board.table.schema["wins"].is_integer()
+    weighted = Leaderboard.from_results(*votes, sample_weight=np.full(30, 0.3))
+    assert weighted.table.schema["wins"].is_float()
+    assert "sums of weights" in weighted._repr_html_()
 
 
 def test_results_are_tables_and_names_are_text(votes):

@@ -130,7 +130,12 @@ def _part_html(part: Any) -> str:
         return "".join(map(_part_html, part.renderables))
     if not isinstance(part, Table):
         return element("p", _text_html(part)) if str(part) else ""
-    align = [f"text-align:{column.justify}" for column in part.columns]
+    # A column without a heading is a picture made of characters.
+    align = [
+        f"text-align:{column.justify}"
+        + ";white-space:pre;font-family:monospace" * (not str(column.header))
+        for column in part.columns
+    ]
     headings = [
         element("th", _text_html(column.header), style=style)
         for column, style in zip(part.columns, align, strict=True)

@@ -35,7 +35,7 @@ from tiebreak.pipeline.order_quality import OrderQuality
 from tiebreak.pipeline.source import Source
 from tiebreak.ratings.checks.pairs_report import PairsReport, say_comparisons
 from tiebreak.ratings.leaderboard import RatingScale, ResultsMatrix
-from tiebreak.ratings.leaderboard_table import draw_leaderboard, text_table
+from tiebreak.ratings.leaderboard_table import WIDEST, draw_leaderboard, text_table
 from tiebreak.report import write_report
 from tiebreak.report.history import rate_spans
 from tiebreak.report.tables import p_text, plain
@@ -414,7 +414,7 @@ class RankResult:
         return f"RankResult({items}, {self.choice.name})"
 
     def _repr_html_(self) -> str:
-        return results_html(*self.parts(_NARROW))
+        return results_html(*self.parts(WIDEST))
 
     def parts(self, width: int, rows: int = _SHOWN_ROWS, **options: bool) -> list[Any]:
         """Return what is shown: sentences and tables; see `show`."""

@@ -27,7 +27,7 @@ from tiebreak.metrics.metric_inputs import positive_integer
 from tiebreak.models.covariates import check_level
 from tiebreak.ratings.leaderboard_table import (
     TALLY,
-    WIDE,
+    WIDEST,
     draw_leaderboard,
     leaderboard_text,
 )
@@ -79,7 +79,8 @@ class Leaderboard:
         ``upper`` (its interval), ``could_be_best`` (the true best item is among these,
         with confidence `level`), ``rank_best`` and ``rank_worst`` (interval of the
         rank, for all items at once), ``group`` (letters; two items without a common one
-        are different), ``placed``, ``provisional``, ``wins``, ``ties``, ``losses``.
+        are different), ``placed``, ``provisional``, ``wins``, ``ties``, ``losses``
+        (whole numbers, but for sums of weights).
         What a model cannot say is null: Elo has no intervals, PlackettLuce no wins,
         more than 1,000 strengths no groups. A provisional item has fewer than three
         games, or fewer than 30 and a standard error twice that of the median item; it
@@ -325,7 +326,7 @@ class Leaderboard:
     def _repr_html_(self) -> str:
         """Show table and notes in a notebook."""
         return results_html(
-            draw_leaderboard(self.table, self.level, WIDE - 1), *self.notes
+            draw_leaderboard(self.table, self.level, WIDEST), *self.notes
         )
 
     def __str__(self) -> str:
@@ -457,7 +458,10 @@ def model_columns(
     if component.any():
         size = np.bincount(component)
         columns["set"] = 1 + np.argsort(np.argsort(-size, kind="stable"))[component]
-    tally = {name: getattr(model, f"{name}_", nothing) for name in TALLY}
+    sums = [getattr(model, f"{name}_", nothing) for name in TALLY]
+    if hasattr(model, "wins_") and np.array_equal(sums, np.floor(sums)):
+        sums = [column.astype(np.int64) for column in sums]  # not sums of weights
+    tally = dict(zip(TALLY, sums, strict=True))
     return {"item": model.items_, "rating": rating} | columns | tally
 
 

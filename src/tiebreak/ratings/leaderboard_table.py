@@ -19,7 +19,7 @@ from tiebreak.ratings.checks.pairs_report import count_text
 TALLY = ("wins", "ties", "losses")
 _BAR = 24  # columns of the picture of an interval
 _SHOWN = 50
-_WIDEST = 500
+WIDEST = 500
 WIDE = 110  # a terminal with fewer columns gets no picture
 _LONGEST_NAME = 48
 _LONGEST_TEXT = 3 * _LONGEST_NAME
@@ -157,7 +157,7 @@ def rating_digits(board: pl.DataFrame) -> int:
 def leaderboard_text(board: pl.DataFrame, level: float) -> str:
     """Make plain text, without colors, of the same table."""
     # As wide as it needs: text goes to files and documents too.
-    return results_text(draw_leaderboard(board, level, _WIDEST), _WIDEST)
+    return results_text(draw_leaderboard(board, level, WIDEST), WIDEST)
 
 
 def _bar(row: dict[str, Any], low: float, high: float) -> str:
