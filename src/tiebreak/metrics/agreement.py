@@ -98,11 +98,6 @@ def krippendorff_alpha(
     agreement : Alpha
         Alpha with its interval.
 
-    Raises
-    ------
-    ValueError
-        If no unit was rated by two raters, or if all ratings are equal: alpha is 0/0.
-
     References
     ----------
     K. Krippendorff, Computing Krippendorff's alpha-reliability, University of
@@ -172,10 +167,9 @@ def comparison_units(
         refuse_missing(sides[-1], name)
     items, names = factorize(np.concatenate(sides))
     first, second = items[: len(outcome)], items[len(outcome) :]
-    swapped = first > second
     low, high = np.minimum(first, second), np.maximum(first, second)
     unit = factorize(low * len(names) + high)[0]
-    return unit, np.where(swapped, -outcome, outcome)
+    return unit, np.where(first > second, -outcome, outcome)
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,10 +197,8 @@ class _Ratings:
         symmetric: bool,
     ) -> _Ratings:
         """Check the columns and keep units with two raters or more."""
-        if symmetric or level == "ordinal":
-            column = numeric_vector(value, "value")
-        else:
-            column = as_column(value, "value")
+        numbers = symmetric or level == "ordinal"
+        column = (numeric_vector if numbers else as_column)(value, "value")
         n_rows = len(column)
         refuse_missing(column, "value")
         units = group_codes(unit, n_rows, "unit")
@@ -224,7 +216,7 @@ class _Ratings:
         counted = column[kept]
         if symmetric:  # so that reversed codes are those of -v
             counted = np.outer([1.0, -1.0], counted).ravel() + 0.0
-        if symmetric or level == "ordinal":
+        if numbers:
             values = np.unique(counted, return_inverse=True)[1]
         else:
             values = factorize(counted)[0]

@@ -5,8 +5,7 @@ Boundary conventions: an outcome −1, 0 or +1 is the sign of utility(right) −
 utility(left). At threshold τ a pair is called different when |difference| > τ, so a
 difference of exactly 0 is always a tie.
 
-The three scores of probabilities (columns left, tie, right) are proper: the true
-probabilities minimize their expectation.
+The three scores of probabilities are proper: the true ones minimize their expectation.
 """
 
 from collections.abc import Sequence
@@ -31,9 +30,7 @@ def comparison_error(
 
     With ŷᵢ what was predicted it is ::
 
-        Σᵢ wᵢ [ŷᵢ ≠ yᵢ] / Σᵢ wᵢ,
-
-    a weighted mean over pairs. A tie for a win costs as much as the wrong winner.
+        Σᵢ wᵢ [ŷᵢ ≠ yᵢ] / Σᵢ wᵢ.
 
     Parameters
     ----------
@@ -94,7 +91,7 @@ def comparison_roc_curve(
         TPR(τ) = Σ_{yᵢ≠0} wᵢ [yᵢ dᵢ > τ] / Σ_{yᵢ≠0} wᵢ.
 
     Wrong signs keep the curve below TPR = 1, and ties with a difference of exactly 0
-    left of FPR = 1. O(n log n).
+    left of FPR = 1.
 
     Parameters
     ----------
@@ -110,11 +107,6 @@ def comparison_roc_curve(
     fpr, tpr, thresholds : ndarray of shape (m + 1,)
         The first two start at 0 and never fall; thresholds decrease from infinity to 0.
         m is the number of distinct positive ``|dᵢ|``.
-
-    Raises
-    ------
-    ValueError
-        If there is no tie, or nothing but ties, of positive weight.
 
     Examples
     --------
@@ -163,7 +155,7 @@ def comparison_auc(
 
     The trapezoid rule on :func:`comparison_roc_curve`. It can be below ½ for a useful
     ranker: a wrong sign is never a true positive, and a perfect ranker whose ties have
-    a difference of exactly 0 scores 0. O(n log n).
+    a difference of exactly 0 scores 0.
 
     Parameters
     ----------
@@ -203,7 +195,7 @@ def comparison_log_loss(
 
     With pᵢ(c) the predicted probability of outcome c of pair i it is ::
 
-        -Σᵢ wᵢ ln pᵢ(yᵢ) / Σᵢ wᵢ,    a mean over pairs.
+        -Σᵢ wᵢ ln pᵢ(yᵢ) / Σᵢ wᵢ.
 
     Probabilities are not clipped: 0 for something that happened gives infinity.
 
@@ -237,9 +229,7 @@ def comparison_brier(
 
     With pᵢ(c) the predicted probability of outcome c of pair i it is ::
 
-        Σᵢ wᵢ Σ_{c ∈ {-1, 0, 1}} (pᵢ(c) - [yᵢ = c])² / Σᵢ wᵢ,
-
-    a sum over the three outcomes and a mean over pairs.
+        Σᵢ wᵢ Σ_{c ∈ {-1, 0, 1}} (pᵢ(c) - [yᵢ = c])² / Σᵢ wᵢ.
 
     Parameters
     ----------
@@ -269,8 +259,7 @@ def ranked_probability_score(
 
         Σᵢ wᵢ ½ Σ_{c ∈ {-1, 0}} (Pᵢ(y ≤ c) - [yᵢ ≤ c])² / Σᵢ wᵢ,
 
-    a mean over pairs. Unlike in the Brier score, probability on the tie is a smaller
-    mistake than on the wrong side.
+    so that probability on the tie is a smaller mistake than on the wrong side.
 
     Parameters
     ----------

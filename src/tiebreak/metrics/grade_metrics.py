@@ -3,9 +3,7 @@
 
 Boundary conventions: values are tied if and only if they compare equal. Only rows of
 one group and of different grades form a pair. A tied pair counts as swapped in
-:func:`swapped_pairs` and as half in :func:`disagreement`; both pool the pairs of all
-groups. NDCG, precision at k, average precision and reciprocal rank are means over
-groups, and exact expectations over a random order of rows of equal utility. With
+:func:`swapped_pairs` and as half in :func:`disagreement`. With
 ``average=False`` each metric gives one value per group, in the order in which groups
 first occur in ``qid``, and NaN where it does not exist.
 """
@@ -32,6 +30,7 @@ from tiebreak.metrics.pair_counts import (
     group_ranks,
     group_starts,
     pair_counts,
+    run_bounds,
     sort_into_runs,
     sums_by,
 )
@@ -54,7 +53,7 @@ def swapped_pairs(
         Σ_{yᵢ>yⱼ} wᵢ wⱼ [uᵢ ≤ uⱼ] / Σ_{yᵢ>yⱼ} wᵢ wⱼ,
 
     summed over pairs of rows inside groups, pooled over groups. Equal utilities
-    count as swapped. O(n log n).
+    count as swapped.
 
     Parameters
     ----------
@@ -104,7 +103,6 @@ def disagreement(
 
     summed over pairs of rows inside groups, pooled over groups. A constant utility
     scores ½; for two grades in one group it is one minus the area under the ROC curve.
-    O(n log n).
 
     Parameters
     ----------
@@ -158,9 +156,12 @@ def _fraction(part: Floats, whole: Floats, average: bool) -> Any:
         raise ValueError(
             "no pair to compare: no two rows of a group differ in y and have weight."
         )
-    if average:
-        return float(part.sum() / whole.sum())
-    return np.where(whole > 0, part / np.where(whole > 0, whole, 1.0), np.nan)
+    return float(part.sum() / whole.sum()) if average else _divide(part, whole)
+
+
+def _divide(part: Floats, whole: Floats) -> Floats:
+    """Return part / whole, NaN where the whole is 0."""
+    return np.divide(part, whole, out=np.full(len(whole), np.nan), where=whole > 0)
 
 
 def _check_rows(
@@ -193,8 +194,7 @@ def ndcg(
         DCG = Σ_{p=1…k} g(y₍ₚ₎) / log₂(p + 1),    NDCG = DCG / DCG of the best order,
 
     with y₍ₚ₎ the grade at position p by falling utility. Rows of equal utility share
-    the mean of their gains, as in ``sklearn.metrics.ndcg_score``. A group of one row
-    scores 1 if its gain is positive. O(n log n).
+    the mean of their gains.
 
     Parameters
     ----------
@@ -230,7 +230,7 @@ def ndcg(
     groups = Groups(group)
     discount = 1.0 / np.log2(np.arange(2.0, groups.sizes.max() + 2.0))
     discount[depth:] = 0.0
-    best = groups.weigh(-_ascending(groups, -gains), discount)
+    best = groups.weigh(gains[groups.sort(-gains)], discount)
     reached = groups.weigh(_shared_gains(groups, utilities, gains), discount)
     reason = "a positive gain, so NDCG is 0/0"
     return _average(reached, best, empty, average, reason)
@@ -241,19 +241,17 @@ def _average(
 ) -> Any:
     """Return reached / best of the groups or their mean; ``empty`` where best is 0."""
     check_argument(empty, "empty", one_of("skip", "zero", "one"))
-    exists = best > 0
-    value = np.full(len(best), {"skip": np.nan, "zero": 0.0, "one": 1.0}[empty])
     # No order beats the best one, so what exceeds 1 is rounding.
-    value[exists] = np.minimum(reached[exists] / best[exists], 1.0)
+    value = np.minimum(_divide(reached, best), 1.0)
+    if empty != "skip":
+        value[best == 0] = float(empty == "one")
     if not average:
         return value
-    if empty == "skip":
-        value = value[exists]
-    if len(value) == 0:
+    if np.isnan(value).all():
         raise ValueError(
             f'none of the {len(best)} group(s) has {reason}. Try empty="zero" or "one".'
         )
-    return float(value.mean())
+    return float(np.nanmean(value))
 
 
 def _gains(grades: NDArray[Any], gain: str) -> Floats:
@@ -264,14 +262,6 @@ def _gains(grades: NDArray[Any], gain: str) -> Floats:
     refuse_rows(bad, grades, expected, " swapped_pairs takes any numbers.")
     exponents = grades.astype(np.float64)
     return exponents if gain == "linear" else np.exp2(exponents) - 1.0
-
-
-def _ascending(groups: Groups, values: Floats) -> Floats:
-    """Sort the values of each group."""
-    if groups.shape is None:
-        return values[groups.sort(values)]
-    grouped = values if groups.rows is None else values[groups.rows]
-    return np.sort(grouped.reshape(groups.shape), axis=1).ravel()
 
 
 def _shared_gains(groups: Groups, utility: NDArray[Any], gains: Floats) -> Floats:
@@ -304,7 +294,7 @@ def average_precision(
         AP = Σ_{p=1…k, row p relevant} (Hₚ / p) / min(R, k),
 
     so that the best order scores 1 for every k. Rows of equal utility: the expectation
-    over their random order. O(n log n).
+    over their random order.
 
     Parameters
     ----------
@@ -323,12 +313,6 @@ def average_precision(
     -------
     value : float, or ndarray of shape (n_groups,)
         Between 0 and 1; a mean over groups.
-
-    Notes
-    -----
-    Without tied utilities this is scikit-learn's ``average_precision_score`` in each
-    group and, with ``empty="one"``, ``label_ranking_average_precision_score``; both
-    put a relevant row behind those that tie with it.
 
     Examples
     --------
@@ -374,7 +358,7 @@ def reciprocal_rank(
         RR = 1 / p,    p the first position by falling utility with y₍ₚ₎ > threshold,
 
     and 0 if p is larger than k. Rows of equal utility: the expectation over their
-    random order. O(n log n).
+    random order.
 
     Parameters
     ----------
@@ -396,8 +380,7 @@ def reciprocal_rank(
     """
     relevant, utilities, group, depth = _check_search(y, utility, qid, k, threshold)
     order, run = sort_into_runs(group, -utilities)
-    run_starts = np.concatenate([[0], np.cumsum(np.bincount(run))])
-    first_runs = np.append(run[group_starts(group)[:-1]], len(run_starts) - 1)
+    run_starts, first_runs = run_bounds(group, run)
     hits = sums_by(run, relevant[order])
     value = np.zeros(len(first_runs) - 1)
     add_reciprocal_ranks(value, hits, run_starts, first_runs, depth)
@@ -460,7 +443,7 @@ def top_k_precision(
         E max_T |T ∩ P| / κ,
 
     the expectation over random tie-breaking among equal utilities in the predicted top
-    P, the maximum over the true tops T. O(n log n).
+    P, the maximum over the true tops T.
 
     Parameters
     ----------
@@ -554,7 +537,8 @@ def kendall_tau_b(
         τ_b = (P - Q) / √((P + Q + Tₐ) (P + Q + T_b))
 
     with P concordant and Q discordant pairs, Tₐ pairs tied only in a and
-    T_b pairs tied only in b. With ``qid`` the unweighted mean over groups. O(n log n).
+    T_b pairs tied only in b. With ``qid`` the unweighted mean over groups, without
+    those in which a or b is constant.
 
     Parameters
     ----------
@@ -569,12 +553,6 @@ def kendall_tau_b(
     -------
     tau : float, or ndarray of shape (n_groups,)
         Between −1 and 1.
-
-    Raises
-    ------
-    ValueError
-        If ``a`` or ``b`` is constant, or with ``qid`` in every group; if only in some,
-        they are left out of the mean with a warning.
 
     Examples
     --------
@@ -603,9 +581,8 @@ def spearman_rho(
 
         ρ = Σᵢ (Rᵢ - R̄)(Sᵢ - S̄) / √(Σᵢ (Rᵢ - R̄)² Σᵢ (Sᵢ - S̄)²)
 
-    with R and S the ranks of a and b, tied values sharing their mean rank. With
-    ``qid`` the unweighted mean over groups. Constant vectors as in
-    :func:`kendall_tau_b`. O(n log n).
+    with R and S the ranks of a and b, tied values sharing their mean rank. Groups as in
+    :func:`kendall_tau_b`.
 
     Parameters
     ----------
@@ -650,13 +627,12 @@ def _mean_over_groups(
     agreement: Floats, spread: Floats, name: str, average: bool
 ) -> Any:
     """Return agreement / √spread of the groups, or its mean where spread > 0."""
-    exists = spread > 0
-    value = np.where(exists, agreement / np.sqrt(np.where(exists, spread, 1.0)), np.nan)
+    value = _divide(agreement, np.sqrt(spread))
     if not average:
         return value
-    n_without = int(np.count_nonzero(~exists))
-    if n_without == len(exists):
-        raise ValueError(f"{name} does not exist in any of the {len(exists)} group(s).")
+    n, n_without = len(value), int(np.isnan(value).sum())
+    if n_without == n:
+        raise ValueError(f"{name} does not exist in any of the {n} group(s).")
     if n_without:
-        warn_user(f"{name} does not exist in {n_without} of {len(exists)} groups.")
-    return float(value[exists].mean())
+        warn_user(f"{name} does not exist in {n_without} of {n} groups.")
+    return float(np.nanmean(value))

@@ -98,6 +98,14 @@ def group_starts(group: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.concatenate([[0], np.cumsum(np.bincount(group))])
 
 
+def run_bounds(
+    group: NDArray[np.int64], run: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return where runs begin in sorted rows, and the first run of each group."""
+    starts = group_starts(run)
+    return starts, np.append(run[group_starts(group)[:-1]], len(starts) - 1)
+
+
 def group_ranks(
     group: NDArray[np.int64],
     values: NDArray[Any],
@@ -120,11 +128,9 @@ def pair_counts(
         return count_pairs(y, utility, Groups(group))[:, :3].astype(np.float64)
     ranks = group_ranks(group, utility, "dense").astype(np.int64) - 1
     order, run = sort_into_runs(group, y)
-    row_starts = group_starts(group)
-    run_starts = np.concatenate([[0], np.cumsum(np.bincount(run))])
-    first_runs = np.append(run[row_starts[:-1]], len(run_starts) - 1)
-    counts = np.zeros((len(row_starts) - 1, 3))
-    tree = np.zeros(2 * _tree_size(int(ranks.max()) + 1))
+    run_starts, first_runs = run_bounds(group, run)
+    counts = np.zeros((len(first_runs) - 1, 3))
+    tree = np.zeros(2 * _tree_size(ranks.max() + 1))
     add_pair_weights(counts, tree, ranks[order], weight[order], run_starts, first_runs)
     return counts
 

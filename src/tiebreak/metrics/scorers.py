@@ -1,10 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The scorers by name, one for each metric: ``scorer(estimator, X, y)``.
 
-A scorer returns a number of which greater is better, so losses are negated. It works as
-``scoring`` of ``GridSearchCV`` and takes part in metadata routing. A
-:class:`GradeScorer` requests ``qid`` by default, and raises when the estimator was
-fitted with groups and no ``qid`` arrives.
+A scorer returns a number of which greater is better, so losses are negated.
 """
 
 import copy
@@ -72,12 +69,13 @@ class Scorer:
         greater_is_better: bool,
         response_method: str = "utility",
     ) -> None:
-        parameters = list(inspect.signature(metric).parameters)[2:]
         self.name = name
         self.metric = metric
         self.greater_is_better = greater_is_better
         self.response_method = response_method
-        self.metadata = tuple(key for key in METADATA if key in parameters)
+        # Beside truth and response.
+        self._arguments = {*list(inspect.signature(metric).parameters)[2:]}
+        self.metadata = tuple(key for key in METADATA if key in self._arguments)
         self.options: dict[str, Any] = {}
         self._requests: dict[str, bool | str | None] = {
             key: True if key == "qid" else None for key in self.metadata
@@ -92,10 +90,8 @@ class Scorer:
         ----------
         estimator : object
             Fitted estimator.
-        X : object
-            Pairs for a :class:`PairScorer`, items or orders for a :class:`GradeScorer`.
-        y : array-like of shape (n,), default=None
-            Outcomes of the pairs or grades of the items; None for orders.
+        X, y : object
+            Pairs and outcomes, items and grades, or orders without y.
         **metadata : array-like of shape (n,)
             ``qid`` and ``sample_weight``, as far as the metric takes them.
 
@@ -126,9 +122,9 @@ class Scorer:
         score : float
             The metric, negated if it is a loss.
         """
-        metadata = {key: one for key, one in metadata.items() if one is not None}
-        self._check_names(metadata)
-        value = self.metric(y, response, **self.options, **metadata)
+        self._check_names(key for key, one in metadata.items() if one is not None)
+        columns = {key: metadata.get(key) for key in self.metadata}
+        value = self.metric(y, response, **self.options, **columns)
         # A plain minus would turn a loss of 0.0 into -0.0.
         return value if self.greater_is_better else 0.0 - value
 
@@ -363,19 +359,18 @@ def get_scorer(
     >>> get_scorer("error").from_response([1, 0, -1, 0], [1, 0, 1, 0])
     -0.25
     """
-    if isinstance(name_or_callable, str):
-        if name_or_callable not in _SCORERS:
-            names = ", ".join(scorer_names())
-            raise ValueError(f"unknown scorer {name_or_callable!r}; known are {names}.")
-        scorer = copy.deepcopy(_SCORERS[name_or_callable])
-        known = list(inspect.signature(scorer.metric).parameters)[2:]
-        for option in options:
-            if option not in known or option in (*METADATA, "average"):
-                raise TypeError(f"scorer {scorer.name!r} has no option {option!r}.")
-        scorer.options.update(options)
-        return scorer
-    if not callable(name_or_callable) or options:
+    if callable(name_or_callable) and not options:
+        return name_or_callable
+    if not isinstance(name_or_callable, str):
         raise TypeError(
             f"a scorer is a name or a callable; got {name_or_callable!r} and {options}."
         )
-    return name_or_callable
+    if name_or_callable not in _SCORERS:
+        names = ", ".join(scorer_names())
+        raise ValueError(f"unknown scorer {name_or_callable!r}; known are {names}.")
+    scorer = copy.deepcopy(_SCORERS[name_or_callable])
+    unknown = options.keys() - (scorer._arguments - {*METADATA, "average"})
+    if unknown:
+        raise TypeError(f"scorer {scorer.name!r} has no option {min(unknown)!r}.")
+    scorer.options.update(options)
+    return scorer

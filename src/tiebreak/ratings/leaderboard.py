@@ -460,7 +460,7 @@ def model_columns(
         columns["set"] = 1 + np.argsort(np.argsort(-size, kind="stable"))[component]
     sums = [getattr(model, f"{name}_", nothing) for name in TALLY]
     if hasattr(model, "wins_") and np.array_equal(sums, np.floor(sums)):
-        sums = [column.astype(np.int64) for column in sums]  # not sums of weights
+        sums = [np.asarray(column, np.int64) for column in sums]  # not of weights
     tally = dict(zip(TALLY, sums, strict=True))
     return {"item": model.items_, "rating": rating} | columns | tally
 
