@@ -331,3 +331,26 @@ def test_units_widen_intervals_of_score_tables():
     )
     wide, narrow = (t["upper"] - t["lower"] for t in (units, plain))
     assert (wide > 1.5 * narrow).all()
+
+
+@pytest.mark.parametrize("model", ["boosted-utility", "rank-svm", "rank-rls"])
+def test_models_without_weights_say_what_matters(rng, tmp_path, model):
+    if model == "boosted-utility":
+        pytest.importorskip("lightgbm")
+    X = rng.normal(size=(300, 3))
+    columns = dict(zip("abc", X.T, strict=True)) | {"query": np.arange(300) // 10}
+    grades = np.digitize(X[:, 1] + 0.3 * X[:, 0], [-0.5, 0.5])
+    table = pl.DataFrame(columns | {"relevance": grades})
+    result = tiebreak.rank(table, model=model)
+    names, shares = zip(*result.weights, strict=True)
+    assert names[:2] == ("b", "a")
+    assert sum(shares) == pytest.approx(1.0)
+    assert min(shares) >= 0.0
+    assert f"{100 * shares[0]:.1f} %  b" in str(result)
+    assert any("shares of the" in sentence for sentence in result.summary())
+    result.report(tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "Shares of the" in page
+    assert "more of it makes" not in page
+    linear = tiebreak.rank(table)
+    assert not linear.shares and linear.weights[0][0] == "b"

@@ -48,7 +48,7 @@ def result_of(title, table=None, *, summary=(), **parts):
     """Make what a page reads of a RankResult; without parts it has none."""
     nothing = ("checks", "effects", "moves", "matrix", "compare", "weights", "quality")
     nothing += ("disagreements", "tuning", "audit", "differences")
-    texts = ("command", "date", "fingerprint", "methods", "citation")
+    texts = ("command", "date", "fingerprint", "methods", "citation", "shares")
     content = dict.fromkeys((*nothing, "judges")) | dict.fromkeys(texts, "")
     content |= {"warnings": [], "tuning_notes": [], "recognized": [], "versions": {}}
     content |= {"categories": {}, "category_notes": {}}

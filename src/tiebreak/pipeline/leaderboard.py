@@ -109,18 +109,44 @@ def rank_rows(utility: NDArray[np.float64], data: Data) -> pl.DataFrame:
     return table[np.lexsort((rank, group))]
 
 
-def list_weights(fitted: Any, data: Data) -> list[tuple[str, float]] | None:
-    """Return features and weights, the largest first; None without features or weights.
+def list_weights(fitted: Any, data: Data) -> tuple[list[tuple[str, float]] | None, str]:
+    """Return features and weights or shares, the largest first, and what shares are.
 
-    ``fitted`` may be a pipeline.
+    Shares are those of trees or of changes; None without features, or of too many.
     """
+    if data.items is None:
+        return None, ""
     last = last_step(fitted)
     last = getattr(last, "ranker_", last)
-    if data.items is None or not hasattr(last, "coef_"):
-        return None
-    names = data.items.feature_names or [f"feature {j}" for j in range(len(last.coef_))]
-    order = np.argsort(-np.abs(last.coef_))
-    return [(str(names[j]), float(last.coef_[j])) for j in order]
+    worth, shares = getattr(last, "coef_", None), ""
+    if hasattr(last, "feature_importances_"):
+        worth, shares = last.feature_importances_, "shares of the gain of all splits"
+    elif worth is None and data.items.n_features <= _MOST_PERMUTED:
+        worth = _changes(fitted, data.items)
+        shares = "shares of the change of utilities when one feature is permuted"
+    if worth is None or not worth.any():
+        return None, ""
+    worth = worth / worth.sum() if shares else worth
+    names = data.items.feature_names or [f"feature {j}" for j in range(len(worth))]
+    order = np.argsort(-np.abs(worth))
+    return [(str(names[j]), float(worth[j])) for j in order], shares
+
+
+_MOST_PERMUTED, _SOME_ITEMS = 100, 200
+
+
+def _changes(model: Any, items: ItemTable) -> NDArray[np.float64]:
+    """Return by how much utilities change, on average, where a feature is permuted."""
+    rng = np.random.default_rng(0)
+    values = items.take(rng.permutation(items.n_items)[:_SOME_ITEMS]).dense()
+    before = item_utilities(model, ItemTable(values, items.feature_names))
+    changes = np.empty(items.n_features)
+    for j in range(items.n_features):
+        mixed = values.copy()
+        mixed[:, j] = rng.permutation(values[:, j])
+        after = item_utilities(model, ItemTable(mixed, items.feature_names))
+        changes[j] = np.abs(after - before).mean()
+    return changes
 
 
 _SHOWN = 8  # disagreements

@@ -31,7 +31,9 @@ from tiebreak.options import flag
 from tiebreak.pipeline.held_out import by_time, columns_for, draw_rows, order_folds
 from tiebreak.pipeline.leaderboard import last_step
 from tiebreak.pipeline.source import Source
+from tiebreak.ratings.over_time.sequential_rating import SequentialRating
 from tiebreak.ratings.strengths.bradley_terry import BradleyTerry
+from tiebreak.ratings.strengths.inference import StrengthModel
 from tiebreak.selection.results import TuneResult
 
 Fold = tuple[NDArray[np.int64], NDArray[np.int64]]
@@ -67,17 +69,12 @@ def _kind_of(cls: Any) -> Literal["names", "pairs", "grades"] | None:
         return None
     if any(one.default is one.empty for one in signature(cls).parameters.values()):
         return None
-    if _families(cls) & {"StrengthModel", "SequentialRating"}:
+    if issubclass(cls, StrengthModel | SequentialRating):
         return "names"
     fit: Any = cls.fit  # type: ignore[attr-defined]
     if "rater" in signature(fit).parameters:  # tastes of raters are no leaderboard
         return None
     return "pairs" if cls._fits_pairs else "grades"
-
-
-def _families(cls: type) -> set[str]:
-    # By their names: to import a class in order to ask for it takes time.
-    return {base.__name__ for base in cls.__mro__}
 
 
 def _fits(cls: Any, source: Source, by_name_too: bool = False) -> bool:
@@ -196,7 +193,7 @@ def choose_model(
         reason = reason.replace(_REASONS["names"], "items have only names.")
         reason += " A tie counts as half a win for each side."
     if isinstance(data, Comparisons) and "advantage" in data.columns:
-        if "SequentialRating" in _families(cls):
+        if issubclass(cls, SequentialRating):
             model.set_params(advantage=settings.get("advantage", "auto"))
         elif name == _JUDGES and (data.columns["advantage"] == 1).all():
             reason += " It learns the side of each judge."

@@ -128,12 +128,14 @@ def _rank(source: Source, options: RankOptions, progress: Progress) -> RankResul
         else:
             rated = _rate_by_name(choice.model, fitted, source, options, progress)
     sentences = list(dict.fromkeys(str(one.message) for one in caught))
+    weights, shares = list_weights(fitted, data)
     progress("predicting held-out results")
     quality = _evaluate(choice, source, sentences)
     return RankResult(
         choice=replace(choice, model=fitted),
         checks=checks,
-        weights=list_weights(fitted, data),
+        weights=weights,
+        shares=shares,
         quality=quality,
         source=replace(source, data=data),
         warnings=sentences,

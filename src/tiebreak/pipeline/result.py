@@ -78,7 +78,8 @@ class RankResult:
     leaderboard : Leaderboard or None
         Of items that have only names, with its ``categories``.
     weights : list of (str, float) or None
-        Features and their weights, the largest first.
+        Features and their weights, the largest first; of models without weights,
+        their ``shares`` of what the model says.
     quality : ForwardResult, OrderQuality or None
         How well held-out results were predicted, or items put in order.
     source : Source
@@ -124,6 +125,7 @@ class RankResult:
     category_notes: dict[str, list[str]] = field(default_factory=dict)
     options: RankOptions = field(default_factory=RankOptions)
     audit: dict[str, Any] | None = None
+    shares: str = ""
     command: str = ""
     date: str = field(default_factory=_now)
 
@@ -452,7 +454,8 @@ def show(
             yield draw_leaderboard(part, level, width, _SHOWN_OF_CATEGORY)
         yield from (f"{name}: {note}" for note in notes)
     for name, weight in (result.weights or [])[:_SHOWN_WEIGHTS]:
-        yield f"{weight:+8.3f}  {name}"
+        number = f"{100 * weight:7.1f} %" if result.shares else f"{weight:+8.3f}"
+        yield f"{number}  {name}"
     if result.quality is not None and (verbose or result.table is None):
         yield result.quality.__rich__()
     if isinstance(result.quality, OrderQuality):
@@ -563,7 +566,8 @@ def about_items(result: RankResult) -> list[str]:
         )
     if result.weights:
         strongest = ", ".join(name for name, _ in result.weights[:3])
-        sentences.append(f"What matters most: {strongest}.")
+        shares = f" ({result.shares})" * bool(result.shares)
+        sentences.append(f"What matters most: {strongest}{shares}.")
     return sentences
 
 

@@ -306,6 +306,7 @@ def _history(result: Any) -> View:
 def _weights(result: Any) -> View:
     view = {
         "weights": charts.weights_chart(result.weights) if result.weights else None,
+        "shares": result.shares or None,
         "disagreements": result.disagreements,
     }
     return (

@@ -360,11 +360,6 @@ def evaluate_forward(
     ForwardResult
         Its ``table`` has a row per model; ``difference(a, b)`` compares two models.
 
-    Notes
-    -----
-    A model gets the columns that its ``fit`` (``predict``, ``predict_proba``) names
-    among its parameters; a column that no model takes is refused.
-
     Examples
     --------
     >>> from tiebreak import MajorityCompare, Pairs

@@ -235,9 +235,7 @@ class L1RankerCV(L1Utility, BaseEstimator):
         Their weights on all data.
     scoring_ : str
         Name of the score.
-    coef_, selected_, objective_, dual_objective_, dual_gradient_, gap_, n_rows_
-        As in :class:`L1Ranker`.
-    n_pairs_, n_iter_, converged_, n_features_in_, feature_names_in_
+    coef_, selected_, …
         As in :class:`L1Ranker`.
 
     See Also
@@ -300,12 +298,7 @@ class L1RankerCV(L1Utility, BaseEstimator):
         names = ("slack", "reduction", "adjacent", "tol", "max_iter", "time_limit")
         problem: dict[str, Any] = {name: getattr(self, name) for name in names}
         chosen = L1Ranker(alpha, **problem).fit(X, y, **rows)
-        self._forget()
-        for name, value in vars(chosen).items():
-            if name.endswith("_"):
-                setattr(self, name, value)
-        self.alpha_, self.alphas_ = alpha, path.alphas
-        self.alpha_max_, self.scoring_ = path.alpha_max, path.scoring
-        self.coef_path_ = path.coefs
-        self.scores_ = np.asarray(path.scores)
-        return self
+        learned = {k: part for k, part in vars(chosen).items() if k.endswith("_")}
+        learned |= {"alpha_": alpha, "alphas_": path.alphas, "scores_": path.scores}
+        learned |= {"alpha_max_": path.alpha_max, "coef_path_": path.coefs}
+        return self._keep(learned | {"scoring_": path.scoring})

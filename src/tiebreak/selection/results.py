@@ -140,10 +140,9 @@ class ForwardResult:
 
         a sum over the B periods, whose rows may depend on each other.
 
-        The factor 1 + overlap allows for other training rows. For k folds overlap =
-        k · n_test / n_train: where the periods are the folds, this is the corrected
-        resampled variance of Nadeau and Bengio (2003). Forward in time overlap =
-        n_test / n_train of a mean block, as if blocks were trained independently.
+        The factor 1 + overlap allows for other training rows (Nadeau and Bengio, 2003).
+        For k folds overlap = k · n_test / n_train, forward in time n_test / n_train of
+        a mean block.
 
         Parameters
         ----------
@@ -233,10 +232,6 @@ class TuneResult:
     each set P of two splits (of one, if there are fewer than four), and scored on P::
 
         corrected = mean over P of mean_{k∈P} s_k(j_P),  j_P = argmax_j Σ_{k∉P} s_k(j).
-
-    This needs no further fits and holds for every metric, whereas the correction of
-    Tibshirani and Tibshirani (2009) depends on the number of splits, and the bootstrap
-    of Tsamardinos et al. (2018) needs a loss of every row.
     """
 
     table: pl.DataFrame
@@ -261,7 +256,6 @@ class TuneResult:
         Parameters
         ----------
         candidates, scores, converged, best, best_model, scoring
-            Combinations, their results on every split, and the choice.
 
         Returns
         -------

@@ -31,12 +31,11 @@ class _Splitter(BaseCrossValidator):
     def get_n_splits(
         self, X: Any = None, y: Any = None, groups: Any = None, **columns: Any
     ) -> int:
-        """Give the number of splits.
+        """Give the number of splits, whatever the arguments.
 
         Parameters
         ----------
         X, y, groups, **columns : object
-            Ignored.
 
         Returns
         -------
@@ -129,11 +128,6 @@ class QueryKFold(_GroupedKFold):
     shuffle, random_state : bool, and int, RandomState or None, default=False and None
         Whether queries are assigned at random, and the seed. If not, the largest come
         first, so that folds have nearly as many rows.
-
-    Notes
-    -----
-    Without metadata routing `qid` can come as `groups`, but then only the splitter sees
-    it.
 
     Examples
     --------
@@ -241,9 +235,7 @@ class ItemKFold(_KFold):
 
     Notes
     -----
-    Of n comparisons of random items and k parts, a test set holds about n / k², a
-    training set about n (1 - 1/k)², and 2 n (k - 1) / k² are in neither. Items with
-    identical features are one item, so 3-D arrays can be split too.
+    Items with identical features are one item, so 3-D arrays can be split too.
 
     Examples
     --------

@@ -95,7 +95,9 @@ def make_splits(
     """Divide the rows."""
     scored = scored_columns(scorer)
     if validation is not None:
-        yield _validation_split(X, y, validation, cv, extra, scored)
+        if cv is not None:
+            raise ValueError("give a validation set or cv, not both.")
+        yield _validation_split(X, y, validation, extra, scored)
         return
     if is_pairs(X) and y is not None:
         # Outcomes are checked once; a few of them may be without a left winner.
@@ -117,15 +119,8 @@ def make_splits(
 
 
 def _validation_split(
-    X: Any,
-    y: Any,
-    validation: tuple[Any, ...],
-    cv: Any,
-    extra: Params,
-    scored: set[str],
+    X: Any, y: Any, validation: tuple[Any, ...], extra: Params, scored: set[str]
 ) -> Split:
-    if cv is not None:
-        raise ValueError("give a validation set or cv, not both.")
     X_test, y_test, qid = validation if len(validation) == 3 else (*validation, None)
     of_items = not is_pairs(X_test) and not isinstance(X_test, Orders)
     if qid is None and "qid" in extra and of_items:
