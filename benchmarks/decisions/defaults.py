@@ -41,6 +41,12 @@ from tiebreak.selection.splitters import QueryKFold
 
 N_SPLITS, TIE = 3, 0.25
 
+
+def smooth(C: float, **settings: Any) -> RankSVM:
+    """Give the linear model with the squared hinge that the command takes."""
+    return RankSVM(C, kernel="linear", loss="squared_hinge", **settings)
+
+
 GRADED: dict[str, Callable[[], Any]] = {
     "RankSVM()": RankSVM,
     "RankSVM(1)": lambda: RankSVM(1.0),
@@ -49,6 +55,10 @@ GRADED: dict[str, Callable[[], Any]] = {
     'RankSVM(kernel="linear")': lambda: RankSVM(kernel="linear"),
     'RankSVM(1, kernel="linear")': lambda: RankSVM(1.0, kernel="linear"),
     'RankSVM(0.001, kernel="linear")': lambda: RankSVM(0.001, kernel="linear"),
+    "smooth linear RankSVM": lambda: smooth(1.0),
+    "smooth linear RankSVM, 0.01": lambda: smooth(0.01),
+    "smooth linear RankSVM, 0.0001": lambda: smooth(0.0001),
+    "smooth linear RankSVM, mean": lambda: smooth(1.0, per_group="mean"),
     "SwapSVM()": SwapSVM,
     'SwapSVM(kernel="linear")': lambda: SwapSVM(kernel="linear"),
     "RankRLS()": RankRLS,

@@ -13,7 +13,8 @@ the answer by quadrature,
 its Hessian, and τ² takes an EM step. The prior of t is one imagined answer of each kind
 between two equal items, that of τ² two imagined items with τ = 1.
 
-Above `MOST_DENSE` items only the diagonal of V is kept.
+Above `MOST_DENSE` items only the diagonal of V is kept, the inverse of that of the
+Hessian.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from tiebreak.losses import (
     ItemDesign,
 )
 from tiebreak.losses.comparison_covariance import inverse_hessian
-from tiebreak.solvers import conjugate_gradients, minimize_newton
+from tiebreak.solvers import minimize_newton
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -159,7 +160,8 @@ class Beliefs:
             cov = inverse_hessian(objective, x)[:-1, :-1]
             total = z @ z + np.trace(cov)
         else:
-            cov = _variances(objective, x)
+            objective.expand(x)
+            cov = 1.0 / objective.hessian_diagonal()[:-1]
             total = z @ z + cov.sum()
         mean = z
         if self.root is not None:
@@ -168,19 +170,3 @@ class Beliefs:
         return replace(
             self, mean=mean, cov=np.ascontiguousarray(cov), tie=tie, width=width
         )
-
-
-def _variances(objective: ComparisonObjective, x: Floats) -> Floats:
-    """Variances as if errors of items were independent, but for that of t."""
-    objective.expand(x)
-    diagonal = objective.hessian_diagonal()
-    unit = np.zeros(len(x))
-    unit[-1] = 1.0
-    column, _ = conjugate_gradients(
-        objective.hessian_product,
-        unit,
-        lambda r: r / diagonal,
-        lambda r, z: float(r @ z) <= 1e-16 / diagonal[-1],
-        500,
-    )
-    return 1.0 / diagonal[:-1] + column[:-1] ** 2 / column[-1]
