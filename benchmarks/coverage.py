@@ -226,8 +226,10 @@ def judge(model: Any, truth: Floats, setting: Setting) -> Coverage:
     _, surely = found._apart(np.arange(n))
     wrong = surely & ~(truth[:, None] > truth[None, :])
     board = rank_columns(known, np.arange(n), 0.95)
-    order = 1 + (truth[None, :] > truth[:, None]).sum(axis=1)
-    last = n - (truth[None, :] < truth[:, None]).sum(axis=1)
+    # Among those that it meets, if only through others.
+    met = known.component[:, None] == known.component
+    order = 1 + (met & (truth > truth[:, None])).sum(axis=1)
+    last = (met & (truth >= truth[:, None])).sum(axis=1)
     # Equal items share all ranks between these; an interval must meet them.
     ranked = ((board["rank_best"] <= last) & (order <= board["rank_worst"])).all()
     tie = np.full(1, np.nan)

@@ -11,7 +11,6 @@ from tests.oracles.elo_plain import elo as elo_plain
 from tests.ratings.random_games import few_games, random_games
 from tiebreak import Pairs
 from tiebreak.ratings import Elo
-from tiebreak.ratings.over_time.elo import expected_score, logistic_table
 
 
 def ratings(model):
@@ -142,23 +141,6 @@ def test_the_fast_loop_and_the_general_one_are_bit_equal(rng):
         assert_array_equal(general.rating_, plain.rating_)
         assert_array_equal(general.before_, plain.before_)
         assert_array_equal(general.n_games_, plain.n_games_)
-
-
-def test_the_logistic_function_to_the_last_digits():
-    table = logistic_table()
-    v = np.concatenate(
-        [np.linspace(-41, 41, 20_001), np.linspace(-1, 1, 20_001), [-1e300, 1e300]]
-    )
-    found = np.array([expected_score(16 * value, table) for value in v])
-    with np.errstate(over="ignore"):
-        exact = 1 / (1 + np.exp(-v.astype(np.longdouble)))
-    assert np.abs(found - exact).max() < 4e-16
-    # Halfway between two polynomials, where both are at their worst.
-    half = (np.arange(-640, 640) + 0.5) / 16
-    for value in (half, np.nextafter(half, -np.inf)):
-        found = np.array([expected_score(16 * v, table) for v in value])
-        assert np.abs(found - 1 / (1 + np.exp(-value))).max() < 4e-16
-    assert expected_score(0.0, table) == 0.5
 
 
 def test_expected_score(rng):

@@ -78,11 +78,10 @@ def test_no_difference_seems_more_certain_than_it_is(rng, few_are_many):
 @pytest.mark.filterwarnings("ignore::tiebreak.DataWarning")
 def test_the_slope_of_the_evidence_is_its_difference(rng, monkeypatch):
     pairs, y, _ = games(rng, 1100, 9000)  # so many that ε is left out
-    model = BradleyTerry("davidson", alpha=0.5).fit(pairs, y)
+    model = BradleyTerry("davidson", alpha=0.5, tol=1e-10).fit(pairs, y)
     model.alpha = "auto"
-    search = prior._Search(
-        model._problem.objective, 1100, model._problem.start(average=True), 1e-10, 100
-    )
+    start = model._problem.start(average=True)
+    search = prior._Search(model._problem.objective, 1100, start, model._minimize)
     monkeypatch.setattr(many_items, "_N_PROBES", 400)
     # The trace of a matrix whose eigenvalues are below 1 is estimated with a variance
     # of at most 2 n / probes; five standard deviations are allowed.

@@ -28,8 +28,7 @@ def search(model):
         model._problem.objective,
         len(model.items_),
         model._problem.start(average=True),
-        1e-8,
-        100,
+        model._minimize,
     )
 
 

@@ -21,15 +21,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit
 
+from tiebreak.data.arrays import Codes, Floats
 from tiebreak.losses import CovariateDesign, Design, ItemDesign, JointDesign
 from tiebreak.losses.comparison_covariance import inverse_hessian, vote_scores
 from tiebreak.ratings.leaderboard import Leaderboard, RatingScale, holm
 from tiebreak.ratings.strengths.bradley_terry import BradleyTerry
 
-Floats = NDArray[np.float64]
 _NOTHING = 1e-4  # rating points; less is rounding
 
 
@@ -38,7 +37,7 @@ class Rated:
     """One of two leaderboards: ratings in points, and how certain they are."""
 
     names: list[Any]  # (N,), best first
-    rank: NDArray[np.int64]  # (N,)
+    rank: Codes  # (N,)
     rating: Floats  # (N,)
     covariance: Floats  # (N, N)
     df: Any = np.inf  # (N,), or one: degrees of freedom of the variances
@@ -78,12 +77,12 @@ class Rated:
         return out
 
 
-def _places(names: Sequence[Any], known: Sequence[Any]) -> NDArray[np.int64]:
+def _places(names: Sequence[Any], known: Sequence[Any]) -> Codes:
     place = {name: k for k, name in enumerate(known)}
     return np.array([place[name] for name in names])
 
 
-def _table_order(board: Leaderboard) -> NDArray[np.int64]:
+def _table_order(board: Leaderboard) -> Codes:
     return _places(board.table["item"].to_list(), board.model.items_.tolist())
 
 

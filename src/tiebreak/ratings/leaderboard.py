@@ -19,6 +19,7 @@ from rich.table import Table
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from tiebreak.data.arrays import Codes, Flags, Floats
 from tiebreak.data.comparison_graph import list_items
 from tiebreak.data.markup import results_html
 from tiebreak.data.messages import TiebreakWarning, in_nouns, noun, warn_user
@@ -37,8 +38,6 @@ from tiebreak.ratings.strengths.contrasts import PairContrasts
 from tiebreak.ratings.strengths.distribution import Separation, StrengthDistribution
 from tiebreak.ratings.strengths.inference import FEWEST_RATERS
 from tiebreak.ratings.strengths.testing import count_votes
-
-Floats = NDArray[np.float64]
 
 # Columns that are null where a model does not say.
 UNKNOWN = {"lower": pl.Float64, "upper": pl.Float64, "could_be_best": pl.Boolean}
@@ -80,11 +79,10 @@ class Leaderboard:
         with confidence `level`), ``rank_best`` and ``rank_worst`` (interval of the
         rank, for all items at once), ``group`` (letters; two items without a common one
         are different), ``placed``, ``provisional``, ``wins``, ``ties``, ``losses``
-        (whole numbers, but for sums of weights).
-        What a model cannot say is null: Elo has no intervals, PlackettLuce no wins,
-        more than 1,000 strengths no groups. A provisional item has fewer than three
-        games, or fewer than 30 and a standard error twice that of the median item; it
-        is placed by the lower end of its interval. Sets of items that never meet are
+        (whole numbers, but for sums of weights). What a model cannot say is null. A
+        provisional item has fewer than three games, or fewer than 30 and a standard
+        error twice that of the median item; it is placed by the lower end of its
+        interval. Sets of items that never meet are
         numbered in a column ``set``, and ranked by themselves.
     notes : list of str
         What the intervals rest on: the prior, few raters, items that never meet.
@@ -247,9 +245,8 @@ class Leaderboard:
             ``probability`` (that `item` is better), ``p_value`` (two-sided),
             ``p_adjusted`` (Holm's method), and ``votes_needed``: direct comparisons
             that separate such a difference with a power of 80 %. Null between items
-            that never meet. Differences are without the prior of both items: what the
-            results say of these two, chosen beforehand. Ratings, which a prior pulls to
-            the mean, may differ by less, or even the other way round.
+            that never meet. Differences are what the results say of these two, chosen
+            beforehand, without their prior; ratings may differ the other way round.
         """
         model, contrasts = self.model, self._contrasts
         if contrasts is None:
@@ -391,7 +388,7 @@ def find_contrasts(model: Any, interval: str | None) -> PairContrasts | None:
 
 def choose_placed(
     model: Any, contrasts: PairContrasts | None, place_from: int | None
-) -> NDArray[np.bool_]:
+) -> Flags:
     """Which items have enough results for a rank; see `Leaderboard`."""
     n, games = len(model.items_), count_games(model)
     enough = games >= (_ENOUGH_GAMES if place_from is None else place_from)
@@ -411,7 +408,7 @@ def count_games(model: Any) -> Floats:
     return np.sum([getattr(model, f"{name}_") for name in TALLY], axis=0)
 
 
-def component_of(model: Any) -> NDArray[np.int64]:
+def component_of(model: Any) -> Codes:
     """Label items that met, if only through others; all 0 over time."""
     if hasattr(model, "_components"):
         return model._components()
@@ -430,7 +427,7 @@ def holm(p_values: Floats) -> Floats:
 def model_columns(
     model: Any,
     contrasts: PairContrasts | None,
-    placed: NDArray[np.bool_],
+    placed: Flags,
     level: float,
     scale: RatingScale,
 ) -> dict[str, Any]:
@@ -467,7 +464,7 @@ def model_columns(
 
 def rank_columns(
     contrasts: PairContrasts,
-    placed: NDArray[np.int64],
+    placed: Codes,
     level: float,
 ) -> dict[str, Any]:
     """Who could be best, ranks and groups of the items that are placed."""
@@ -618,7 +615,7 @@ def describe_pulls(
     return [f"{about}{', '.join(parts)}."] if parts else []
 
 
-def _letters(groups: list[NDArray[np.int64]] | None, n: int) -> list[str | None]:
+def _letters(groups: list[Codes] | None, n: int) -> list[str | None]:
     """Groups of each item as letters; None where they would be too many."""
     if groups is None:
         return [None] * n
@@ -651,7 +648,7 @@ class ResultsMatrix:
     ties: Floats
 
     @classmethod
-    def of(cls, model: BradleyTerry, chosen: NDArray[np.int64]) -> ResultsMatrix:
+    def of(cls, model: BradleyTerry, chosen: Codes) -> ResultsMatrix:
         """Build the matrix of items, by number, from the counts of a model."""
         names = model.items_
         place = np.full(len(names), -1, dtype=np.int64)
@@ -686,7 +683,7 @@ def choose_next_pairs(
     covariance: Floats,
     information: Callable[[Floats], Floats],
     n_pairs: int,
-) -> tuple[NDArray[np.int64], Floats]:
+) -> tuple[Codes, Floats]:
     """Choose comparisons (k, 2) greedily by expected information, in nats (k,).
 
     A comparison of Fisher information h = E[(∂ ln P/∂d)²] gains ½ ln(1 + h v), v the

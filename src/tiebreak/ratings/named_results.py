@@ -13,12 +13,11 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from tiebreak.data import Pairs, as_pairs, check_comparisons
+from tiebreak.data.arrays import Codes, Flags, Floats
 from tiebreak.data.columns import factorize, plain_values, take_rows
 from tiebreak.data.comparison_graph import list_items
 from tiebreak.data.messages import closest, list_rows
 from tiebreak.models.covariates import check_row_column
-
-Floats = NDArray[np.float64]
 
 # Units of dates that polars has; coarser ones become the next finer of these.
 _DATE_UNITS = {"D", "ms", "us", "ns"}
@@ -33,11 +32,11 @@ class Results:
     """Results of items known by name, rows of weight 0 left out."""
 
     names: NDArray[Any]  # (N,), of the items that occur
-    left: NDArray[np.int64]  # (m,), numbers of the items, or of teams
-    right: NDArray[np.int64]
+    left: Codes  # (m,), numbers of the items, or of teams
+    right: Codes
     outcome: NDArray[np.int8]
     weight: Floats  # all positive
-    kept: NDArray[np.bool_] | None  # (n,), which rows are among the m; None: all
+    kept: Flags | None  # (n,), which rows are among the m; None: all
     n_rows: int  # n
     members: sp.csr_array | None = None  # (N + T, N), as of Pairs
 
@@ -159,6 +158,6 @@ def find_item(items: NDArray[Any], name: Any, what: str = "") -> int:
     return int(places[0])
 
 
-def check_clusters(of: ArrayLike, name: str, n_rows: int) -> NDArray[np.int64]:
+def check_clusters(of: ArrayLike, name: str, n_rows: int) -> Codes:
     """Check a column of raters or units, one per row, and number them."""
     return factorize(check_row_column(of, name, n_rows))[0]

@@ -36,9 +36,9 @@ class OrderClusters(ClusterMixin, BaseEstimator):
         Φ⁻¹((n_ab + ½) / (n_ab + n_ba + 1)),
 
     which is 0 where a and b never meet. From random partitions, centers and the
-    assignment to the nearest one take turns until a partition comes again. A center
-    need not minimize the sum of distances, so that the best round of all counts. A
-    cluster that becomes empty gets the list that is farthest from its center.
+    assignment to the nearest one take turns until a partition comes again; the best
+    round of all counts. An empty cluster gets the list that is farthest from its
+    center.
 
     Parameters
     ----------

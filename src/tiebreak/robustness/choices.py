@@ -19,14 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tiebreak.data import Pairs
+from tiebreak.data.arrays import Codes, Flags, Floats
 from tiebreak.data.columns import factorize
 from tiebreak.data.comparison_graph import ComparisonGraph, number_comparisons
 from tiebreak.ratings.strengths.bradley_terry import LINK_OF, WEAK_EFFECT
 from tiebreak.ratings.strengths.existence import has_decided_cycle
 from tiebreak.robustness.fewest import EQUAL, StrengthFit, Strengths, VoteCounts
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Pairing = list[tuple[int, int]]  # item numbers, better and worse
 
 SMALL_PENALTY = 0.01
@@ -39,8 +38,8 @@ class Analysis:
     """Votes, and the choices that turn them into strengths."""
 
     names: NDArray[Any]
-    left: Ints
-    right: Ints
+    left: Codes
+    right: Codes
     outcome: NDArray[np.int8]
     weight: Floats
     covariates: Floats  # (n, q), in favor of left
@@ -83,8 +82,8 @@ class VoteColumns:
     rater: NDArray[Any] | None = None
     unit: NDArray[Any] | None = None
     period: NDArray[Any] | None = None
-    category: dict[str, NDArray[np.bool_]] = field(default_factory=dict)  # which votes
-    both_bad: NDArray[np.bool_] | None = None
+    category: dict[str, Flags] = field(default_factory=dict)  # which votes
+    both_bad: Flags | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +96,7 @@ class OtherChoice:
     is_part: bool = False  # of the votes
 
     @cached_property
-    def _present(self) -> NDArray[np.bool_]:
+    def _present(self) -> Flags:
         """Whether each item has votes, shape (N,)."""
         out = np.zeros(len(self.analysis.names), dtype=bool)
         out[self.analysis.left] = out[self.analysis.right] = True
@@ -148,7 +147,7 @@ _TIES = {
 }
 
 
-def _tie_choices(base: Analysis, bad: NDArray[np.bool_] | None) -> Named:
+def _tie_choices(base: Analysis, bad: Flags | None) -> Named:
     tied, what = base.outcome == 0, "how ties are counted"
     if tied.any() and not tied.all():
         for ties, name in _TIES.items():

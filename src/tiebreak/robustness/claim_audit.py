@@ -16,11 +16,12 @@ from typing import Any, Literal
 
 import numpy as np
 import polars as pl
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from rich.console import Group
 from rich.text import Text
 from scipy.special import ndtri
 
+from tiebreak.data.arrays import Codes
 from tiebreak.data.columns import factorize, readable_period
 from tiebreak.data.markup import results_html
 from tiebreak.data.threads import in_threads, one_blas_thread
@@ -182,10 +183,11 @@ class ClaimAudit:
             "verdict": self.verdict,
             "removal": votes("removal"),
             "reversal": votes("reversal"),
-            "raters": _changes_dict(self.raters, "raters"),
-            "units": _changes_dict(self.units, "units"),
             "other_items": _changes_dict(self.items, "items"),
-            "days": _changes_dict(self.days, "days"),
+            **{
+                name: _changes_dict(getattr(self, name), name)
+                for name in ("raters", "units", "days")
+            },
             "choices": {
                 "holds": self.holds,
                 "of": self.of,
@@ -242,7 +244,7 @@ class Audit:
         types: dict[str, Any] = whole | {"confidence": pl.Float64}
         return pl.DataFrame(rows, schema_overrides=types)
 
-    def renumber(self, rows: NDArray[np.int64]) -> Audit:
+    def renumber(self, rows: Codes) -> Audit:
         """Name votes by other row numbers, shape (n,)."""
 
         def moved(votes: FewestChanges | None) -> FewestChanges | None:
@@ -442,14 +444,10 @@ class _Job:
             [_LARGE] if len(self.names) > DENSE_LIMIT else [],
         )
 
-    @cached_property
-    def _all_strengths(self) -> StrengthDistribution:
-        return self.model.distribution()
-
     def _distribution(self, items: list[int]) -> StrengthDistribution:
         """Distribution of some strengths."""
         if len(self.names) <= DENSE_LIMIT:
-            return self._all_strengths.take(items)
+            return self._contrasts.posterior.take(items)
         covariance = np.stack([self.start.solve(k)[items] for k in items])
         return StrengthDistribution.normal(self.start.beta[items], covariance)
 

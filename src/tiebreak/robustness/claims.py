@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from tiebreak.data.arrays import Floats
 from tiebreak.ratings.named_results import find_item
 
 Kind = Literal["first", "above", "top", "equal"]
@@ -50,7 +51,7 @@ class Claim:
 
 
 def usual_claims(
-    strength: NDArray[np.float64], names: NDArray[Any], top: int, neighbors: int
+    strength: Floats, names: NDArray[Any], top: int, neighbors: int
 ) -> list[Claim]:
     """Who is first, who is above the next, and which the first are."""
     order = np.argsort(-strength, kind="stable")

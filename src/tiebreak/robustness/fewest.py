@@ -22,13 +22,13 @@ import math
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import combinations_with_replacement, pairwise
+from itertools import combinations_with_replacement
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from tiebreak.data.arrays import Codes, Floats
 from tiebreak.data.comparison_graph import number_cells
 from tiebreak.losses import (
     ComparisonObjective,
@@ -43,9 +43,6 @@ from tiebreak.losses.comparison_covariance import HessianFactor
 from tiebreak.ratings.strengths.contrasts import difference_weights
 from tiebreak.solvers import chord_steps, conjugate_gradients, minimize_newton
 from tiebreak.solvers.newton import DENSE_LIMIT
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 EQUAL = 1e-7  # a difference of strengths that is not more is none
 _TOL = 1e-9
@@ -69,10 +66,10 @@ class VoteCounts:
     """Votes summed by cell and outcome: column 3 k + c is outcome c of cell k."""
 
     n_items: int
-    left: Ints  # (m,) items of each cell, left ≤ right
-    right: Ints
+    left: Codes  # (m,) items of each cell, left ≤ right
+    right: Codes
     covariates: Floats  # (m, q), in favor of left
-    column: Ints  # (n,) of each vote
+    column: Codes  # (n,) of each vote
     weight: Floats  # (n,)
 
     @cached_property
@@ -256,7 +253,7 @@ class Changes:
     """What can be changed: votes of one kind, a rater, an item or a day."""
 
     change: sp.csr_array  # (U, 3 m): what one of the unit adds to the counts
-    limit: Ints  # (U,) how often it can be done
+    limit: Codes  # (U,) how often it can be done
     members: list[Any]  # rows of the votes of each unit, or the name of each unit
     of_votes: bool = False  # units are of single votes
     most: float = math.inf  # more changes are not looked for
@@ -268,12 +265,12 @@ class Changes:
             return _MOST_GROUPS
         return _MOST_SETS if self.limit.sum() <= _FEW_VOTES else 0
 
-    def apply(self, counts: Floats, chosen: Ints) -> Floats:
+    def apply(self, counts: Floats, chosen: Codes) -> Floats:
         """Give the counts after the chosen changes."""
         # Two items that go take their common votes with them once, not twice.
         return np.maximum(counts + self.change.T @ chosen.astype(float), 0.0)
 
-    def list_members(self, chosen: Ints) -> list[Any]:
+    def list_members(self, chosen: Codes) -> list[Any]:
         """Rows of changed votes, ascending, or names of units."""
         units = np.flatnonzero(chosen)
         if not self.of_votes:
@@ -284,10 +281,8 @@ class Changes:
 def vote_changes(votes: VoteCounts, *, reverse: bool = False) -> Changes:
     """Removal of single votes, or their reversal, which ties do not have."""
     kind, first = number_cells(votes.column, votes.weight[:, None])
-    order = np.argsort(kind, kind="stable")
-    size = np.bincount(kind)
-    rows, ends = order.tolist(), np.cumsum([0, *size]).tolist()
-    members = [rows[start:end] for start, end in pairwise(ends)]
+    order, size = np.argsort(kind, kind="stable"), np.bincount(kind)
+    members = [rows.tolist() for rows in np.split(order, size.cumsum()[:-1])]
     column, weight = votes.column[first], votes.weight[first]
     limit = size.astype(np.int64)
     units = np.arange(len(first))
@@ -302,7 +297,7 @@ def vote_changes(votes: VoteCounts, *, reverse: bool = False) -> Changes:
     return Changes(change, limit, members, of_votes=True)
 
 
-def group_changes(votes: VoteCounts, group: Ints, names: list[Any]) -> Changes:
+def group_changes(votes: VoteCounts, group: Codes, names: list[Any]) -> Changes:
     """Removal of all votes of raters or days, numbered (n,)."""
     shape = len(names), 3 * len(votes.left)
     entries = sp.coo_array((-votes.weight, (group, votes.column)), shape=shape)
@@ -327,7 +322,7 @@ def item_changes(votes: VoteCounts, kept: list[int], names: list[Any]) -> Change
 class Overturn:
     """Changes that overturn a claim, verified by a minimum."""
 
-    chosen: Ints  # (U,)
+    chosen: Codes  # (U,)
     fit: StrengthFit
     exact: bool = False  # no smaller number does it
 
@@ -337,7 +332,7 @@ class Overturn:
         return int(self.chosen.sum())
 
 
-def predicted_number(effect: Floats, limit: Ints, margin: float) -> float:
+def predicted_number(effect: Floats, limit: Codes, margin: float) -> float:
     """How many of the strongest changes cover a margin, or infinity."""
     order = np.argsort(effect)
     order = order[(effect[order] < 0.0) & (limit[order] > 0)]
@@ -373,7 +368,7 @@ class OverturnSearch:
     def _effects(self, fit: StrengthFit) -> Floats:
         return self.changes.change @ fit.effects(*self.items)
 
-    def _fit(self, chosen: Ints, near: StrengthFit) -> StrengthFit:
+    def _fit(self, chosen: Codes, near: StrengthFit) -> StrengthFit:
         return near.refit(self.changes.apply(self.start.counts, chosen))
 
     def _margin(self, fit: StrengthFit) -> float:
@@ -441,7 +436,7 @@ class OverturnSearch:
 
     def _best_of_size(self, number: int, near: StrengthFit) -> Overturn | None:
         """Choose the best changes at a minimum, go to theirs, repeat."""
-        before: Ints | None = None
+        before: Codes | None = None
         for fit in (near, self.start):
             for _ in range(_CHOSEN_AGAIN):
                 effect = self._effects(fit)
@@ -454,7 +449,7 @@ class OverturnSearch:
         return None
 
 
-def _strongest(effect: Floats, room: Ints, number: int) -> Ints:
+def _strongest(effect: Floats, room: Codes, number: int) -> Codes:
     """Changes with the most negative effects."""
     order = np.argsort(effect, kind="stable")
     order = order[room[order] > 0]
@@ -469,16 +464,32 @@ def not_found_up_to(
     start: StrengthFit, changes: Changes, pairs: list[tuple[int, int]]
 ) -> int:
     """So many changes do not cover a margin, with a safety factor."""
-    least = math.inf
-    for pair in start.nearest(pairs):
-        effect = _SAFETY * (changes.change @ start.effects(*pair))
-        need = predicted_number(effect, changes.limit, start.claim(*pair) - EQUAL)
-        least = min(least, need)
+    least = min(need for need, _ in _needs(start, changes, pairs, _SAFETY))
     most = int(changes.limit.sum())
     return most if math.isinf(least) else max(0, int(least) - 1)
 
 
-def _sets_of(limit: Ints, number: int, most: int) -> list[Ints] | None:
+def _needs(
+    start: StrengthFit,
+    changes: Changes,
+    pairs: list[tuple[int, int]],
+    safety: float = 1.0,
+) -> list[tuple[float, tuple[int, int]]]:
+    """How many changes would do for the nearest pairs, if each did `safety` more."""
+    return [
+        (
+            predicted_number(
+                safety * (changes.change @ start.effects(*pair)),
+                changes.limit,
+                start.claim(*pair) - EQUAL,
+            ),
+            pair,
+        )
+        for pair in start.nearest(pairs)
+    ]
+
+
+def _sets_of(limit: Codes, number: int, most: int) -> list[Codes] | None:
     """All sets of so many changes; None: more than `most`."""
     chosen = []
     units = np.flatnonzero(limit).tolist()
@@ -499,13 +510,8 @@ def fewest(
     """Fewest changes that overturn one of several claims; None: none found."""
     if (start.claims(pairs) <= EQUAL).any():
         return Overturn(np.zeros(len(changes.limit), dtype=np.int64), start, exact=True)
-    needs = []
-    for pair in start.nearest(pairs):
-        effect = changes.change @ start.effects(*pair)
-        need = predicted_number(effect, changes.limit, start.claim(*pair))
-        needs.append((need, pair))
     best: Overturn | None = None
-    for need, pair in sorted(needs):
+    for need, pair in sorted(_needs(start, changes, pairs)):
         if need > _SAFETY * (changes.most if best is None else best.number):
             break
         if best is not None and best.number == 1:

@@ -6,10 +6,10 @@ statistic is not chi-square; see :mod:`tiebreak.ratings.strengths.refits`.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse.linalg import lsqr
 from scipy.special import chdtrc
 
+from tiebreak.data.arrays import Floats
 from tiebreak.data.comparison_graph import ComparisonCounts
 from tiebreak.losses import (
     LINKS,
@@ -26,8 +26,6 @@ from tiebreak.ratings.checks.pairs_report import (
 )
 from tiebreak.ratings.strengths import refits
 from tiebreak.solvers import conjugate_gradients, minimize_newton
-
-Floats = NDArray[np.float64]
 
 # Without a penalty strengths of few games turn chance into an effect.
 _LIGHT = 0.05

@@ -2,8 +2,7 @@
 """The report of `check_pairs`: its facts, its findings, and how they are written.
 
 A problem is what the default prior (alpha="auto") cannot learn either, a warning what
-may mislead, a note what is good to know. `FINDINGS` has the level and the sentence of
-each; `find_all` says which hold.
+may mislead, a note what is good to know.
 """
 
 import json
@@ -18,6 +17,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from tiebreak.data.arrays import Codes, Floats
 from tiebreak.data.columns import plain_values
 from tiebreak.data.markup import results_html, results_text
 from tiebreak.data.messages import first_of, in_nouns, list_rows, noun, plural
@@ -121,10 +121,6 @@ def say_comparisons(weight: float) -> str:
     return f"{count} {many}" if whole else f"{many} of weight {count}"
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f}%"
-
-
 _COLORS = {"problem": "red", "warning": "yellow", "note": "cyan"}
 _WIDTH = 88
 # For the tests of strengths, and of position: about a second each.
@@ -136,8 +132,7 @@ class PairsReport:
     """What comparisons hold, and what stands in the way of learning from them.
 
     Counts are sums of weights. An item compared with itself is in `self_rows` and
-    counted nowhere else. ``str(report)`` is a text of a few lines, in color on a rich
-    console.
+    counted nowhere else.
 
     Attributes
     ----------
@@ -157,8 +152,8 @@ class PairsReport:
         Rows that compare an item with itself.
     repeated_rows : int or None
         Rows that equal an earlier one in items, outcome, rater and period. Without
-        raters, periods and weights, which tell occasions apart, those that equal the
-        row before; None if chance, or sorted rows, explain them.
+        raters, periods and weights those that equal the row before; None if chance, or
+        sorted rows, explain them.
     components : tuple of tuples
         Items of every component but the largest, which never meet the rest.
     undefeated, winless, few_games : tuple of (item, games)
@@ -289,7 +284,7 @@ class PairsReport:
         if total:
             shares = ((self.left, "left"), (self.tie, "tie"), (self.right, "right"))
             outcomes = ", ".join(
-                f"{noun(side)} {count_text(count)} ({_percent(count / total)})"
+                f"{noun(side)} {count_text(count)} ({count / total:.1%})"
                 for count, side in shares
             )
             possible = self.n_items * (self.n_items - 1) // 2
@@ -328,9 +323,9 @@ def _range_text(facts: PairsReport | RaterFacts, unit: str) -> str:
 def _position_text(position: PositionFacts, n_items: int) -> str:
     side = noun("left") if position.side == "left" else "the side with the advantage"
     text = (
-        f"{side} won {_percent(position.share)} of {count_text(position.decided)} "
-        f"decided {noun('comparisons')}, 95% interval {_percent(position.low)} to "
-        f"{_percent(position.high)}; "
+        f"{side} won {position.share:.1%} of {count_text(position.decided)} "
+        f"decided {noun('comparisons')}, 95% interval {position.low:.1%} to "
+        f"{position.high:.1%}; "
     )
     if position.p_value is None:
         if n_items > MOST_ITEMS_FOR_POSITION:
@@ -369,7 +364,7 @@ def _cycles_text(cycles: CycleFacts) -> str:
         return f"{text} (too many {noun('items')} to count circular triads)"
     if not cycles.decided_triads:
         return text
-    share = _percent(cycles.circular_triads / cycles.decided_triads)
+    share = f"{cycles.circular_triads / cycles.decided_triads:.1%}"
     triads = plural(cycles.decided_triads, "decided triad")
     return f"{text}, {share} of {triads} circular (coin tosses: 25%)"
 
@@ -500,7 +495,7 @@ class Named:
     """Names of items, and how to write them."""
 
     names: NDArray[Any] | None
-    numbers: NDArray[np.int64]
+    numbers: Codes
 
     def of(self, codes: Any) -> tuple[Any, ...]:
         """Give the names of items as Python values."""
@@ -509,8 +504,8 @@ class Named:
 
     def with_counts(
         self,
-        codes: NDArray[np.int64],
-        counts: NDArray[np.float64],
+        codes: Codes,
+        counts: Floats,
         most_first: bool = False,
     ) -> tuple[tuple[Any, float], ...]:
         """Names and counts of items, in order of the counts."""
@@ -535,8 +530,7 @@ def find_all(
     """Find everything that is worth a word.
 
     `absent` rows weigh 0; `runs_away`: strengths and ties grow together; `advantage`:
-    how bad it is that its effect has no finite estimate; `together`: names of members
-    of teams that cannot be told apart.
+    how bad it is that its effect is endless; `together`: inseparable members of teams.
     """
     findings = [
         *([_finding("together", together, items.texts(together))] if together else []),
@@ -658,7 +652,7 @@ def _of_position(position: PositionFacts | None) -> Iterator[Finding]:
     left = position.side == "left"
     values: dict[str, Any] = {
         "side": "The left side" if left else "The side with the advantage",
-        "share": _percent(position.share),
+        "share": f"{position.share:.1%}",
         "decided": f"{count_text(position.decided)} decided comparisons",
     }
     if position.share in (0.0, 1.0) and position.decided >= _ONE_SIDED:

@@ -16,8 +16,8 @@ judge of none of these tastes does. As m_σ = c / E_σ, ::
     P(T ≥ t | honest, σ) = E[1(T ≥ t) / E_σ | coin] ≤ exp(-t),
 
 so that a few coins, drawn on the judge's own questions, give small p-values exactly:
-the largest over σ, times the number of judges. The same draws give the power. The mean
-of 1 / E_σ over σ is, by Markov's inequality, evidence against a coin.
+the largest over σ, times the number of judges. The mean of 1 / E_σ over σ is, by
+Markov's inequality, evidence against a coin.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ from rich.text import Text
 from scipy.special import expit, gammaln, log_expit, logsumexp
 
 from tiebreak.data import Pairs
+from tiebreak.data.arrays import Codes, Flags, Floats
 from tiebreak.data.columns import factorize, plain_values
 from tiebreak.data.markup import results_html
 from tiebreak.data.messages import closest
@@ -47,9 +48,6 @@ from tiebreak.ratings.named_results import Results, check_results
 from tiebreak.ratings.strengths.bradley_terry import BradleyTerry
 from tiebreak.ratings.strengths.existence import label_components
 from tiebreak.solvers import minimize_newton
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 VERSION = 1
 # With more judges than this they are left out in so many groups.
@@ -218,11 +216,10 @@ def check_judges(
     groups are left out in turn), with Wilson's interval. A judge like the others is
     *expected* to reach the mean of P(stronger item | no tie).
 
-    A judge is *careless* if an honest one, who may have other opinions of the items
-    (standard deviation 0 to 1 around the others' strengths), would hardly give votes
-    that a coin explains so much better (``p_careless < 1 - level``); only these are to
-    be dropped. Of judges whose agreement is improbably low (binomial p, a bound by
-    Hoeffding 1956, below ``1 - level`` divided by the number of judges) those whose
+    A judge is *careless* if an honest one, who may have other opinions of the items,
+    would hardly give votes that a coin explains so much better (``p_careless < 1 -
+    level``); only these are to be dropped. Of judges whose agreement is improbably low
+    (binomial p, below ``1 - level`` divided by the number of judges) those whose
     interval ends below ½ are *opposite*, those whose votes no coin explains have *other
     opinions*, and the rest is *unclear*. Rows count once.
 
@@ -317,12 +314,12 @@ class _Votes:
     """Votes of judges on questions, the item of the lower number left."""
 
     names: list[Any]  # (J,) judges
-    rater: Ints  # (n,)
-    low: Ints  # (n,) the two items
-    high: Ints
-    question: Ints  # (n,), of the same two items
-    value: Ints  # (n,) outcome, with sides exchanged where turned
-    turned: NDArray[np.bool_]
+    rater: Codes  # (n,)
+    low: Codes  # (n,) the two items
+    high: Codes
+    question: Codes  # (n,), of the same two items
+    value: Codes  # (n,) outcome, with sides exchanged where turned
+    turned: Flags
 
     @classmethod
     def read(
@@ -382,7 +379,7 @@ class _Votes:
         )
         return {column.name: column.to_numpy() for column in table.sort("rater")}
 
-    def triads(self) -> dict[str, Ints]:
+    def triads(self) -> dict[str, Codes]:
         """Count, by judge, triads with a majority each, and circular ones."""
         n_items, n = int(self.high.max()) + 1, len(self.names)
         # A node is an item as a judge sees it, so that all judges are one graph.
@@ -405,7 +402,7 @@ class _Votes:
             out[name] = np.rint(np.bincount(judge, count, n) / times).astype(np.int64)
         return out
 
-    def confusion(self, human: NDArray[np.bool_]) -> pl.DataFrame:
+    def confusion(self, human: Flags) -> pl.DataFrame:
         """Compare votes with those of people on the same questions."""
         people, tie = pl.col("human"), (pl.col("value") == 0).cast(pl.Float64)
         n, same = people.sum().over("question"), people.sum().over("question", "value")
@@ -429,14 +426,14 @@ class _Votes:
         return table.drop("rater").insert_column(0, judges)
 
 
-def _mean_by(code: Ints, values: NDArray[Any], n: int) -> Floats:
+def _mean_by(code: Codes, values: NDArray[Any], n: int) -> Floats:
     with np.errstate(invalid="ignore"):
         mean = np.bincount(code, values, n) / np.bincount(code, minlength=n)
     return mean.astype(np.float64)
 
 
 def _compare(
-    model: BradleyTerry | None, results: Results, rater: Ints, n: int, level: float
+    model: BradleyTerry | None, results: Results, rater: Codes, n: int, level: float
 ) -> dict[str, NDArray[Any]]:
     """Compare decided votes with a model of the others' votes; NaN without one."""
     odds = np.zeros(results.n_rows)  # ln of right to left, by the others
@@ -493,7 +490,7 @@ def _compare(
 
 
 def _predict(
-    model: BradleyTerry, counts: Floats, results: Results, rows: Ints
+    model: BradleyTerry, counts: Floats, results: Results, rows: Codes
 ) -> Floats:
     """Return ln P(right) - ln P(left) by a model of other counts; 0: not known."""
     counts = np.where(counts > 0.5, counts, 0.0)
@@ -515,14 +512,14 @@ class _Compared:
     """Compared votes by judge, and how much better a coin explains them."""
 
     odds: Floats  # (n,) by the others
-    left: Ints  # (n,)
-    right: Ints
-    sign: Ints  # (n,) 1 for right, -1 for left
-    rater: Ints  # (n,) increasing
-    first: Ints  # (J + 1,) where the votes of each begin
+    left: Codes  # (n,)
+    right: Codes
+    sign: Codes  # (n,) 1 for right, -1 for left
+    rater: Codes  # (n,) increasing
+    first: Codes  # (J + 1,) where the votes of each begin
 
     @classmethod
-    def of(cls, results: Results, odds: Floats, rater: Ints, n: int) -> _Compared:
+    def of(cls, results: Results, odds: Floats, rater: Codes, n: int) -> _Compared:
         # In random order, so that the first votes of a judge are any of them.
         rows = np.random.default_rng(0).permutation(np.flatnonzero(odds))
         rows = rows[np.argsort(rater[rows], kind="stable")]
@@ -594,12 +591,12 @@ def _log_coin(right: Any, n: Any) -> Any:
     return np.logaddexp(uniform, -n * np.log(2.0)) - np.log(2.0)
 
 
-def _honest_design(left: Ints, right: Ints, n_items: int) -> tuple[Any, Any]:
+def _honest_design(left: Codes, right: Codes, n_items: int) -> tuple[Any, Any]:
     """Rows of tastes and side, (n, k), and products of two columns, (k k, n)."""
     n, k, sign = len(left), n_items + 1, np.array([-1.0, 1.0, 1.0])
     column = np.stack([left, right, np.full(n, n_items)])
 
-    def rows(value: Floats, place: Ints, width: int) -> sp.csr_array:
+    def rows(value: Floats, place: Codes, width: int) -> sp.csr_array:
         at = np.tile(np.arange(n), len(value)), place.ravel()
         return sp.csr_array((value.repeat(n), at), (n, width))
 
@@ -609,7 +606,7 @@ def _honest_design(left: Ints, right: Ints, n_items: int) -> tuple[Any, Any]:
 
 
 def _log_honest(
-    odds: Floats, design: Any, products: Any, sign: Ints, taste: float
+    odds: Floats, design: Any, products: Any, sign: Codes, taste: float
 ) -> Floats:
     """Log probability of rows of votes (R, n), by Laplace's approximation."""
     k, draws = design.shape[1], len(sign)

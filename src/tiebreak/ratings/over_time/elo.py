@@ -1,25 +1,21 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Elo ratings: the update of one game or period, and the model.
 
-`CHANGE` is zero between updates. The logistic function comes from a table of its Taylor
-polynomials of degree 7 around the multiples of 1/16. Their remainder is below 1e-16,
-and rounding depends on no library's exponential.
+`CHANGE` is zero between updates.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, replace
-from functools import cache
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tiebreak.data.arrays import Floats
 from tiebreak.data.jit import njit
 from tiebreak.data.parameters import NUMBER, POSITIVE, one_of
 from tiebreak.ratings.over_time.games import Games
 from tiebreak.ratings.over_time.sequential_rating import SequentialRating, Settings
-
-Floats = NDArray[np.float64]
 
 COLUMNS = ("rating", "games", "peak", "change")
 RATING, GAMES, PEAK, CHANGE = range(4)
@@ -28,56 +24,18 @@ RATING, GAMES, PEAK, CHANGE = range(4)
 K_RULES = {"fide": (30.0, 15.0, 10.0), "fide2014": (40.0, 20.0, 10.0)}
 NEW_GAMES, TOP_RATING = 30.0, 2400.0
 
-STEPS = 16  # polynomials per unit of the logistic function's argument
-REACH = 40  # beyond it the expected score is taken as here, 4e-18 from 0 or 1
-TERMS = 8
-
-
-@cache
-def logistic_table() -> Floats:
-    """Taylor polynomials of 1 / (1 + exp(-v)), one per row."""
-    v = np.arange(-REACH * STEPS, REACH * STEPS + 1) / STEPS
-    c = np.zeros((len(v), TERMS))
-    c[:, 0] = 1.0 / (1.0 + np.exp(-v))
-    c[:, 1] = c[:, 0] / (1.0 + np.exp(v))
-    # s' = s - s², coefficient by coefficient.
-    for k in range(1, TERMS - 1):
-        square = sum(c[:, j] * c[:, k - j] for j in range(k + 1))
-        c[:, k + 1] = (c[:, k] - square) / (k + 1)
-    return c * float(STEPS) ** -np.arange(TERMS)
-
 
 @njit(cache=True, nogil=True)
-def expected_score(steps, table):  # type: ignore[no-untyped-def]
-    """Evaluate the logistic function at ``steps / STEPS``."""
-    middle = REACH * STEPS
-    if not steps > -middle:  # or not a number
-        steps = -float(middle)
-    elif steps > middle:
-        steps = float(middle)
-    near = np.int64(steps + (middle + 0.5))
-    h = steps - np.float64(near - middle)
-    # Unsigned: an index that cannot count from the end needs no test for it.
-    c = table[np.uint64(near)]
-    hh = h * h
-    low = (c[0] + c[1] * h) + (c[2] + c[3] * h) * hh
-    high = (c[4] + c[5] * h) + (c[6] + c[7] * h) * hh
-    return low + high * (hh * hh)
-
-
-@njit(cache=True, nogil=True)
-def update_elo_by_row(sides, outcome, state, before, rule, table):  # type: ignore[no-untyped-def]
+def update_elo_by_row(sides, outcome, state, before, advantage, rule):  # type: ignore[no-untyped-def]
     """Update both ratings after every game, one K for all, in place."""
-    # rule: steps per point, advantage, K of new, usual and top items, NEW_GAMES, TOP.
-    steps, advantage, k = rule[0], rule[1], rule[2]
     for i in range(len(outcome)):
         a, b = sides[i, 0], sides[i, 1]
         left, right = state[a, RATING], state[b, RATING]
         before[i, 0, 0] = left
         before[i, 1, 0] = right
         score = 0.5 - 0.5 * outcome[i]
-        expected = expected_score((left - right + advantage) * steps, table)
-        change = k * (score - expected)
+        expected = 1.0 / (1.0 + math.exp((right - left - advantage) * rule[0]))
+        change = rule[1] * (score - expected)
         state[a, RATING] = left + change
         state[b, RATING] = right - change
         state[a, GAMES] += 1.0
@@ -87,14 +45,15 @@ def update_elo_by_row(sides, outcome, state, before, rule, table):  # type: igno
 @njit(cache=True, nogil=True)
 def k_factor(state, item, rule):  # type: ignore[no-untyped-def]
     """Give the K of an item: new, usual, or at the top."""
-    if state[item, GAMES] < rule[5]:
-        return rule[2]
-    return rule[4] if state[item, PEAK] >= rule[6] else rule[3]
+    # rule: scale of logits, K of new, usual and top items, NEW_GAMES, TOP_RATING.
+    if state[item, GAMES] < rule[4]:
+        return rule[1]
+    return rule[3] if state[item, PEAK] >= rule[5] else rule[2]
 
 
 @njit(cache=True, nogil=True)
 def update_elo(  # type: ignore[no-untyped-def]
-    sides, outcome, weight, advantage, starts, state, before, after, rule, table
+    sides, outcome, weight, advantage, starts, state, before, after, rule
 ):
     """Update ratings once per run of rows, from the ratings before it, in place."""
     for u in range(len(starts) - 1):
@@ -106,8 +65,8 @@ def update_elo(  # type: ignore[no-untyped-def]
             if weight[i] == 0.0:
                 continue
             score = 0.5 - 0.5 * outcome[i]
-            steps = (left - right + advantage[i]) * rule[0]
-            gained = weight[i] * (score - expected_score(steps, table))
+            expected = 1.0 / (1.0 + math.exp((right - left - advantage[i]) * rule[0]))
+            gained = weight[i] * (score - expected)
             state[a, CHANGE] += k_factor(state, a, rule) * gained
             state[b, CHANGE] -= k_factor(state, b, rule) * gained
         for i in range(starts[u], starts[u + 1]):
@@ -216,14 +175,12 @@ class Elo(SequentialRating):
     def _play(
         settings: Settings, games: Games, state: Floats, before: Floats, after: Floats
     ) -> None:
-        k, advantage = settings["k"], settings["points"]
+        k, points = settings["k"], settings["points"]
         factors = K_RULES.get(k) or (k, k, k)
-        steps = STEPS * np.log(10.0) / settings["scale"]
-        rule = np.array([steps, advantage, *factors, NEW_GAMES, TOP_RATING])
-        table = logistic_table()
+        per_point = math.log(10.0) / settings["scale"]
+        rule = np.array([per_point, *factors, NEW_GAMES, TOP_RATING])
         plain = k not in K_RULES and not len(after)
         if plain and all(part is None for part in games[2:]):
-            update_elo_by_row(games.sides, games.outcome, state, before, rule, table)
-            return
-        rows = games.filled(advantage)[:5]
-        update_elo(*rows, state, before, after, rule, table)
+            update_elo_by_row(games.sides, games.outcome, state, before, points, rule)
+        else:
+            update_elo(*games.filled(points)[:5], state, before, after, rule)

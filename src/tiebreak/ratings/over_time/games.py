@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tiebreak.data import check_outcomes, check_weights
+from tiebreak.data.arrays import Codes, Floats
 from tiebreak.data.columns import plain_values
 from tiebreak.data.messages import list_rows
 from tiebreak.data.outcome import OUTCOMES
@@ -32,7 +33,6 @@ from tiebreak.ratings.named_results import (
 )
 from tiebreak.solvers import minimize_newton
 
-Floats = NDArray[np.float64]
 DAVIDSON = LINKS["davidson"]
 
 
@@ -43,7 +43,7 @@ class Games(NamedTuple):
     outcome: NDArray[np.int8]  # (n,)
     weight: Floats | None  # (n,); 0: absent. None: all are 1
     advantage: Floats | None  # (n,), points of left. None: the model's own
-    starts: NDArray[np.int64] | None  # (n_updates + 1,), first rows. None: every row
+    starts: Codes | None  # (n_updates + 1,), first rows. None: every row
     period: NDArray[Any] | None  # (n_updates,)
 
     def filled(self, advantage: float) -> Games:

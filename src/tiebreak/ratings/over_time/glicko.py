@@ -3,10 +3,8 @@
 
 In the notation of `Glicko` the games of an item in a period give the *information* I =
 Σ w g(Dj)² E (1 - E) and the *evidence* e = Σ w g(Dj) (s - E): 1/d² is q² I, and 1/v of
-Glicko-2 is I. Deviations are in rating points in both.
-
-`INFORMATION`, `EVIDENCE` and `PLAYED` are zero between updates. `LAST` is the period
-last played in, NaN before the first and without periods.
+Glicko-2 is I. Both are zero between updates, as `PLAYED` is. `LAST` is the period last
+played in, NaN before the first and without periods.
 """
 
 import math
@@ -15,8 +13,8 @@ from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tiebreak.data.arrays import Floats
 from tiebreak.data.jit import njit
 from tiebreak.data.parameters import (
     NOT_NEGATIVE,
@@ -28,8 +26,6 @@ from tiebreak.data.parameters import (
 from tiebreak.ratings.named_results import as_times, read_duration
 from tiebreak.ratings.over_time.games import Games
 from tiebreak.ratings.over_time.sequential_rating import SequentialRating, Settings
-
-Floats = NDArray[np.float64]
 
 COLUMNS = (
     *("rating", "deviation", "volatility", "games"),
@@ -291,11 +287,6 @@ class Glicko(DeviatingRating):
         As in `Elo`.
     threshold_ : float
         As in `Elo`, of g times the difference.
-
-    Notes
-    -----
-    ``expected_score`` is 1 / (1 + 10^(-g d / 400)), with d the difference in favor of
-    left and g of √(D²left + D²right).
 
     References
     ----------

@@ -1,17 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The base of rating systems over time: Elo, Glicko and Glicko-2.
 
-A new rating system is a subclass of `SequentialRating`. It names the columns of an
-item's state (``_columns``, ``_n_traced``) and implements `_new_item` (the state before
-the first game) and `_play` (update the state by games), as `elo.py` does. History and
-ties come from playing the log again.
+A new rating system names the columns of an item's state (``_columns``, ``_n_traced``)
+and implements `_new_item` and `_play`, as `elo.py` does. History and ties come from
+playing the log again.
 
 Boundary conventions: row order is time; a row of weight 0 is absent, but has its place
 in ``before_``; a difference exactly at the threshold is a tie.
 
 With ``advantage="auto"`` the points of one unit minimize the log loss of the expected
-scores, see docs/methods/ratings.md. No unit is worth more than odds of a hundred to
-one.
+scores, see docs/methods/ratings.md.
 """
 
 import math
@@ -27,6 +25,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from tiebreak.data import check_outcomes, is_pairs
+from tiebreak.data.arrays import Floats
 from tiebreak.data.columns import as_column, as_names, plain_values
 from tiebreak.data.messages import DataWarning, closest, warn_user
 from tiebreak.data.parameters import check_parameters
@@ -41,7 +40,6 @@ from tiebreak.ratings.over_time.games import (
     read_games,
 )
 
-Floats = NDArray[np.float64]
 Settings = dict[str, Any]
 
 _ODDS = 2.0  # a learned advantage of at most so many scales: a hundred to one
@@ -556,8 +554,7 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
 
         Davidson's model adds ties to expected scores: P(left) : P(tie) : P(right) =
         exp(-d/2) : ν : exp(d/2), with d ``slope_`` times the logit of right's expected
-        score and ν = ``tie_``. Both are fitted at first use, to all games since fit,
-        each predicted from the ratings before it.
+        score and ν = ``tie_``, fitted to all games since fit.
 
         Parameters
         ----------

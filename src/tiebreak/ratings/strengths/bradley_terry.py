@@ -21,6 +21,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from tiebreak.data import Pairs, as_pairs
+from tiebreak.data.arrays import Codes, Floats
 from tiebreak.data.columns import factorize
 from tiebreak.data.comparison_graph import (
     ComparisonCounts,
@@ -74,9 +75,6 @@ from tiebreak.ratings.strengths.testing import (
 )
 from tiebreak.solvers import minimize_newton
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-
 # For a start: Newton takes a step less, three with ties and two without, on results
 # of 50 to 200 items, each against many others.
 _WIDENED = 0.3
@@ -122,31 +120,27 @@ class BradleyTerry(CovariateMixin, StrengthModel):
     a sum over comparisons. With a half-life h the weight of a row is multiplied by
     2^(-(T - t) / h), t its period and T the latest one. The penalty is a normal prior
     with standard deviation τ = 1/√(2α) on every strength. With `prior_by` the penalty
-    is α Σⱼ (θⱼ - μ_c(j))², c(j) the class of an item, whose mean μ is learned: where
-    the sum is least, μ_c is the mean of the strengths of the class. Items of few
-    results, such as newcomers, are then pulled to their equals instead of the mean of
-    all. (The variables are θ - μ and μ, with a weak prior on differences of means, so
-    that classes that never meet have finite ones.) Without a penalty, `fit` refuses
-    data in which a group of items won all its comparisons with the rest: strengths are
-    then infinite.
+    is α Σⱼ (θⱼ - μ_c(j))², c(j) the class of an item, whose mean μ is learned: items of
+    few results, such as newcomers, are then pulled to their equals instead of the mean
+    of all. Without a penalty, `fit` refuses data in which a group of items won all its
+    comparisons with the rest: strengths are then infinite.
 
     Parameters
     ----------
     ties : {"auto", "davidson", "rao-kupper", "half"} or None, default="auto"
-        ``"auto"``: Davidson and Rao and Kupper, each with its probability given the
-        results (p₀ uniform); strengths and predictions are means over both. Without a
-        penalty the one that makes the results more probable.
+        ``"auto"``: means over Davidson and Rao and Kupper, by their probability given
+        the results. Without a penalty the one that makes the results more probable.
     link : {"logistic", "probit"}, default="logistic"
         Distribution function. The probit has one model of ties: leave ``"auto"``, or
-        None to refuse ties. Large differences are surer in it.
+        None to refuse ties.
     alpha : float or "auto", default="auto"
         Penalty α. ``"auto"`` learns τ by marginal likelihood; strengths are then means
         over plausible τ. 0: maximum likelihood.
     half_life : float, str or None, default=None
         The age at which a comparison counts half, in units of `period` (days for
         dates), or a time such as "5y", "18m", "26w", "90d". "auto": of 2⁻⁷, …, 2 times
-        the whole time, with α, the one that predicts five later parts of the data best,
-        each from what was before; none unless better by a standard error.
+        the whole time the one that predicts five later parts of the data best, each
+        from what was before; none unless better by a standard error.
     prior_by : mapping, optional
         Item → class, of which at least one has another; None: one class.
     tol, max_iter : float and int, default=1e-8 and 100
@@ -405,8 +399,7 @@ class BradleyTerry(CovariateMixin, StrengthModel):
             alpha,
             problem.start(average=self.alpha == "auto"),
             problem.n_items,
-            tol=self.tol,
-            max_iter=int(self.max_iter),
+            self._minimize,
         )
         models = np.array([str(options[k].ties) for k in prior.part])
         fitted = learned | certain
@@ -600,8 +593,8 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         Returns
         -------
         polars.DataFrame
-            ``coefficient``, ``estimate``, ``standard_error``, ``z``, ``p_value``,
-            ``lower`` and ``upper``. The tie parameter is logit p₀.
+            With columns from ``coefficient`` to ``upper``. The tie parameter is logit
+            p₀.
         """
         check_level(level)
         known, tail = self._coefficient_distribution(None), 0.5 - 0.5 * level
@@ -739,7 +732,7 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         ]
         return self._posterior(objectives, self._solution(), own)
 
-    def _components(self) -> NDArray[np.int64]:
+    def _components(self) -> Codes:
         pairs, _ = self._compared.opponents()
         return label_components(len(self.items_), *pairs.sides)
 
@@ -779,8 +772,7 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         free = problem.objective(self.alpha_, tie=tie)
         merged = replace(problem, cells=cells, members=members)
         equal = merged.objective(self.alpha_, tie=tie)
-        solution = minimize_newton(equal, x, tol=self.tol, max_iter=self.max_iter)
-        return solution.value - free.value(x)
+        return self._minimize(equal, x).value - free.value(x)
 
 
 @dataclass(frozen=True, eq=False)

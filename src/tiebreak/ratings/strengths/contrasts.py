@@ -21,9 +21,8 @@ the probability 2⁻ⁿ, and no p-value is less, n that of the item with fewer; 
 be left out of the set only if the posterior with its prior is as sure. Where nearly all
 results agree, both say too little, however many there are (Hauck and Donner). There
 results and prior are λ times less probable if an item is equal to the leader, and with
-k rivals k/λ bounds the p-value. The prior makes λ less: without those of the two items,
-the set had the best of eight equal ones in .89 and .93 of 150 tables of three and eight
-games each, and with them in .96 and .98.
+k rivals k/λ bounds the p-value. (Without the priors of the two items λ is too large:
+the set had the best of eight equal ones in .89 of tables of three games each.)
 """
 
 from __future__ import annotations
@@ -35,9 +34,9 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
+from tiebreak.data.arrays import Codes, Floats
 from tiebreak.ratings.strengths.distribution import (
     StrengthDistribution,
     correlate,
@@ -46,9 +45,6 @@ from tiebreak.ratings.strengths.distribution import (
     pair_freedom,
     pair_precision,
 )
-
-Array = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _DRAWN = 300  # items; with more, Bonferroni's bound replaces draws
 _N_DRAWS = 4000
@@ -61,13 +57,13 @@ _ROWS, _RIVALS = 256, 200
 class Difference(NamedTuple):
     """What is said of θ_right - θ_left, shape (m,) each."""
 
-    estimate: Array
-    lower: Array
-    upper: Array
-    behind: Array  # the probability that right is not better
+    estimate: Floats
+    lower: Floats
+    upper: Floats
+    behind: Floats  # the probability that right is not better
 
     @property
-    def p_value(self) -> Array:
+    def p_value(self) -> Floats:
         """Two-sided."""
         return 2.0 * np.minimum(self.behind, 1.0 - self.behind)
 
@@ -79,11 +75,11 @@ class PairContrasts:
     posterior: StrengthDistribution  # of the strengths, relative to their mean
     mode: StrengthDistribution  # normal, at the most probable prior
     precision: float  # κ of the prior on every strength; 0: none
-    component: Ints  # (N,), of the comparison graph
-    results: Array  # (N,), how many each item has
+    component: Codes  # (N,), of the comparison graph
+    results: Floats  # (N,), how many each item has
     # ln λ of two items; None: a model without a likelihood of comparisons
     log_ratio: Callable[[int, int], float] | None = None
-    prior_mean: Array | float = 0.0  # (N,), of classes
+    prior_mean: Floats | float = 0.0  # (N,), of classes
 
     @classmethod
     def of(
@@ -91,8 +87,8 @@ class PairContrasts:
         known: StrengthDistribution,
         mode: int,
         alpha: float,
-        component: Ints,
-        results: Array | float = math.inf,
+        component: Codes,
+        results: Floats | float = math.inf,
     ) -> PairContrasts:
         """Take the part of a mixture with the most probable prior."""
         known = known.take(slice(len(component)))
@@ -101,7 +97,7 @@ class PairContrasts:
         results = np.broadcast_to(results, len(component))
         return cls(known.relative_to(None), normal, 2 * alpha, component, results)
 
-    def take(self, items: Ints) -> PairContrasts:
+    def take(self, items: Codes) -> PairContrasts:
         """Some of the items."""
         log_ratio = self.log_ratio
         return replace(
@@ -122,7 +118,7 @@ class PairContrasts:
         )
         return replace(self, posterior=posterior, mode=mode)
 
-    def compare(self, left: Ints, right: Ints, level: float) -> Difference:
+    def compare(self, left: Codes, right: Codes, level: float) -> Difference:
         """Differences of pairs by the results alone."""
         gap, tail = self.between(left, right), 0.5 - 0.5 * level
         fewest = np.minimum(self.results[left], self.results[right])
@@ -137,7 +133,7 @@ class PairContrasts:
         upper = np.where(below, np.minimum(upper, 0.0), np.maximum(upper, 0.0))
         return Difference(gap.mean, lower, upper, behind)
 
-    def between(self, left: Ints, right: Ints) -> StrengthDistribution:
+    def between(self, left: Codes, right: Codes) -> StrengthDistribution:
         """Differences of pairs, without the priors of both items."""
         (center,), (covariance,) = self.mode.center, self.mode.covariance
         entries = _entries(covariance, left, right)
@@ -158,7 +154,7 @@ class PairContrasts:
         return StrengthDistribution(*normal, more, df)
 
     @cached_property
-    def best(self) -> Array:
+    def best(self) -> Floats:
         """P-value of "is best" for every item, shape (N,)."""
         n = len(self.component)
         # Each t becomes a normal score by its own degrees of freedom.
@@ -187,12 +183,12 @@ class PairContrasts:
         p[near] = np.minimum(p[near], np.maximum(rivals[near], 1) * bound)
         return p
 
-    def behind(self, left: Ints, right: Ints) -> Array:
+    def behind(self, left: Codes, right: Codes) -> Floats:
         """P(θ_right ≤ θ_left) of pairs, by the posterior or at most 1/λ."""
         known = self.posterior.differences(left, right).below()
         return np.minimum(known, np.exp(-self._log_ratios(left, right)))
 
-    def _log_ratios(self, left: Ints, right: Ints) -> Array:
+    def _log_ratios(self, left: Codes, right: Codes) -> Floats:
         """Give ln λ of pairs whose right item is ahead, but not clearly; else 0."""
         out = np.zeros(len(left))
         n = len(self.component)
@@ -207,7 +203,7 @@ class PairContrasts:
             out[k] = share * max(self.log_ratio(left[k], right[k]), 0.0)
         return out
 
-    def _draw_leads(self, lead: Array) -> Array:
+    def _draw_leads(self, lead: Floats) -> Floats:
         """P-values of the leads of others over each item, by draws of the maximum."""
         precision = pair_precision(self.mode.total)
         precision[self.component[:, None] != self.component] = np.nan
@@ -218,8 +214,8 @@ class PairContrasts:
 
 
 def difference_weights(
-    a: Array, b: Array, c: Array, precision: float
-) -> tuple[Array, Array, Array]:
+    a: Floats, b: Floats, c: Floats, precision: float
+) -> tuple[Floats, Floats, Floats]:
     """Weights of θ̂_left and θ̂_right in the difference without priors, and its variance.
 
     a and b are variances of left and right, and c is their covariance, (m,) each.
@@ -239,7 +235,9 @@ def difference_weights(
     return weight_left, weight_right, variance
 
 
-def _entries(matrix: Array, left: Ints, right: Ints) -> tuple[Array, Array, Array]:
+def _entries(
+    matrix: Floats, left: Codes, right: Codes
+) -> tuple[Floats, Floats, Floats]:
     if matrix.ndim == 1:
         return matrix[left], matrix[right], np.zeros(len(left))
     own = np.diag(matrix)
@@ -247,8 +245,8 @@ def _entries(matrix: Array, left: Ints, right: Ints) -> tuple[Array, Array, Arra
 
 
 def _without_prior(
-    a: Array, b: Array, c: Array, det: Array, precision: float
-) -> tuple[Array, Array, Array]:
+    a: Floats, b: Floats, c: Floats, det: Floats, precision: float
+) -> tuple[Floats, Floats, Floats]:
     """P⁻ of 2 × 2 covariances: entries 11, 22 and 12."""
     p11, p22, p12 = b / det - precision, a / det - precision, -c / det
     p11, p22 = np.maximum(p11, 0.0), np.maximum(p22, 0.0)

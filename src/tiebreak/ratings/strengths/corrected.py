@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
 from tiebreak.data import Pairs
+from tiebreak.data.arrays import Codes, Flags, Floats
 from tiebreak.data.columns import plain_values
 from tiebreak.losses import LINKS, ComparisonObjective, HalfWins, ItemDesign
 from tiebreak.losses.comparison_covariance import vote_scores
@@ -28,8 +29,6 @@ from tiebreak.ratings.named_results import check_results
 from tiebreak.ratings.strengths.bradley_terry import BradleyTerry
 from tiebreak.solvers import minimize_newton
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 _FAR = 50.0  # strengths that no number of votes shows
 
 
@@ -92,12 +91,8 @@ def corrected_strengths(
         λ (1/N) Σ_all ℓ(judge) + (1/n) Σ_both [ℓ(people) - λ ℓ(judge)].
 
     If the n are a random sample of N independent comparisons, the estimate tends to
-    people's strengths as n grows, however wrong the judge is. With H the Hessian of
-    people's mean loss, s and g the gradients of the losses of people's and of the
-    judge's vote, V their covariances and C the symmetric part of cov(s, g), its
-    covariance is (1/n) H⁻¹ [V_s - 2λ(1 - n/N) C + λ²(1 - n/N) V_g] H⁻¹. Its trace is
-    smallest at λ = tr(H⁻¹CH⁻¹) / tr(H⁻¹V_gH⁻¹), kept between 0 and 1. docs/judges.md
-    has the theorem.
+    people's strengths as n grows, however wrong the judge is. λ minimizes the trace of
+    its covariance; docs/judges.md has the theorem.
 
     Parameters
     ----------
@@ -192,11 +187,11 @@ class _Votes:
 
     def __init__(
         self,
-        left: Ints,
-        right: Ints,
+        left: Codes,
+        right: Codes,
         judge: NDArray[np.int8],  # (N,)
-        people: Ints,  # (n,)
-        both: NDArray[np.bool_],  # (N,), where people voted
+        people: Codes,  # (n,)
+        both: Flags,  # (N,), where people voted
         n_items: int,
     ) -> None:
         self.design = ItemDesign(left, right, n_items)
@@ -227,7 +222,7 @@ class _Votes:
             out.linear = np.append(out.linear, -tilt[:, 1].sum())
         return out
 
-    def scores(self, x: Floats, vote: Ints, rows: NDArray[Any]) -> sp.csr_array:
+    def scores(self, x: Floats, vote: Codes, rows: NDArray[Any]) -> sp.csr_array:
         """Return the gradients of the losses of votes, one row each."""
         t = float(x[-1]) if self.has_tie else -np.inf
         d = self.design.apply(x)[rows]

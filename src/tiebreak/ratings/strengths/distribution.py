@@ -5,11 +5,10 @@ Items i and j differ significantly when |θ_i - θ_j| exceeds q se(θ_i - θ_j),
 quantile of the largest such ratio over *all* ordered pairs, by draws, and then over
 those that did not differ before, until nothing changes (Romano and Wolf, 2005); or
 Bonferroni's bound where items are many, and Holm's where clusters are few: the largest
-ratio of a covariance of low rank would be drawn too small. Draws are normal: a ratio
-with few degrees of freedom is compared as the normal score that is as probable. Items
-that never meet, not even through others, never differ significantly. An interval of one
-rank by itself takes the maximum over the pairs of its item only (Mogstad, Romano,
-Shaikh and Wilhelm, 2024).
+ratio of a covariance of low rank would be drawn too small. A ratio with few degrees of
+freedom is compared as the normal score that is as probable. Items that never meet, not
+even through others, never differ significantly. An interval of one rank by itself takes
+the pairs of its item only (Mogstad, Romano, Shaikh and Wilhelm, 2024).
 """
 
 from __future__ import annotations
@@ -25,10 +24,9 @@ import scipy.linalg as la
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
+from tiebreak.data.arrays import Codes, Flags, Floats
 from tiebreak.data.jit import njit
 from tiebreak.data.threads import chunks, in_threads, one_blas_thread
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,26 +36,26 @@ class StrengthDistribution:
     The excess is a covariance whose variances have `df` degrees of freedom.
     """
 
-    center: Array  # (K, N)
-    covariance: Array  # (K, N, N); or (K, N), variances of independent strengths
-    weight: Array  # (K,), sum 1
-    excess: Array | None = None  # (N, N), or (N,)
-    df: float | Array = math.inf  # one, or (N,)
+    center: Floats  # (K, N)
+    covariance: Floats  # (K, N, N); or (K, N), variances of independent strengths
+    weight: Floats  # (K,), sum 1
+    excess: Floats | None = None  # (N, N), or (N,)
+    df: float | Floats = math.inf  # one, or (N,)
     # (K, 2, N): how far each part reaches down and up, relative to a normal one
-    sides: Array | None = None
+    sides: Floats | None = None
 
     @classmethod
-    def normal(cls, center: Array, covariance: Array) -> StrengthDistribution:
+    def normal(cls, center: Floats, covariance: Floats) -> StrengthDistribution:
         """Give a single normal distribution."""
         return cls(center[None], covariance[None], np.ones(1))
 
     @cached_property
-    def mean(self) -> Array:
+    def mean(self) -> Floats:
         """Means of the strengths, shape (N,)."""
         return self.weight @ self.center
 
     @cached_property
-    def total(self) -> Array:
+    def total(self) -> Floats:
         """Covariance of the strengths, (N, N), or their variances, (N,)."""
         out = self.covariance[0]
         if len(self.weight) > 1:
@@ -69,7 +67,7 @@ class StrengthDistribution:
     def take(self, items: Any) -> StrengthDistribution:
         """Give the distribution of some of the strengths."""
 
-        def part(matrix: Array, n_leading: int) -> Array:
+        def part(matrix: Floats, n_leading: int) -> Floats:
             for axis in range(n_leading, matrix.ndim):
                 matrix = matrix[(slice(None),) * axis + (items,)]
             return matrix
@@ -104,7 +102,7 @@ class StrengthDistribution:
             out.excess[place] = 0.0
         return out
 
-    def sums(self, members: Any, place: NDArray[np.int64], n: int) -> Any:
+    def sums(self, members: Any, place: Codes, n: int) -> Any:
         """Give sums of strengths by row of `members`, and what follows the first n.
 
         Column k of `members` is strength place[k]. Sides are as of a normal one.
@@ -121,14 +119,12 @@ class StrengthDistribution:
             float(np.min(self.df)),
         )
 
-    def differences(
-        self, left: NDArray[np.int64], right: NDArray[np.int64]
-    ) -> StrengthDistribution:
+    def differences(self, left: Codes, right: Codes) -> StrengthDistribution:
         """Give the distribution of θ_right - θ_left, each difference by itself."""
 
         def spread(
-            matrix: Array, n_leading: int, one: Any = 1.0, two: Any = 1.0
-        ) -> Array:
+            matrix: Floats, n_leading: int, one: Any = 1.0, two: Any = 1.0
+        ) -> Floats:
             own, both = matrix, 0.0
             if matrix.ndim == n_leading + 2:  # and not variances
                 own = np.diagonal(matrix, axis1=-2, axis2=-1)
@@ -153,11 +149,11 @@ class StrengthDistribution:
             sides = np.sqrt(part)
         return StrengthDistribution(center, variance, self.weight, excess, df, sides)
 
-    def errors(self) -> Array:
+    def errors(self) -> Floats:
         """Give standard errors of the strengths, shape (N,)."""
         return np.sqrt(np.maximum(_diagonal(self.total), 0.0))
 
-    def below(self, value: Array | float = 0.0) -> Array:
+    def below(self, value: Floats | float = 0.0) -> Floats:
         """P(strength ≤ value), shape (N,)."""
         (down, up), df = self._spread
         apart = value - self.center
@@ -167,7 +163,7 @@ class StrengthDistribution:
         z = np.divide(apart, spread, out=certain, where=spread > 0.0)
         return self.weight @ stdtr(df, z)
 
-    def quantile(self, share: float) -> Array:
+    def quantile(self, share: float) -> Floats:
         """Quantile of each strength, shape (N,)."""
         (down, up), df = self._spread
         z = student_quantile(share, df)
@@ -182,7 +178,7 @@ class StrengthDistribution:
         return 0.5 * (low + high)
 
     @cached_property
-    def _spread(self) -> tuple[tuple[Array, Array], Array]:
+    def _spread(self) -> tuple[tuple[Floats, Floats], Floats]:
         """Standard deviations down and up, (K, N) each, and degrees of freedom."""
         own = self.covariance
         if own.ndim == 3:
@@ -198,14 +194,14 @@ class StrengthDistribution:
         )
         return (down, up), df
 
-    def deviate(self, share: Array, k: int) -> Array:
+    def deviate(self, share: Floats, k: int) -> Floats:
         """How far the strengths of part k are from its center, at shares of (0, 1)."""
         (down, up), df = self._spread
         return student_quantile(share, df) * np.where(share < 0.5, down[k], up[k])
 
     def slopes(
-        self, left: NDArray[np.int64], right: NDArray[np.int64], other: int
-    ) -> tuple[Array, Array, Array]:
+        self, left: Codes, right: Codes, other: int
+    ) -> tuple[Floats, Floats, Floats]:
         """Center and variance of a coefficient, (K,), and how differences vary with it.
 
         The last are covariances with θ_right - θ_left, shape (K, n).
@@ -218,7 +214,7 @@ class StrengthDistribution:
         with_it = cov[:, :, other]
         return center, cov[:, other, other], with_it[:, right] - with_it[:, left]
 
-    def draw(self, n_draws: int, rng: np.random.Generator) -> Array:
+    def draw(self, n_draws: int, rng: np.random.Generator) -> Floats:
         """Draw deviations from the mean as if df were infinite, shape (n_draws, N)."""
         n = self.center.shape[1]
         parts = []
@@ -236,17 +232,17 @@ _BISECTIONS = 50
 _FEW_CLUSTERS = 100  # or twice the items, if that is more
 
 
-def student_quantile(share: float | Array, df: Array) -> Array:
+def student_quantile(share: float | Floats, df: Floats) -> Floats:
     """Give quantiles of Student's t; of the normal distribution if df is infinite."""
     return np.where(np.isinf(df), ndtri(share), stdtrit(df, share))
 
 
-def score_quantile(z: Array, df: Array) -> Array:
+def score_quantile(z: Floats, df: Floats) -> Floats:
     """Give values of Student's t that are as probable as normal ones."""
     return -student_quantile(ndtr(-z), df)
 
 
-def satterthwaite(df: float | Array, total: Array, excess: Array) -> Array:
+def satterthwaite(df: float | Floats, total: Floats, excess: Floats) -> Floats:
     """Degrees of freedom of variances of which the excess was estimated with df.
 
     The rest is known. As the excess is what estimates have beyond the rest, it varies
@@ -259,12 +255,12 @@ def satterthwaite(df: float | Array, total: Array, excess: Array) -> Array:
 
 
 def pair_freedom(
-    df: float | Array,
-    left: NDArray[np.int64],
-    right: NDArray[np.int64],
-    of_left: Array,
-    of_right: Array,
-) -> float | Array:
+    df: float | Floats,
+    left: Codes,
+    right: Codes,
+    of_left: Floats,
+    of_right: Floats,
+) -> float | Floats:
     """Degrees of freedom of differences, from both items' and their variances."""
     if np.ndim(df) == 0:
         return df
@@ -273,17 +269,17 @@ def pair_freedom(
     return np.divide(both, parts, out=np.full(len(both), np.inf), where=parts > 0.0)
 
 
-def few_clusters(df: float | Array, n_items: int) -> bool:
+def few_clusters(df: float | Floats, n_items: int) -> bool:
     """Whether so few clusters were seen that their covariance has a low rank."""
     finite = np.atleast_1d(df)[np.isfinite(np.atleast_1d(df))]
     return bool(finite.size and finite.max() + 1.0 < max(_FEW_CLUSTERS, 2 * n_items))
 
 
-def _diagonal(matrix: Array) -> Array:
+def _diagonal(matrix: Floats) -> Floats:
     return matrix if matrix.ndim == 1 else np.diag(matrix)
 
 
-def centered(covariance: Array, place: int | None) -> Array:
+def centered(covariance: Floats, place: int | None) -> Floats:
     """Covariance after an item, or the mean of all, was subtracted."""
     zero = covariance.mean(axis=-2) if place is None else covariance[..., place, :]
     own = zero.mean(axis=-1) if place is None else zero[..., place]
@@ -294,7 +290,7 @@ def centered(covariance: Array, place: int | None) -> Array:
 
 
 @one_blas_thread()  # see data.threads: more only wait
-def correlate(z: Array, covariance: Array) -> Array:
+def correlate(z: Floats, covariance: Floats) -> Floats:
     """Turn standard normals (m, N) into draws with a covariance, (N, N) or (N,)."""
     if covariance.ndim == 1:
         return z * np.sqrt(covariance)
@@ -318,15 +314,15 @@ class Separation:
     """
 
     strengths: StrengthDistribution
-    critical: Array  # (N,), for the pairs of each item
-    component: NDArray[np.int64]  # (N,), of the comparison graph
+    critical: Floats  # (N,), for the pairs of each item
+    component: Codes  # (N,), of the comparison graph
 
     @classmethod
     def of(
         cls,
         strengths: StrengthDistribution,
         level: float,
-        component: NDArray[np.int64],
+        component: Codes,
         simultaneous: bool = True,
     ) -> Separation:
         """Find the critical values."""
@@ -336,7 +332,9 @@ class Separation:
             return out
         return out._step_down(draws, level)
 
-    def _step_down(self, drawn: tuple[Array, Array] | None, level: float) -> Separation:
+    def _step_down(
+        self, drawn: tuple[Floats, Floats] | None, level: float
+    ) -> Separation:
         """Leave out ordered pairs that differ, and take the maximum over the rest."""
         everyone, one = np.arange(len(self.critical)), self
         n_open = len(everyone) ** 2
@@ -356,7 +354,7 @@ class Separation:
             critical = min(critical, one.critical[0])
             one = replace(one, critical=np.full(len(everyone), critical))
 
-    def ranks(self) -> NDArray[np.int64]:
+    def ranks(self) -> Codes:
         """Best and worst rank of each item among those it meets, shape (N, 2)."""
         n, size = len(self.critical), np.bincount(self.component)[self.component]
         out = np.empty((n, 2), dtype=np.int64)
@@ -383,9 +381,7 @@ class Separation:
         for rows in np.array_split(np.arange(n), -(-n // _RANK_BLOCK)):
             yield rows, *self._apart(rows)
 
-    def _apart(
-        self, rows: NDArray[np.int64]
-    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    def _apart(self, rows: Codes) -> tuple[Flags, Flags]:
         """Which items (columns) are significantly better, and worse, than rows."""
         n = len(self.critical)
         one, two = (
@@ -399,7 +395,7 @@ class Separation:
         shape = (len(rows), n)
         return (1.0 - behind < limit).reshape(shape), (behind < limit).reshape(shape)
 
-    def groups(self, alone: ArrayLike = False) -> list[NDArray[np.int64]] | None:
+    def groups(self, alone: ArrayLike = False) -> list[Codes] | None:
         """Maximal sets without a significant difference, best first; None: too many.
 
         `alone`: items that differ from all that they meet, whatever their distance.
@@ -416,7 +412,7 @@ class Separation:
         return None if cliques is None else [order[clique] for clique in cliques]
 
 
-def maximal_cliques(joined: NDArray[np.bool_]) -> list[list[int]] | None:
+def maximal_cliques(joined: Flags) -> list[list[int]] | None:
     """Give all maximal cliques (Bron and Kerbosch, sets as bits); None if too many."""
     n = len(joined)
     joined = joined & ~np.eye(n, dtype=bool)
@@ -460,7 +456,7 @@ def _bits(number: int) -> list[int]:
     return out
 
 
-def pair_precision(covariance: Array) -> Array:
+def pair_precision(covariance: Floats) -> Floats:
     """One over the standard errors of θ_i - θ_j, (N, N); NaN where they are 0."""
     own = _diagonal(covariance)
     spread = own[:, None] + own - 2.0 * (covariance if covariance.ndim == 2 else 0.0)
@@ -471,7 +467,7 @@ def pair_precision(covariance: Array) -> Array:
 
 def _critical_values(
     strengths: StrengthDistribution, level: float
-) -> tuple[Array, Array, tuple[Array, Array] | None]:
+) -> tuple[Floats, Floats, tuple[Floats, Floats] | None]:
     """Critical values for each item by itself, for all at once, and their draws."""
     n = strengths.center.shape[1]
     if n < 2:
@@ -507,7 +503,7 @@ def _count_apart(first, mean, variance, limit, component, ranks):  # type: ignor
         ranks[row, 1] = -worse
 
 
-def largest_leads(draws: Array, precision: Array, both: bool = False) -> Array:
+def largest_leads(draws: Floats, precision: Floats, both: bool = False) -> Floats:
     """The largest z of others over each item in draws (B, N), or of all differences.
 
     z is (draw of j - draw of i) precision[i, j]; NaN: these two do not count.

@@ -17,6 +17,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import NegativeCycleError, bellman_ford, connected_components
 
+from tiebreak.data.arrays import Codes, Floats
 from tiebreak.data.comparison_graph import (
     ComparisonCounts,
     ComparisonGraph,
@@ -25,8 +26,6 @@ from tiebreak.data.comparison_graph import (
 from tiebreak.data.messages import DataWarning, warn_user
 from tiebreak.models.covariates import covariate_separation, refuse_empty
 from tiebreak.ratings.strengths.many_items import MANY_ITEMS
-
-Ints = NDArray[np.int64]
 
 _SINGULAR = 1e-9  # of squares, relative to the largest
 _REMEDY = (
@@ -88,7 +87,7 @@ def _check_teams(
         )
 
 
-def endless_members(counts: ComparisonCounts, favor: NDArray[np.float64]) -> Ints:
+def endless_members(counts: ComparisonCounts, favor: Floats) -> Codes:
     """Find members, in rows (m, N) for left, whose strengths have no finite maximum."""
     # Measured from a member with many results, if all can move together.
     kept = np.arange(favor.shape[1])
@@ -100,7 +99,7 @@ def endless_members(counts: ComparisonCounts, favor: NDArray[np.float64]) -> Int
     return kept[[k for k, _ in endless if k < len(kept)]]
 
 
-def open_members(favor: NDArray[np.float64]) -> Ints:
+def open_members(favor: Floats) -> Codes:
     """Find members whose strengths have contrasts that no row (m, N) depends on."""
     values, vectors = np.linalg.eigh(favor.T @ favor)
     null = vectors[:, values <= _SINGULAR * max(values[-1], 1.0)]
@@ -109,7 +108,7 @@ def open_members(favor: NDArray[np.float64]) -> Ints:
     return np.flatnonzero((null**2).sum(axis=1) > _SINGULAR)
 
 
-def label_components(n_items: int, one: Ints, two: Ints) -> Ints:
+def label_components(n_items: int, one: Codes, two: Codes) -> Codes:
     """Label items that met, if only through others, by the same number, from 0."""
     graph = sp.csr_array((np.ones(len(one)), (one, two)), shape=(n_items, n_items))
     return connected_components(graph, directed=False)[1].astype(np.int64)

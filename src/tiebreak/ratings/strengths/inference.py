@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 
+from tiebreak.data.arrays import Codes, Floats
 from tiebreak.data.parameters import COUNT, NOT_NEGATIVE, POSITIVE, Values
 from tiebreak.losses.comparison_covariance import (
     LARGEST_COVARIANCE,
@@ -29,11 +30,10 @@ from tiebreak.ratings.strengths.distribution import (
     StrengthDistribution,
     centered,
 )
+from tiebreak.solvers import NewtonSolution, minimize_newton
 
 KINDS = ("model", "sandwich", "cluster")
 FEWEST_RATERS = 3  # with fewer, the votes themselves say how certain strengths are
-
-Array = NDArray[np.float64]
 
 
 # A strength whose standard error is less has a distribution that is nearly symmetric:
@@ -45,7 +45,7 @@ SKEWED = 1000  # items; with more, sides are taken to be equal
 _REACH = 1.96  # where the two sides are measured
 
 
-def side_scales(objective: Any, x: Array, inverse: Array, n_items: int) -> Array:
+def side_scales(objective: Any, x: Floats, inverse: Floats, n_items: int) -> Floats:
     """How far each strength reaches down and up, relative to a normal one, (2, N).
 
     Along the line on which the strength moves and all else follows, each side is
@@ -64,7 +64,7 @@ def side_scales(objective: Any, x: Array, inverse: Array, n_items: int) -> Array
     return out
 
 
-def _reach(objective: Any, x: Array, line: Array, least: float) -> float:
+def _reach(objective: Any, x: Floats, line: Floats, least: float) -> float:
     """Find z > 0 where the objective at x + z line has grown by ½ · 1.96²."""
 
     def height(z: float) -> float:
@@ -101,8 +101,10 @@ class StrengthModel(UtilityMixin, ClassifierMixin, BaseEstimator):
     }
 
     items_: NDArray[Any]
-    strength_: Array
+    strength_: Floats
     alpha: float | Literal["auto"]
+    tol: float
+    max_iter: int
     alpha_: float
 
     def _coefficient_distribution(
@@ -111,16 +113,22 @@ class StrengthModel(UtilityMixin, ClassifierMixin, BaseEstimator):
         """Of all coefficients, strengths first; `whole`: a matrix."""
         raise NotImplementedError
 
-    def _components(self) -> NDArray[np.int64]:
+    def _minimize(
+        self, objective: Any, start: Floats, **options: Any
+    ) -> NewtonSolution:
+        options |= {"tol": self.tol, "max_iter": int(self.max_iter)}
+        return minimize_newton(objective, start, **options)
+
+    def _components(self) -> Codes:
         raise NotImplementedError
 
     @property
-    def _n_results(self) -> Array:
+    def _n_results(self) -> Floats:
         """How many results each item has, shape (N,)."""
         raise NotImplementedError
 
     @property
-    def coef_(self) -> Array:  # type: ignore[override]
+    def coef_(self) -> Floats:  # type: ignore[override]
         """The strengths."""
         return self.strength_
 
@@ -138,7 +146,7 @@ class StrengthModel(UtilityMixin, ClassifierMixin, BaseEstimator):
             )
 
     @property
-    def _alphas(self) -> Array:
+    def _alphas(self) -> Floats:
         """Penalties of the nodes of the prior."""
         return getattr(self, "prior_alphas_", np.array([self.alpha_]))
 
@@ -157,8 +165,8 @@ class StrengthModel(UtilityMixin, ClassifierMixin, BaseEstimator):
     def _posterior(
         self,
         objectives: Sequence[Any],
-        fitted: Array,
-        squares: Callable[[Any, Array, Array], tuple[Array, Any]] | None,
+        fitted: Floats,
+        squares: Callable[[Any, Floats, Floats], tuple[Floats, Any]] | None,
     ) -> StrengthDistribution:
         """Distribution of all coefficients with a prior; `squares` gives M and its df.
 
@@ -220,7 +228,7 @@ class StrengthModel(UtilityMixin, ClassifierMixin, BaseEstimator):
         place = None if reference is None else find_item(self.items_, reference)
         return strengths.relative_to(place)
 
-    def covariance(self, kind: str | None = None, reference: Any = None) -> Array:
+    def covariance(self, kind: str | None = None, reference: Any = None) -> Floats:
         """Covariance matrix of the strengths.
 
         Parameters
@@ -240,7 +248,7 @@ class StrengthModel(UtilityMixin, ClassifierMixin, BaseEstimator):
         """
         return self._distribution(kind, reference, whole=True).total
 
-    def standard_errors(self, kind: str | None = None, reference: Any = None) -> Array:
+    def standard_errors(self, kind: str | None = None, reference: Any = None) -> Floats:
         """Standard errors of the strengths.
 
         Parameters
@@ -256,7 +264,7 @@ class StrengthModel(UtilityMixin, ClassifierMixin, BaseEstimator):
 
     def intervals(
         self, level: float = 0.95, kind: str | None = None, reference: Any = None
-    ) -> Array:
+    ) -> Floats:
         """Confidence intervals of the strengths, each by itself.
 
         Parameters
@@ -292,16 +300,9 @@ class StrengthModel(UtilityMixin, ClassifierMixin, BaseEstimator):
         basis = self._mode, self.alpha_, self._components(), self._n_results
         return PairContrasts.of(known, *basis)
 
-    def _separation(
-        self, level: float, kind: str | None, simultaneous: bool = True
-    ) -> Separation:
-        check_level(level)
-        known = self.distribution(kind)
-        return Separation.of(known, level, self._components(), simultaneous)
-
     def rank_intervals(
         self, level: float = 0.95, kind: str | None = None, simultaneous: bool = False
-    ) -> NDArray[np.int64]:
+    ) -> Codes:
         """Confidence intervals of the items' ranks, 1 the best.
 
         Parameters
@@ -314,4 +315,6 @@ class StrengthModel(UtilityMixin, ClassifierMixin, BaseEstimator):
         ndarray of int64 of shape (N, 2)
             Best and worst rank of each item that the data allow.
         """
-        return self._separation(level, kind, simultaneous).ranks()
+        check_level(level)
+        known = self.distribution(kind), level, self._components()
+        return Separation.of(*known, simultaneous).ranks()

@@ -21,6 +21,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from tiebreak.data import Pairs, as_pairs, is_pairs
+from tiebreak.data.arrays import Codes, Flags, Floats
 from tiebreak.data.columns import factorize
 from tiebreak.data.messages import DataWarning, warn_user
 from tiebreak.data.parameters import check_parameters, one_of, refuse_parameter
@@ -36,9 +37,7 @@ from tiebreak.ratings.strengths.contrasts import PairContrasts
 from tiebreak.ratings.strengths.distribution import StrengthDistribution
 from tiebreak.ratings.strengths.inference import FEWEST_RATERS, StrengthModel
 from tiebreak.ratings.strengths.prior import LearnedPrior, learn_prior
-from tiebreak.solvers import NewtonSolution, minimize_newton
-
-Floats = NDArray[np.float64]
+from tiebreak.solvers import NewtonSolution
 
 _VARY = ("discrimination", "tie", "side")
 _START = 0.5  # standard deviations with which the search begins
@@ -102,7 +101,7 @@ class JudgeBradleyTerry(StrengthModel):
     Attributes
     ----------
     items_, strength_, alpha_, objective_, gap_, n_iter_, converged_, classes_
-            As in :class:`BradleyTerry`.
+        As in :class:`BradleyTerry`.
     judges_ : ndarray of shape (R,)
         Names of the judges.
     discrimination_, tie_width_, side_bias_ : ndarray of shape (R,)
@@ -245,7 +244,7 @@ class JudgeBradleyTerry(StrengthModel):
         if wrong or isinstance(self.vary, str):
             refuse_parameter(self, "vary", f"some of {', '.join(map(repr, _VARY))}")
 
-    def _free(self, plain: BradleyTerry) -> NDArray[np.bool_]:
+    def _free(self, plain: BradleyTerry) -> Flags:
         vary = _VARY if self.vary is None else self.vary
         free = np.array([name in vary for name in _VARY])
         if np.isposinf(plain.tie_):
@@ -271,7 +270,7 @@ class JudgeBradleyTerry(StrengthModel):
 
     _tie = BradleyTerry._tie  # of an average judge
 
-    def _components(self) -> NDArray[np.int64]:
+    def _components(self) -> Codes:
         return self.plain_._components()
 
     def _coefficient_distribution(
@@ -305,10 +304,9 @@ class JudgeBradleyTerry(StrengthModel):
             One row per judge, the most discriminating first: ``judge``,
             ``discrimination``, ``tie_width`` and ``side_bias``, each followed by its
             interval, such as ``side_bias_lower`` and ``side_bias_upper``, given that
-            judges differ, however probable `equal_` is. Those of discriminations are
-            relative to the mean of these judges. The spread between judges is taken as
-            known, so that 95 % of few votes covers less: .70 for 5 judges of 40 votes,
-            .85 for 20 of 20, .92 for 20 of 60, .94 for 40 of 100.
+            judges differ. Those of discriminations are relative to the mean of these
+            judges. The spread between judges is taken as known, so that 95 % covers
+            less: .70 for 5 judges of 40 votes, .92 for 20 of 60, .94 for 40 of 100.
         """
         check_is_fitted(self)
         check_level(level)
@@ -410,7 +408,7 @@ class JudgeBradleyTerry(StrengthModel):
             np.where(tie, 1, np.where(share[:, 2] > share[:, 0], 2, 0))
         ]
 
-    def _average(self, gap: Floats, code: NDArray[np.int64]) -> Floats:
+    def _average(self, gap: Floats, code: Codes) -> Floats:
         """Average over the parameters of judges; -1 is a new one."""
         link = self.plain_._rating_link
         scale = link.scale(self._tie).s
@@ -440,13 +438,13 @@ class JudgeBradleyTerry(StrengthModel):
 
 
 @one_blas_thread()  # see data.threads: more only wait
-def _fit_part(cells: JudgeCells, plain: BradleyTerry, free: NDArray[np.bool_]) -> _Part:
+def _fit_part(cells: JudgeCells, plain: BradleyTerry, free: Flags) -> _Part:
     sided, tied, link = bool(free[2]), bool(plain.ties_.any()), plain._rating_link
     build = partial(JudgeObjective, sided=sided, tied=tied, link=link.inner.name)
     # The likelihood of judges is written in d′.
     scale = link.scale(plain._tie).s
     penalty = scale**2 * plain.alpha_
-    fit = partial(minimize_newton, dense=True, tol=plain.tol, max_iter=plain.max_iter)
+    fit = partial(plain._minimize, dense=True)
     rest = [0.0] * sided
     if tied:
         rest.append(math.log(_width(plain.tie_, link)))
@@ -477,9 +475,7 @@ def _fit_part(cells: JudgeCells, plain: BradleyTerry, free: NDArray[np.bool_]) -
         part = np.zeros(1, dtype=np.int64)
         prior = LearnedPrior(alpha * one, one, solution.x[None], part, 0, solution)
     elif free.any():
-        prior = learn_prior(
-            [objective_of], start, n, tol=plain.tol, max_iter=plain.max_iter
-        )
+        prior = learn_prior([objective_of], start, n, plain._minimize)
     else:  # the plain model has learned it
         coefs, mode = plain.prior_coefs_.copy(), int(plain.prior_weights_.argmax())
         coefs[:, :n] /= scale
@@ -598,9 +594,7 @@ def _average_parts(parts: list[_Part], plain: BradleyTerry) -> dict[str, Any]:
     }
 
 
-def _learn_spread(
-    objective: JudgeObjective, start: Floats, free: NDArray[np.bool_]
-) -> Floats:
+def _learn_spread(objective: JudgeObjective, start: Floats, free: Flags) -> Floats:
     """Learn the standard deviations between judges; give x, and leave σ behind.
 
     Each σ has a half-Cauchy prior of scale 1. Variables are (x, ln σ), in the metric of
@@ -641,8 +635,7 @@ def _spread_nodes(
 ) -> tuple[list[tuple[float, Floats]], float]:
     """Weights and standard deviations of judges that are plausible, and the evidence.
 
-    Three nodes of Gauss and Hermite in the logarithm of the first, which few judges say
-    little about; evidence by Laplace's approximation.
+    Three nodes of Gauss and Hermite in the logarithm of the first.
     """
     free = np.flatnonzero(best.spread)
 

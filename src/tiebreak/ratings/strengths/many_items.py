@@ -15,8 +15,7 @@ Given all the others, y_i has the variance 1/A_ii and the mean y_i - b_i / A_ii,
 
 .. math:: (A^{-1})_{ii} = 1 / A_{ii} + E\,(y_i - b_i / A_{ii})^2,
 
-of which only the second part is random, with relative error √(2/K) (Papandreou and
-Yuille, 2010).
+of which only the second part is random (Papandreou and Yuille, 2010).
 
 No entry of A⁻¹ is negative, so Var(θ_i - θ_j) is at most the sum of both variances.
 
@@ -32,12 +31,10 @@ from functools import cached_property
 import numpy as np
 import scipy.linalg as la
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from tiebreak.data.arrays import Floats
 from tiebreak.data.threads import in_threads
 from tiebreak.losses import ComparisonObjective, ItemDesign, JointDesign
-
-Array = NDArray[np.float64]
 
 MANY_ITEMS = 3000  # strengths; above, the dense inverse takes longer than draws
 _N_DRAWS = 192  # the standard deviation of a standard error is at most 5 % of it
@@ -61,7 +58,7 @@ class SparseHessian:
         self.matrix.setdiag(self.matrix.diagonal() + self.penalty)
         self.diagonal = self.matrix.diagonal()
 
-    def solve(self, right: Array) -> Array:
+    def solve(self, right: Floats) -> Floats:
         """Give A⁻¹ times the columns of `right`, shape (N, k)."""
         out = np.empty_like(right)
 
@@ -72,7 +69,7 @@ class SparseHessian:
         in_threads(fill, range(0, right.shape[1], _BLOCK))
         return out
 
-    def _solve_block(self, right: Array) -> Array:
+    def _solve_block(self, right: Floats) -> Floats:
         """Solve for a few columns by conjugate gradients side by side."""
         scale = 1.0 / self.diagonal[:, None]
         x, residual = np.zeros_like(right), right.copy()
@@ -94,7 +91,7 @@ class SparseHessian:
         return x
 
     @cached_property
-    def border(self) -> tuple[Array, Array]:
+    def border(self) -> tuple[Floats, Floats]:
         """U, shape (N, k), and S⁻¹, for k other coefficients."""
         objective, n = self.objective, self.n
         k = objective.n_variables - n
@@ -109,7 +106,7 @@ class SparseHessian:
         U = self.solve(H[:n])
         return U, la.inv(H[n:] - H[:n].T @ U)
 
-    def draws(self, n_draws: int) -> Iterator[tuple[Array, Array]]:
+    def draws(self, n_draws: int) -> Iterator[tuple[Floats, Floats]]:
         """Give y and b of the module's docstring, (N, k) each, some at a time."""
         # A fixed seed: the same data always give the same intervals.
         rng = np.random.default_rng(0)
@@ -122,7 +119,7 @@ class SparseHessian:
             b += math.sqrt(self.penalty) * rng.standard_normal((self.n, k))
             yield self.solve(b), b
 
-    def variances(self) -> Array:
+    def variances(self) -> Floats:
         """Diagonal of H⁻¹ of all coefficients, shape (n_variables,)."""
         total = np.zeros(self.n)
         for y, b in self.draws(_N_DRAWS):
@@ -134,7 +131,7 @@ class SparseHessian:
         own += np.einsum("ij,jk,ik->i", U, inner, U)
         return np.concatenate([own, np.diag(inner)])
 
-    def evidence_slope(self, x: Array) -> float:
+    def evidence_slope(self, x: Floats) -> float:
         """Slope in ln τ of the log evidence (`prior.py`) without ε, at the minimum.
 
         ‖θ‖²/τ² + tr A⁻¹/τ² - N, and what follows from w, which moves with all
@@ -159,7 +156,7 @@ class SparseHessian:
         # tr A⁻¹L = E yᵀ L y, and tr 2α A⁻¹ = N - tr A⁻¹L.
         return 0.5 * float(pull @ theta) - (trace + 0.5 * follow) / _N_PROBES
 
-    def excess_ratio(self, in_d: Array, by_rater: sp.csr_array | None) -> float:
+    def excess_ratio(self, in_d: Floats, by_rater: sp.csr_array | None) -> float:
         """ρ of the module's docstring, from slopes of the outcomes in d, (m, 3)."""
         squares = (self.objective.counts * in_d**2).sum(axis=1)
         seen = expected = 0.0
@@ -177,5 +174,5 @@ class SparseHessian:
         return max(seen / expected - 1.0, 0.0)
 
 
-def _inner(a: Array, b: Array) -> Array:
+def _inner(a: Floats, b: Floats) -> Floats:
     return np.einsum("ij,ij->j", a, b)

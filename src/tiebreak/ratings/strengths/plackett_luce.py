@@ -14,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from tiebreak.data import Orders, Pairs, check_weights, is_pairs
+from tiebreak.data.arrays import Codes, Floats
 from tiebreak.data.comparison_graph import ComparisonGraph
 from tiebreak.data.messages import DataWarning, warn_user
 from tiebreak.data.parameters import check_parameters, one_of
@@ -83,11 +84,9 @@ class PlackettLuce(StrengthModel):
 
     Notes
     -----
-    A list of m items, lower ones included, costs O(m Σ k), its Hessian O(m² Σ k), where
-    k are the sizes of blocks, 1 included; items in unknown order above others, 10 at
-    most, cost 2^k each, and cannot be learned from together with ties. Without a
-    penalty `fit` refuses lists in which a group of items is above the rest wherever
-    they meet.
+    Items in unknown order above others, 10 at most, cannot be learned from together
+    with ties. Without a penalty `fit` refuses lists in which a group of items is above
+    the rest wherever they meet.
 
     References
     ----------
@@ -167,8 +166,7 @@ class PlackettLuce(StrengthModel):
             self.alpha,
             start,
             n,
-            tol=self.tol,
-            max_iter=int(self.max_iter),
+            self._minimize,
         )
         strength, tie = x[:n] - x[:n].mean(), np.exp(x[n:])
         if not fitted["converged_"] or np.ptp(strength) > _RUNAWAY:
@@ -193,7 +191,7 @@ class PlackettLuce(StrengthModel):
             }
         )
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: Any) -> Floats:
         """Probabilities of left, tie and right for two items.
 
         Parameters
@@ -261,18 +259,18 @@ class PlackettLuce(StrengthModel):
         return StrengthDistribution.normal(x, inverse)
 
     @property
-    def _n_results(self) -> NDArray[np.float64]:
+    def _n_results(self) -> Floats:
         weight = np.repeat(self.list_weight_, np.diff(self.list_starts_))
         return np.bincount(self.list_items_, weight, len(self.items_)).astype(float)
 
-    def _components(self) -> NDArray[np.int64]:
+    def _components(self) -> Codes:
         flat = self.list_items_
         joined = np.ones(len(flat) - 1, dtype=bool)
         joined[self.list_starts_[1:-1] - 1] = False
         return label_components(len(self.items_), flat[:-1][joined], flat[1:][joined])
 
 
-def _pair_tie(sizes: NDArray[np.int64], tie: NDArray[np.float64]) -> float:
+def _pair_tie(sizes: Codes, tie: Floats) -> float:
     return float(np.log(tie[0])) if 2 in sizes else -np.inf
 
 

@@ -27,9 +27,9 @@ from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import brentq
 
+from tiebreak.data.arrays import Codes, Floats
 from tiebreak.data.threads import one_blas_thread
 from tiebreak.losses import (
     ComparisonObjective,
@@ -41,7 +41,7 @@ from tiebreak.losses import (
 from tiebreak.losses.comparison_covariance import HessianFactor
 from tiebreak.losses.order_likelihood import OrderLikelihood
 from tiebreak.ratings.strengths.many_items import MANY_ITEMS, SparseHessian
-from tiebreak.solvers import NewtonSolution, minimize_newton
+from tiebreak.solvers import NewtonSolution
 from tiebreak.solvers.evidence import (
     NARROWEST,
     STEP,
@@ -49,9 +49,6 @@ from tiebreak.solvers.evidence import (
     find_mode,
     log_width_prior,
 )
-
-Array = NDArray[np.float64]
-
 
 _LEVEL = 0.005  # in ln τ, where the evidence of many items is level
 _NARROW = 0.25  # standard deviation of ln τ for which three nodes are enough
@@ -74,27 +71,25 @@ _DAMPING = 5.0
 class LearnedPrior:
     """Nodes of the average over prior widths, and over models of ties."""
 
-    alpha: Array  # (K,), penalties
-    weight: Array  # (K,), sum 1
-    coef: Array  # (K, n), where each objective is least
-    part: NDArray[np.int64]  # (K,), number of its objective, the most probable first
+    alpha: Floats  # (K,), penalties
+    weight: Floats  # (K,), sum 1
+    coef: Floats  # (K, n), where each objective is least
+    part: Codes  # (K,), number of its objective, the most probable first
     mode: int  # the most probable node
     best: NewtonSolution  # its fit
 
     @property
-    def mean(self) -> Array:
+    def mean(self) -> Floats:
         """Coefficients, averaged over the nodes."""
         return self.weight @ self.coef
 
 
 def learn_prior(
     objectives: Sequence[Callable[[float], Any]],
-    start: Array,
+    start: Floats,
     n_items: int,
-    *,
+    minimize: Callable[[Any, Floats], NewtonSolution],
     alpha: float | str = "auto",
-    tol: float,
-    max_iter: int,
 ) -> LearnedPrior:
     """Find widths of the prior, or take one, and fits; objectives by penalty α.
 
@@ -102,7 +97,7 @@ def learn_prior(
     the evidence decides, or which are averaged where it does not. Without a penalty
     there is no evidence, and the more probable results decide.
     """
-    searches = [_Search(one, n_items, start, tol, max_iter) for one in objectives]
+    searches = [_Search(one, n_items, start, minimize) for one in objectives]
     fixed = None
     if alpha != "auto":
         fixed = -0.5 * math.log(2.0 * float(alpha)) if alpha else math.inf
@@ -147,16 +142,12 @@ def learn_prior(
 def fit_penalized(
     objectives: Sequence[Callable[[float], Any]],
     alpha: float | str,
-    start: Array,
+    start: Floats,
     n_items: int,
-    *,
-    tol: float,
-    max_iter: int,
-) -> tuple[Array, dict[str, Any], LearnedPrior]:
+    minimize: Callable[[Any, Floats], NewtonSolution],
+) -> tuple[Floats, dict[str, Any], LearnedPrior]:
     """Minimize for a penalty, or average over learned ones; attributes of the fit."""
-    prior = learn_prior(
-        objectives, start, n_items, alpha=alpha, tol=tol, max_iter=max_iter
-    )
+    prior = learn_prior(objectives, start, n_items, minimize, alpha)
     solution = prior.best
     fitted: dict[str, Any] = {
         "alpha_": float(prior.alpha[prior.mode]) if alpha == "auto" else float(alpha),
@@ -180,9 +171,8 @@ class _Search:
 
     objective_of: Callable[[float], Any]
     n_items: int
-    start: Array
-    tol: float
-    max_iter: int
+    start: Floats
+    minimize: Callable[[Any, Floats], NewtonSolution]
     known: dict[float, float] = field(default_factory=dict)
     fits: dict[float, NewtonSolution] = field(default_factory=dict)
 
@@ -212,9 +202,7 @@ class _Search:
             start = self.start
             if self.fits:
                 start = self.fits[min(self.fits, key=lambda other: abs(other - s))].x
-            self.fits[s] = minimize_newton(
-                self._objective(s), start, tol=self.tol, max_iter=self.max_iter
-            )
+            self.fits[s] = self.minimize(self._objective(s), start)
         return self.fits[s]
 
     def evidence(self, s: float) -> float:
@@ -276,7 +264,7 @@ class _Search:
         return sorted(nodes)
 
 
-def _determinant_terms(objective: Any, x: Array, n_items: int, s: float) -> float:
+def _determinant_terms(objective: Any, x: Floats, n_items: int, s: float) -> float:
     """-½ ln|H| without the direction that moves all strengths, and ε."""
     objective.expand(x)
     counted = isinstance(objective, ComparisonObjective)
@@ -303,7 +291,7 @@ def _is_corrected(objective: Any, n_items: int) -> bool:
 
 
 def laplace_correction(
-    objective: ComparisonObjective, x: Array, inverse: Array
+    objective: ComparisonObjective, x: Floats, inverse: Floats
 ) -> float:
     """Give ε of the module's docstring; the tie parameter is taken as known."""
     beta, t = objective.split(x)
@@ -327,7 +315,7 @@ def laplace_correction(
     return epsilon
 
 
-def order_correction(objective: OrderLikelihood, x: Array, inverse: Array) -> float:
+def order_correction(objective: OrderLikelihood, x: Floats, inverse: Floats) -> float:
     """Give ε of lists, as `laplace_correction` does of comparisons.
 
     Hessians are differentiated along the columns of a root of V = H⁻¹, in whose
@@ -337,7 +325,7 @@ def order_correction(objective: OrderLikelihood, x: Array, inverse: Array) -> fl
     values, vectors = np.linalg.eigh(inverse[:n, :n])
     root = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
 
-    def hessian(move: Array) -> Array:
+    def hessian(move: Floats) -> Floats:
         objective.expand(np.append(x[:n] + move, x[n:]))
         return objective.hessian()[:n, :n]
 
@@ -351,7 +339,7 @@ def order_correction(objective: OrderLikelihood, x: Array, inverse: Array) -> fl
     return float(epsilon)
 
 
-def _row_variances(design: Design, inverse: Array) -> Array:
+def _row_variances(design: Design, inverse: Floats) -> Floats:
     """The diagonal of D H⁻¹ Dᵀ, for items and covariates next to them."""
     if isinstance(design, ItemDesign):
         own = np.diag(inverse)

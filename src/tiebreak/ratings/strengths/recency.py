@@ -11,10 +11,11 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from tiebreak.data import Pairs
+from tiebreak.data.arrays import Codes, Floats
 from tiebreak.data.columns import plain_values
 from tiebreak.models.covariates import check_row_column
 from tiebreak.ratings.named_results import (
@@ -23,8 +24,6 @@ from tiebreak.ratings.named_results import (
     check_row_periods,
     read_duration,
 )
-
-Floats = NDArray[np.float64]
 
 _LARGEST_AGE = 60.0  # half-lives
 _BLOCKS = 5
@@ -88,8 +87,7 @@ def _learn(
 ) -> tuple[float, float | str]:
     """Choose the half-life and α with the least log loss, forward in time.
 
-    Six blocks have about equal numbers of rows. Rows with a new item are left out. A
-    half-life must be better than none by more than a standard error.
+    A half-life must be better than none by more than a standard error.
     """
     order = np.argsort(times, kind="stable")
     n, ordered = len(order), times[order]
@@ -150,7 +148,7 @@ def _learn(
 
 
 def _of_rows(
-    results: Results, covariates: Floats, rows: NDArray[np.int64]
+    results: Results, covariates: Floats, rows: Codes
 ) -> tuple[Pairs, dict[str, Floats]]:
     """Give some comparisons, and their covariates as context."""
     columns = {"context": covariates[rows]} if covariates.shape[1] else {}

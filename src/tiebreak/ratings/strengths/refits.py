@@ -4,18 +4,15 @@
 With a statistic T of the results, and T₁, …, T_B those of B tables that are drawn from
 the smaller model as fitted (always the same ones), p = (1 + #{b: T_b ≥ T}) / (1 + B).
 All tables, drawn or not, are fitted alike: by maximum likelihood in Davidson's model,
-all at once. Draws from strengths that a learned prior pulls to the mean reject in 3 to
-7 % at a level of 5 %; those of maximum likelihood differ too much, which rejects more.
+all at once.
 """
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from tiebreak.data.arrays import Codes, Floats
 from tiebreak.data.comparison_graph import ComparisonCounts
 from tiebreak.losses import LINKS, Expansion
-
-Floats = NDArray[np.float64]
 
 # The log-likelihood comes within 0.05 of its supremum, where no maximum exists.
 NEARLY_NONE = 1e-4
@@ -90,7 +87,7 @@ def _products(design: sp.csr_array) -> sp.csr_array:
     return _by_rows(places.reshape(m, -1), products.reshape(m, -1), n * n)
 
 
-def _by_rows(columns: NDArray[np.int64], values: Floats, width: int) -> sp.csr_array:
+def _by_rows(columns: Codes, values: Floats, width: int) -> sp.csr_array:
     m, k = columns.shape
     entries = values.ravel(), columns.ravel(), k * np.arange(m + 1)
     return sp.csr_array(entries, shape=(m, width))

@@ -12,15 +12,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import chdtrc, ndtri
 
 from tiebreak.data import Pairs
+from tiebreak.data.arrays import Floats
 from tiebreak.data.comparison_graph import ComparisonCounts
 from tiebreak.losses import RATING_LINKS
 from tiebreak.ratings.strengths import refits
-
-Floats = NDArray[np.float64]
 
 TINY_PENALTY = 1e-6
 _SMALL_CELLS = 0.2  # a larger share of small counts is not chi-square (Cochran, 1954)
@@ -67,10 +66,10 @@ class LikelihoodRatio(NamedTuple):
 def likelihood_ratio_test(small: Any, large: Any) -> LikelihoodRatio:
     """Test whether a model needs what a smaller one leaves out.
 
-    If the smaller model is right and results are many, 2 (ℓ_large - ℓ_small) has a χ²
-    distribution with as many degrees of freedom as the larger model has more parameters
-    (Wilks). Where a quarter of the items has fewer than 24 games, it is drawn from the
-    smaller model instead, for up to 170 items and weights that are whole.
+    If the smaller model is right, 2 (ℓ_large - ℓ_small) has a χ² distribution with as
+    many degrees of freedom as the larger model has more parameters. Where a quarter of
+    the items has fewer than 24 games, it is drawn from the smaller model instead, for
+    up to 170 items and weights that are whole.
 
     Parameters
     ----------
