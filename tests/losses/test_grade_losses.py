@@ -11,6 +11,7 @@ from tiebreak.losses import (
     GradeHinge,
     GradeSquaredHinge,
     GradeTree,
+    ListedSquaredHinge,
     SmoothedHinge,
 )
 from tiebreak.losses import (
@@ -177,28 +178,33 @@ def test_a_sketch_of_all_rows_is_exact_and_a_small_one_near(rng, n_groups, per_g
     assert ratio.max() < 2.5
 
 
-@pytest.mark.parametrize("per_group", ["sum", "mean"])
-@pytest.mark.parametrize("slope", [1.0, 0.4])
-def test_the_smoothed_hinge_is_a_sum_over_pairs_and_bounds_the_hinge(
-    rng, per_group, slope
-):
+@pytest.mark.parametrize("kind", ["sum", "mean", "listed"])
+def test_the_smoothed_hinge_is_a_sum_over_pairs_and_bounds_the_hinge(rng, kind):
     y, group = rng.integers(0, 3, 30).astype(float), rng.integers(0, 2, 30)
     weight, u = rng.uniform(0.5, 2.0, 30), rng.normal(size=30)
-    y[:2], group[:2], u[0] = (1.0, 0.0), 0, u[1] + 1.0 / slope  # one pair at the margin
-    hinge = GradeHinge(GradeTree(y, group, weight, per_group), slope)
+    y[:2], group[:2], u[0] = (1.0, 0.0), 0, u[1] + 1.0  # one pair at the margin
+    per_group = "mean" if kind == "mean" else "sum"
+    tree = GradeTree(y, group, weight, per_group)
+    hinge = GradeHinge(tree)
     W = oracle.pair_weights(y, group, weight, per_group)
-    z = 1.0 - slope * (u[:, None] - u[None, :])
+    z = 1.0 - (u[:, None] - u[None, :])
     for width in (0.5, 0.05):
-        smooth = SmoothedHinge(hinge, width)
+        if kind == "listed":
+            better, worse = np.nonzero(W)
+            listed = better, worse, W[better, worse], 30
+            parts = [ListedSquaredHinge(*listed) for _ in range(2)]
+        else:
+            parts = [GradeSquaredHinge(tree), GradeSquaredHinge(tree.twin())]
+        smooth = SmoothedHinge(*parts, width)
         value, gradient = smooth.expand(u)
         share = np.clip(z / width + 0.5, 0.0, 1.0)  # slope of the rounded hinge
         inside = np.abs(z) < width / 2
         rounded = np.where(inside, (z + width / 2) ** 2 / (2 * width), z.clip(0.0))
         assert_allclose(value, (W * rounded).sum())
-        push = slope * W * share
+        push = W * share
         assert_allclose(gradient, push.sum(axis=0) - push.sum(axis=1), atol=1e-12)
         assert_allclose(smooth.dual_sum, (W * share).sum())
-        bend = slope**2 * W * inside / width
+        bend = W * inside / width
         bend = bend + bend.T
         H = np.diag(bend.sum(axis=1)) - bend
         assert inside[W > 0].any()

@@ -91,10 +91,10 @@ class GradeSquaredHinge:
         tree = self.tree
         return tree.scatter(2.0 * tree.weight * tree.scale * self._degree)
 
-    def sketch(self, A: Any, n_rows: int) -> Floats:
-        """Estimate AᵀHA from some of the rows."""
+    def sketch(self, A: Any, n_rows: int | None = None) -> Floats:
+        """Give AᵀHA, or estimate it from some of the rows."""
         tree, loss, rows = self.tree, self, self.tree.rows
-        if n_rows < len(rows):
+        if n_rows is not None and n_rows < len(rows):
             if self._sample is None or len(self._sample[0]) > 2 * n_rows:
                 self._sample = tree.sample(n_rows)
             rows, tree = self._sample
@@ -114,36 +114,32 @@ class GradeSquaredHinge:
 
 
 class SmoothedHinge:
-    """Σ c w_i w_j ℓ(1 - s (u_i - u_j)), ℓ the hinge, rounded off between ±ε/2.
+    """Hinges of pairs, rounded off between ±ε/2.
 
-    ℓ(z) = ((z + ε/2)₊² - (z - ε/2)₊²) / 2ε: squared hinges with the margins 1 ± ε/2.
-    Its slopes are feasible dual variables of the hinge, so every point gives a lower
-    bound.
+    ℓ(z) = ((z + ε/2)₊² - (z - ε/2)₊²) / 2ε: squared hinges, two of the same pairs, with
+    the margins 1 ± ε/2. Its slopes are feasible dual variables of the hinge, so every
+    point gives a lower bound.
     """
 
-    def __init__(self, hinge: GradeHinge, width: float) -> None:
-        self.width, self.slope = width, hinge.slope
-        self._parts = tuple(
-            (GradeSquaredHinge(tree), 1.0 + side * width / 2.0, side)
-            for tree, side in ((hinge.tree, 1.0), (hinge.tree.twin(), -1.0))
-        )
+    def __init__(self, wide: Any, narrow: Any, width: float) -> None:
+        self.width = width
+        self._parts = (wide, 1.0 + 0.5 * width, 1.0), (narrow, 1.0 - 0.5 * width, -1.0)
 
     def expand(self, u: Floats) -> tuple[float, Floats]:
         """Loss and gradient; H then speaks of u."""
         value, gradient, self.dual_sum = 0.0, np.zeros(len(u)), 0.0
         for loss, margin, sign in self._parts:
             # (m - d)₊² = m² (1 - d/m)₊²
-            one, slope = loss.expand((self.slope / margin) * u)
+            one, slope = loss.expand(u / margin)
             value += sign * margin**2 * one / (2.0 * self.width)
-            gradient += (sign * self.slope * margin / (2.0 * self.width)) * slope
+            gradient += (sign * margin / (2.0 * self.width)) * slope
             self.dual_sum += sign * margin * loss.slack / self.width
         return value, gradient
 
     def sketch(self, A: Any) -> Floats:
         """Give AᵀHA; of some rows it would be indefinite."""
         (wide, *_), (narrow, *_) = self._parts
-        scale = self.slope**2 / (2.0 * self.width)
-        return scale * (wide.sketch(A, len(A)) - narrow.sketch(A, len(A)))
+        return (wide.sketch(A) - narrow.sketch(A)) / (2.0 * self.width)
 
 
 class ListedSquaredHinge:
@@ -160,6 +156,7 @@ class ListedSquaredHinge:
         short = self.short(u)
         self._curvature = 2.0 * self.weight * (short > 0.0)
         push = self.weight * short
+        self.slack = float(push.sum())
         return float(push @ short), self.pairs.back(-2.0 * push)
 
     def short(self, u: Floats) -> Floats:
@@ -174,8 +171,8 @@ class ListedSquaredHinge:
         """Diagonal of H at the last expanded point."""
         return self.pairs.diagonal(self._curvature)
 
-    def sketch(self, A: Any, n_rows: int) -> Floats:
-        """Estimate AᵀHA from some of the pairs."""
+    def sketch(self, A: Any, n_rows: int | None = None) -> Floats:
+        """Give AᵀHA, or estimate it from some of the pairs."""
         chosen = self._shuffled[:n_rows]
         difference = A[self.pairs.right[chosen]] - A[self.pairs.left[chosen]]
         if sp.issparse(difference):

@@ -223,7 +223,7 @@ def boost(
     pairs: GradePotentials | ListedPotentials,
     rankers: WeakRankers,
     n_rounds: int,
-    smoothing: float | None = None,
+    smoothing: float | None,
 ) -> Iterator[tuple[float, ...]]:
     """Add weak rankers one by one; give each `ROUND`."""
     utility = np.zeros(pairs.n_items)

@@ -35,11 +35,9 @@ from tiebreak.models.base import UtilityMixin, accuracy, outcome_scores
 from tiebreak.solvers.linear_program import LinearProgram
 
 
-def check_row_column(
-    values: Any, name: str, n_rows: int, rows: str = "rows"
-) -> NDArray[Any]:
+def check_row_column(values: Any, name: str, n_rows: int) -> NDArray[Any]:
     """Check a column of one value per row, without missing values."""
-    column = as_column_of(values, name, n_rows, rows=rows)
+    column = as_column_of(values, name, n_rows)
     refuse_missing(column, name)
     return column
 

@@ -104,8 +104,8 @@ class ExpectedRankRegression(UtilityMixin, BaseEstimator):
         regressor = LinearRegression() if plain else clone(self.regressor)
         data = read_grades(X, y, qid, sample_weight)
         tree = build_grade_tree(data)
-        of_lists = data.orders is not None
-        rank = expected_ranks(tree, np.ones(len(tree.rows)) if of_lists else None)
+        weight = tree.weight if data.orders is None else np.ones(len(tree.rows))
+        rank = expected_ranks(tree, weight)
         places = np.argsort(tree.rows)  # regressors see the rows as they were given
         rows = tree.rows[places]
         weights = _weight_arguments(regressor, data.item_weight[rows])
@@ -127,12 +127,11 @@ class ExpectedRankRegression(UtilityMixin, BaseEstimator):
         return tags
 
 
-def expected_ranks(tree: GradeTree, weight: Floats | None = None) -> Floats:
+def expected_ranks(tree: GradeTree, weight: Floats) -> Floats:
     """Give position / (length + 1) of each slot in its group, ties at their mean.
 
-    `weight` is the number of rows of each slot; default: that of the tree.
+    `weight` is the number of rows of each slot.
     """
-    weight = tree.weight if weight is None else weight
     sizes = np.diff(tree.starts)
     length = np.repeat(np.add.reduceat(weight, tree.starts[:-1]), sizes)
     starts = np.union1d(tree.starts[:-1], tree.cuts)

@@ -28,7 +28,14 @@ from numpy.typing import NDArray
 from tiebreak.data import Grades, ItemTable
 from tiebreak.data.arrays import Codes, Flags, Floats
 from tiebreak.data.messages import FitWarning, warn_user
-from tiebreak.losses import GradeHinge, GradeTree, ItemDesign, SmoothedHinge
+from tiebreak.losses import (
+    GradeHinge,
+    GradeSquaredHinge,
+    GradeTree,
+    ItemDesign,
+    ListedSquaredHinge,
+    SmoothedHinge,
+)
 from tiebreak.losses.linear_objective import back_product, forward_product
 from tiebreak.models.problem import dense_array
 from tiebreak.solvers import Plane, SlackRows
@@ -206,7 +213,13 @@ class ListedPairRisk:
 
     def smoothed(self, width: float) -> SmoothRisk:
         """Smooth the hinges over `width`."""
-        return SmoothRisk(self.A, _ListedSmoothedHinge(self, width), 1.0)
+        wide, narrow = (
+            ListedSquaredHinge(
+                self.pairs.right, self.pairs.left, self.weight, self.pairs.n_coef
+            )
+            for _ in range(2)
+        )
+        return SmoothRisk(self.A, SmoothedHinge(wide, narrow, width), 1.0)
 
     def short_of(self, u: Floats) -> Floats:
         """How far the utilities of pairs are from their margin."""
@@ -215,31 +228,6 @@ class ListedPairRisk:
     def slope_of(self, share: Any) -> Floats:
         """Give the slope in the utilities of shares of the pairs' lines."""
         return self.pairs.back(-self.weight * share)
-
-
-class _ListedSmoothedHinge:
-    """Hinges of listed pairs, smoothed over `width`, as functions of utilities."""
-
-    def __init__(self, risk: ListedPairRisk, width: float) -> None:
-        self.risk, self.width = risk, width
-
-    def expand(self, u: Floats) -> tuple[float, Floats]:
-        """Give the sum and its gradient, and keep u for the curvature."""
-        risk, half = self.risk, 0.5 * self.width
-        short = risk.short_of(u)
-        self._bent = np.flatnonzero(np.abs(short) < half)
-        part = np.clip((short + half) / self.width, 0.0, 1.0)
-        round_off = 0.5 * self.width * part * (1.0 - part)
-        value = float(risk.weight @ (part * short + round_off))
-        self.dual_sum = float(risk.weight @ part)
-        return value, risk.slope_of(part)
-
-    def sketch(self, A: Any) -> Floats:
-        """Give AᵀHA at the last expanded point."""
-        risk, bent = self.risk, self._bent
-        better, worse = risk.pairs.right[bent], risk.pairs.left[bent]
-        D = dense_array(A[better]) - dense_array(A[worse])
-        return D.T @ (risk.weight[bent, None] * D) / self.width
 
 
 class SmoothRisk:
@@ -282,7 +270,8 @@ class GradedPairRisk:
 
     def smoothed(self, width: float) -> SmoothRisk:
         """Smooth the hinges over `width`."""
-        return SmoothRisk(self.A, SmoothedHinge(self.hinge, width), self.total)
+        wide, narrow = (GradeSquaredHinge(t) for t in (self.tree, self.tree.twin()))
+        return SmoothRisk(self.A, SmoothedHinge(wide, narrow, width), self.total)
 
     def rows_near(self, x: Floats, max_rows: int) -> SlackRows:
         """List the pairs closest to their margin."""

@@ -15,12 +15,10 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.linalg import lu_factor, lu_solve
 from scipy.linalg.blas import dsymv
 
 from tiebreak.data import Comparisons
 from tiebreak.data.arrays import Codes, Floats
-from tiebreak.data.columns import row_slices
 from tiebreak.data.comparison_graph import count_comparisons
 from tiebreak.data.threads import one_blas_thread
 from tiebreak.kernels import ItemPairRows, ItemRows, upper_triangle
@@ -35,7 +33,6 @@ from tiebreak.losses import (
     OutcomeLink,
 )
 from tiebreak.losses.comparison_covariance import HessianFactor
-from tiebreak.losses.laplacian import mirror
 from tiebreak.models.covariates import refuse_empty, refuse_endless
 from tiebreak.models.logistic.stream import (
     AVERAGE,
@@ -60,8 +57,6 @@ _TIGHTEST, _LOOSEST = 1e-11, 1e-6
 UNLEARNED = 1.0
 # Coefficients; with more, |H| is that of its diagonal.
 _LARGEST_DETERMINANT = 2000
-# A factorization takes as long as this share of the rows in products.
-_FACTOR_SHARE = 1 / 20
 
 
 class KernelObjective:
@@ -92,8 +87,6 @@ class KernelObjective:
             self._D: Any = sp.eye_array(m, format="csr")
         else:
             self._D = ItemDesign(left, right, self.n).matrix()
-        self._n_products = 0
-        self._inverse: Any = None
 
     def prepare(self) -> None:
         """Compute K; only solving needs it, and keeping it would take memory."""
@@ -104,11 +97,6 @@ class KernelObjective:
             self.K.flat[:: self.n + 1] += rounding
             if not np.isfinite(self._times(np.ones(self.n))).all():
                 refuse_infinite()
-
-    def forget(self) -> None:
-        """Let go of K and its factor."""
-        del self.K
-        self._inverse = None
 
     def _times(self, a: Floats) -> Floats:
         return np.asarray(dsymv(1.0, self.K.T, a, lower=1))
@@ -139,7 +127,6 @@ class KernelObjective:
 
     def hessian_product(self, v: Floats) -> Floats:
         """Give the Hessian at the last expanded point times v."""
-        self._n_products += 1
         local, change = self.local, self._differences(v)
         t = v[-1] if self.tie is None else 0.0
         in_t = float(local.cross @ change) + local.tie_curvature * t
@@ -155,33 +142,18 @@ class KernelObjective:
         return out
 
     def precondition(self) -> Any:
-        """Return r to M⁻¹ r: M⁻¹ is K, or after many products the inverse Hessian."""
+        """Return r to M⁻¹ r, with the kernel as M⁻¹."""
         n, local = self.n, self.local
-        if self._n_products > max(20.0, _FACTOR_SHARE * n):
-            self._inverse = self._invert()
-        self._n_products = 0
         others = self.others.diagonal(local.curvature)
         if self.tie is None:
             others = np.append(others, local.tie_curvature)
         scale = 1.0 / np.maximum(others, np.finfo(np.float64).tiny)
 
         def solve(r: Floats) -> Floats:
-            if self._inverse is None:
-                a = r[:n] / (2.0 * self.alpha)
-            else:
-                a = lu_solve(self._inverse, r[:n], check_finite=False)
+            a = r[:n] / (2.0 * self.alpha)
             return np.concatenate([self._times(a), a, scale * r[2 * n :]])
 
         return solve
-
-    def _invert(self) -> Any:
-        """Factor L K + 2α I, the Hessian in a but for K; L weighs by curvature."""
-        self._inverse = None
-        laplacian = self._D.T @ self._D.multiply(self.local.curvature[:, None])
-        mirror(self.K)
-        matrix = laplacian.tocsr() @ self.K
-        matrix.flat[:: self.n + 1] += 2.0 * self.alpha
-        return lu_factor(matrix, overwrite_a=True, check_finite=False)
 
 
 class LogisticProblem:
@@ -303,7 +275,7 @@ class LogisticProblem:
                 objective, start, tol=tol, max_iter=max_iter, min_iter=1, **options
             )
             if isinstance(objective, KernelObjective):
-                objective.forget()
+                del objective.K
             elif self.factor is not None and self.factor.rest:
                 solution = self._outside(objective, solution, self.factor.rest)
         return (solution, *objective.split(solution.x))
@@ -395,10 +367,6 @@ class LogisticProblem:
             return met
         has_deviations = self.objective.n_coef > self.n_features
         per_item: Any = np.bincount(self.code, met) if has_deviations else met
-        values, present = table.values, np.zeros(table.n_features)
-        for rows in row_slices(
-            table.n_items, values.shape[0] if table.is_sparse else 64
-        ):
-            present += per_item[rows] @ (values[rows] != 0)
+        present = per_item @ (table.values != 0)
         of_features = np.minimum(present, self.totals.sum())
         return np.append(of_features, met if has_deviations else [])
