@@ -313,12 +313,6 @@ class RankBoost(UtilityMixin, BaseEstimator):
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
-    References
-    ----------
-    Freund, Iyer, Schapire and Singer, "An efficient boosting algorithm for combining
-    preferences", 2003.
-    Kamishima, Kazawa and Akaho, "Supervised ordering: an empirical survey".
-
     Examples
     --------
     >>> from tiebreak import Orders, RankBoost

@@ -53,11 +53,6 @@ class ExpectedRankRegression(UtilityMixin, BaseEstimator):
     A graded row of weight 2 is two rows, also where positions are counted. The weight
     of a list is that of its items in the regression.
 
-    References
-    ----------
-    Kamishima, Kazawa and Akaho, "Supervised ordering: an empirical survey", section
-    3.4.
-
     Examples
     --------
     >>> from sklearn.linear_model import LinearRegression

@@ -176,11 +176,6 @@ class HedgeOrder(UtilityMixin, BaseEstimator):
     utility: ``utility`` and ``predict`` of items raise. ``predict`` of comparisons uses
     PREF.
 
-    References
-    ----------
-    Cohen, Schapire and Singer, "Learning to order things", 1999.
-    Kamishima, Kazawa and Akaho, "Supervised ordering: an empirical survey".
-
     Examples
     --------
     >>> from tiebreak import HedgeOrder, Orders

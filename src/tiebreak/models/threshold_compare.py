@@ -79,11 +79,6 @@ class ThresholdCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
     n_features_in_ : int
         Number of features, when the ranker knows it.
 
-    References
-    ----------
-    Venuto, Hocking, Sphanurattana and Sugiyama, "Support vector comparison machines",
-    section 2.2, where the threshold is found on a grid.
-
     Examples
     --------
     >>> from tiebreak import RankSVM, ThresholdCompare

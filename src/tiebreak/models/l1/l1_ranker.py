@@ -118,11 +118,6 @@ class L1Ranker(L1Utility, BaseEstimator):
     nothing. Tied comparisons are left out. The 1-norm depends on units: scale the
     features first.
 
-    References
-    ----------
-    Nan, Chen, Dang and Wilkins, "Learning to rank using 1-norm regularization and
-    convex hull reduction", 2010.
-
     Examples
     --------
     >>> import numpy as np

@@ -84,12 +84,6 @@ class RankRLS(KernelUtility, BaseEstimator):
     --------
     RankSVM : Pairs that are in order by a margin cost nothing.
 
-    References
-    ----------
-    Pahikkala, Tsivtsivadze, Airola, Järvinen and Boberg, "An efficient algorithm for
-    learning to rank from preference graphs", 2009.
-    Tsivtsivadze and Heskes, "Sparse preference learning".
-
     Examples
     --------
     >>> from tiebreak import RankRLS

@@ -148,12 +148,6 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
     Standard errors are those of the posterior at its maximum, with the normal prior of
     standard deviation 1/√(2α) on w.
 
-    References
-    ----------
-    Davidson, "On extending the Bradley-Terry model to accommodate ties in paired
-    comparison experiments", 1970.
-    Rao and Kupper, "Ties in paired-comparison experiments", 1967.
-
     Examples
     --------
     >>> from tiebreak import LogisticCompare, Pairs

@@ -307,10 +307,6 @@ class CoRankingPursuit(UtilityMixin, BaseEstimator):
     --------
     RankingPursuit : One view, all items graded, with back-fitting.
 
-    References
-    ----------
-    Tsivtsivadze and Heskes, "Sparse preference learning".
-
     Examples
     --------
     >>> import numpy as np

@@ -207,11 +207,6 @@ class RankingPursuit(KernelPursuit, BaseEstimator):
     MatchingPursuit : The same with the squared error of single grades.
     CoRankingPursuit : Several views of the items, and items without a grade.
 
-    References
-    ----------
-    Tsivtsivadze and Heskes, "Sparse preference learning".
-    Vincent and Bengio, "Kernel matching pursuit", 2002.
-
     Examples
     --------
     >>> import numpy as np
@@ -300,10 +295,6 @@ class MatchingPursuit(KernelPursuit, BaseEstimator):
     See Also
     --------
     RankingPursuit : The same with the squared error of differences.
-
-    References
-    ----------
-    Vincent and Bengio, "Kernel matching pursuit", 2002.
 
     Examples
     --------

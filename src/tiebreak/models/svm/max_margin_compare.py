@@ -109,11 +109,6 @@ class MaxMarginCompare(KernelUtility, ClassifierMixin, BaseEstimator):
     linear program need not be unique: compare margins. The program with ``C`` is for a
     few thousand distinct items.
 
-    References
-    ----------
-    Venuto, Hocking, Sphanurattana and Sugiyama, "Support vector comparison machines",
-    section 3.1, and section 6 for the program with ``C``.
-
     Examples
     --------
     >>> from tiebreak import MaxMarginCompare, Pairs

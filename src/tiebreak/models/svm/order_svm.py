@@ -148,12 +148,6 @@ class OrderSVM(KernelUtility, BaseEstimator):
     a second item takes a second place. A row of weight 0 takes no place. A list of
     weight 2 is the same as two lists.
 
-    References
-    ----------
-    Kazawa, Hirao and Maeda, "Order SVM: a kernel method for order learning based on
-    generalized order statistics", 2005. Kamishima, Kazawa and Akaho, "Supervised
-    ordering: an empirical survey", 2005.
-
     Examples
     --------
     >>> from tiebreak import Orders, OrderSVM

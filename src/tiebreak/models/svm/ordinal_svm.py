@@ -66,10 +66,6 @@ class OrdinalSVM(KernelUtility, BaseEstimator):
     Grades must mean the same for all items. Those of different queries do not: more
     than one group is refused.
 
-    References
-    ----------
-    Chu and Keerthi, "New approaches to support vector ordinal regression", 2005.
-
     Examples
     --------
     >>> from tiebreak import OrdinalSVM

@@ -90,14 +90,6 @@ class RankSVM(KernelUtility, BaseEstimator):
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
-    References
-    ----------
-    Herbrich, Graepel and Obermayer, "Large margin rank boundaries for ordinal
-    regression", 2000.
-    Joachims, "Optimizing search engines using clickthrough data", 2002.
-    Lee and Lin, "Large-scale linear RankSVM", 2014.
-    Venuto, Hocking, Sphanurattana and Sugiyama, "Support vector comparison machines".
-
     Examples
     --------
     >>> from tiebreak import Pairs, RankSVM

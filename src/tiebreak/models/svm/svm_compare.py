@@ -106,10 +106,6 @@ class SVMCompare(KernelUtility, ClassifierMixin, BaseEstimator):
     predicted, and a warning says so. Without ties the model is :class:`RankSVM` with
     threshold 0; with nothing but ties the utility is zero.
 
-    References
-    ----------
-    Venuto, Hocking, Sphanurattana and Sugiyama, "Support vector comparison machines".
-
     Examples
     --------
     >>> from tiebreak import SVMCompare

@@ -53,12 +53,6 @@ class SwapSVM(KernelUtility, BaseEstimator):
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
-    References
-    ----------
-    Díez, del Coz and Bahamonde, "A support vector method for ranking minimizing the
-    number of swapped pairs".
-    Joachims, "A support vector method for multivariate performance measures", 2005.
-
     Examples
     --------
     >>> from tiebreak import SwapSVM
