@@ -8,14 +8,11 @@ information that these hold, and H = LLᵀ, M is that of Bell and McCaffrey (200
 
     M = Σ_c g̃_c g̃_cᵀ,    g̃_c = L (Id - B_c)^(-1/2) L⁻¹ g_c,    B_c = L⁻¹ I_c L⁻ᵀ.
 
-The strengths follow a rater who gives many votes, and g_c is then too small: were votes
-independent, g_c g_cᵀ would have the mean L B_c (Id - B_c) Lᵀ instead of I_c. Directions
-of which one rater knows all (eigenvalues of B_c near 1) keep I_c, and coefficients that
-one rater judged have infinitely many degrees of freedom.
+The strengths follow a rater who gives many votes, and g_c alone is then too small.
+Directions of which one rater knows all (eigenvalues of B_c near 1) keep I_c, and
+coefficients that one rater judged have infinitely many degrees of freedom.
 
-* Without a penalty H = I, and the covariance is the sandwich H⁻¹ M H⁻¹, right also when
-  probabilities are not quite those of the model, or (with raters) when votes of one
-  rater depend on each other.
+* Without a penalty H = I, and the covariance is the sandwich H⁻¹ M H⁻¹.
 * With a penalty it is that of the posterior and what M has in excess of I, ::
 
     H⁻¹ + H⁻¹ (M - I)₊ H⁻¹,

@@ -5,17 +5,13 @@ A *link* turns the difference d = r(right) - r(left) and a common tie parameter 
 three probabilities. All give a negative log-likelihood that is jointly convex in
 (d, t):
 
-* Davidson (1970): P(left), P(tie), P(right) ∝ exp(-d/2), exp(t), exp(d/2), with
-  ν = exp(t). No ties at all is t = -∞.
-* cumulative logit, which is the model of Rao and Kupper (1967):
-  P(right) = σ(d - t), P(left) = σ(-d - t), t ≥ 0, and θ = exp(t). No ties is t = 0.
+* Davidson (1970), ν = exp(t); no ties at all is t = -∞;
+* cumulative logit, of Rao and Kupper (1967), θ = exp(t); no ties is t = 0;
+* probit, of Thurstone (1927) and Glenn and David (1960); no ties is t = 0.
 
-* probit, Thurstone's model (1927) with the ties of Glenn and David (1960):
-  P(right) = Φ(d - t), P(left) = Φ(-d - t), t ≥ 0. No ties is t = 0.
-
-Without ties the first two are P(right) = σ(d). A tie is the most probable outcome when
-|d| ≤ ``threshold(t)``, the boundary included. `rating_links` has all on the scale of
-ratings, where a difference means the same in each.
+A tie is the most probable outcome when |d| ≤ ``threshold(t)``, the boundary included.
+`rating_links` has all on the scale of ratings, where a difference means the same in
+each.
 
 A *design* is the matrix D of shape (m, q) in d = D β, known by its products and never
 stored. The *objective* joins both:
@@ -313,13 +309,13 @@ class Davidson(OutcomeLink):
 
     @_by_blocks
     def probabilities(self, d: Vector, t: float | Vector) -> Vector:
-        """Columns P(left), P(tie), P(right)."""
+        """As `OutcomeLink`."""
         odds = np.exp(self._logits(d, t))
         return odds / odds.sum(axis=1, keepdims=True)
 
     @_by_blocks
     def log_probabilities(self, d: Vector, t: float) -> Vector:
-        """Columns ln P(left), ln P(tie), ln P(right)."""
+        """As `OutcomeLink`."""
         logits = self._logits(d, t)
         return logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))
 
@@ -332,11 +328,11 @@ class Davidson(OutcomeLink):
         return logits - logits.max(axis=1, keepdims=True)
 
     def threshold(self, t: float) -> float:
-        """Largest ``|d|`` of a tie."""
+        """As `OutcomeLink`."""
         return max(0.0, 2.0 * t)
 
     def start(self, tie_share: float) -> float:
-        """The t of this share of ties."""
+        """As `OutcomeLink`."""
         return math.log(2.0 * tie_odds(tie_share)) if tie_share else -math.inf
 
 
@@ -348,14 +344,14 @@ class Cumulative(OutcomeLink):
 
     @_by_blocks
     def probabilities(self, d: Vector, t: float | Vector) -> Vector:
-        """Columns P(left), P(tie), P(right)."""
+        """As `OutcomeLink`."""
         # σ(d + t) - σ(d - t) as a product, which does not cancel.
         tie = _sigmoid(d + t) * _sigmoid(t - d) * -np.expm1(-2.0 * t)
         return np.stack([_sigmoid(-d - t), tie, _sigmoid(d - t)], axis=1)
 
     @_by_blocks
     def log_probabilities(self, d: Vector, t: float) -> Vector:
-        """Columns ln P(left), ln P(tie), ln P(right)."""
+        """As `OutcomeLink`."""
         tie = -np.logaddexp(0.0, -d - t) - np.logaddexp(0.0, d - t)
         tie += math.log(-math.expm1(-2.0 * t)) if t else -math.inf
         left, right = -np.logaddexp(0.0, d + t), -np.logaddexp(0.0, t - d)
@@ -368,12 +364,12 @@ class Cumulative(OutcomeLink):
         return super().value(d, t, counts)
 
     def threshold(self, t: float) -> float:
-        """Largest ``|d|`` of a tie."""
+        """As `OutcomeLink`."""
         # P(tie) ≥ P(right) at d ≥ 0 means θ exp(d) + 1 ≤ θ² - 1.
         return max(0.0, t + math.log1p(-2.0 * math.exp(-2.0 * t))) if t > 0.5 else 0.0
 
     def start(self, tie_share: float) -> float:
-        """The t of this share of ties."""
+        """As `OutcomeLink`."""
         return math.log1p(2.0 * tie_odds(tie_share)) if tie_share else 0.0
 
 
@@ -389,13 +385,13 @@ class Probit(OutcomeLink):
 
     @_by_blocks
     def probabilities(self, d: Vector, t: float | Vector) -> Vector:
-        """Columns P(left), P(tie), P(right)."""
+        """As `OutcomeLink`."""
         log_tie = _normal_tie(d, t)[0]
         return np.stack([ndtr(-d - t), np.exp(log_tie), ndtr(d - t)], axis=1)
 
     @_by_blocks
     def log_probabilities(self, d: Vector, t: float) -> Vector:
-        """Columns ln P(left), ln P(tie), ln P(right)."""
+        """As `OutcomeLink`."""
         tie = _normal_tie(d, t)[0]
         return np.stack([log_ndtr(-d - t), tie, log_ndtr(d - t)], axis=1)
 
@@ -433,7 +429,7 @@ class Probit(OutcomeLink):
         return lost - won + tie * apart, lost + won - tie * (near + far)
 
     def threshold(self, t: float) -> float:
-        """Largest ``|d|`` of a tie."""
+        """As `OutcomeLink`."""
 
         def lead(d: float) -> float:
             return float(2.0 * ndtr(t - d) - 1.0 - ndtr(-t - d))
@@ -443,7 +439,7 @@ class Probit(OutcomeLink):
         return float(brentq(lead, 0.0, t))
 
     def start(self, tie_share: float) -> float:
-        """The t of this share of ties."""
+        """As `OutcomeLink`."""
         return float(_ROOT_TWO * erfinv(min(tie_share, 1.0 - 1e-12)))
 
     def to_parameter(self, t: float) -> float:
@@ -490,8 +486,7 @@ def _normal_tie(d: Vector, t: float | Vector) -> tuple[Vector, Vector, Vector]:
 class HalfWins(Davidson):
     """P(right) = σ(d), P(left) = σ(-d), and a tie as half a win for each side.
 
-    -ln p of a tie is the mean of those of left and right; t plays no part. These are
-    Davidson's formulas with ν = 0, but for the value.
+    -ln p of a tie is the mean of those of left and right; t plays no part.
     """
 
     name = "half"

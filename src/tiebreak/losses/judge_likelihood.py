@@ -16,10 +16,9 @@ there. The objective is Laplace's approximation of the marginal likelihood,
           + α\|β\|^2 + ω s^2 + \tfrac{κ}{2} (ā - 1)^2,
 
 a **sum** over votes, with ā the mean of the discriminations 1 + ê_1. The last term
-keeps the scale in β, as a penalty on strengths alone would make discriminations large.
-A standard deviation of 0 fixes a deviation at 0. The Hessian is that of the penalties
-and the Schur complement A - Σ B_j D_j⁻¹ B_jᵀ of the expected joint Hessian, which is
-positive semidefinite.
+keeps the scale in β. A standard deviation of 0 fixes a deviation at 0. The Hessian is
+that of the penalties and the Schur complement A - Σ B_j D_j⁻¹ B_jᵀ of the expected
+joint Hessian.
 """
 
 from __future__ import annotations

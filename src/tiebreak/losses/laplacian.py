@@ -3,9 +3,7 @@ r"""Laplacians: the sum of squared differences over pairs, as a quadratic form.
 
 .. math:: v^⊤ L v = \sum_{(i,j)} w_{ij} (v_i - v_j)^2,
 
-a **sum** over pairs, each counted once. L is positive semidefinite and takes constants
-to zero. It is L = BᵀB for a root B, with which a penalized sum of squared differences
-becomes a least-squares problem: dᵀLd = ‖Bd‖².
+a **sum** over pairs, each counted once, L = BᵀB for a root B.
 
 The Laplacian of groups, in which every two rows of a group are a pair of weight
 w_i w_j, is never stored. With W the weight of a group and v̄ = Σ w_i v_i / W its mean,

@@ -9,8 +9,8 @@ the next place is chosen with probability proportional to
 .. math:: f(S) = \delta_k \exp\Bigl(\frac1k \sum_{i ∈ S} θ_i\Bigr),   δ_1 = 1,
 
 over all sets of an allowed size. Items below the last place, in no order among each
-other, remain to the end and are never chosen: the probabilities of all orders of these
-sum to 1. A block B in unknown order before a later place has the sum over its orders,
+other, remain to the end and are never chosen. A block B in unknown order before a later
+place has the sum over its orders,
 
 .. math:: F(S) = \sum_{i ∈ S} \frac{e^{θ_i}}{\sum_{j ∈ S ∪ L} e^{θ_j}} F(S \setminus i),
           F(∅) = 1,
@@ -22,10 +22,9 @@ sums of all stages,
 
     e_s(i and after) = e_s(after i) + x_i e_{s-1}(after i),
 
-and one from its start their derivatives: O(k) per entry and allowed size, all terms
-positive. The Hessian of a list of m takes O(m² Σ k). The objective is convex. Adding a
-constant to θ changes no probability; without a penalty the Hessian gets a term that
-holds the mean of θ.
+and one from its start their derivatives: O(k) per entry and allowed size. The Hessian
+of a list of m takes O(m² Σ k). The objective is convex. Without a penalty the Hessian
+gets a term that holds the mean of θ.
 """
 
 from __future__ import annotations

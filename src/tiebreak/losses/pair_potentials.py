@@ -8,10 +8,9 @@ A pair of a better item b and a worse item c with weight w has the share
 of the loss. The *potential* of an item is its share as the better item minus its share
 as the worse one, so Σ D (h(b) - h(c)) = Σ_i potential_i h_i for any h.
 
-Where the pairs are all pairs of different grades in a group, running sums over slots
-(sorted by group, then by grade; a run is slots of equal grade) give all potentials in
-O(n). For listed pairs they cost O(pairs). Where exponentials of utilities overflow or
-vanish, sums are kept relative to their largest term.
+For all pairs of different grades in a group running sums over slots (sorted by group,
+then by grade; a run is slots of equal grade) give all potentials in O(n). Where
+exponentials overflow or vanish, sums are kept relative to their largest term.
 """
 
 import math

@@ -71,22 +71,22 @@ class RatingLink(OutcomeLink):
         self.inner, self.scale = inner, scale
 
     def probabilities(self, d: Vector, t: float | Vector) -> Vector:
-        """Columns P(left), P(tie), P(right)."""
+        """As `OutcomeLink`."""
         at = self.scale(t)
         return self.inner.probabilities(d / at.s, at.c)
 
     def log_probabilities(self, d: Vector, t: float) -> Vector:
-        """Columns ln P(left), ln P(tie), ln P(right)."""
+        """As `OutcomeLink`."""
         at = self.scale(t)
         return self.inner.log_probabilities(d / at.s, at.c)
 
     def threshold(self, t: float) -> float:
-        """Largest ``|d|`` of a tie."""
+        """As `OutcomeLink`."""
         at = self.scale(t)
         return float(at.s * self.inner.threshold(at.c))
 
     def start(self, tie_share: float) -> float:
-        """The t of this share of ties."""
+        """As `OutcomeLink`."""
         return math.log(tie_odds(tie_share)) if tie_share else -math.inf
 
     def value(self, d: Vector, t: float, counts: Vector) -> float:
@@ -136,16 +136,16 @@ class MixedLink(OutcomeLink):
         self.parts = list(zip(weights, links, strict=True))
 
     def probabilities(self, d: Vector, t: float | Vector) -> Vector:
-        """Columns P(left), P(tie), P(right)."""
+        """As `OutcomeLink`."""
         return np.asarray(sum(w * link.probabilities(d, t) for w, link in self.parts))
 
     def log_probabilities(self, d: Vector, t: float) -> Vector:
-        """Columns ln P(left), ln P(tie), ln P(right)."""
+        """As `OutcomeLink`."""
         with np.errstate(divide="ignore"):
             return np.log(self.probabilities(d, t))
 
     def threshold(self, t: float) -> float:
-        """Largest ``|d|`` of a tie."""
+        """As `OutcomeLink`."""
 
         def lead(d: float) -> float:
             _, tie, right = self.probabilities(np.array([d]), t)[0]

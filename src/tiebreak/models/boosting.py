@@ -270,11 +270,9 @@ class RankBoost(UtilityMixin, BaseEstimator):
     exp(-α (h(b) - h(c))):
 
     - ``weak="feature"``: h is a feature scaled to [0, 1] on the training items, and
-      α = ½ ln((1 + r) / (1 - r)), which may be negative (Z ≤ √(1 - r²), the third
-      option of Freund et al.). The utility is linear.
+      α = ½ ln((1 + r) / (1 - r)), which may be negative. The utility is linear.
     - ``weak="stump"``: h(x) is 1 if a feature is above a cut, else 0. α = ½ ln(W₊ / W₋)
-      minimizes Z, with W₊ and W₋ the shares of the pairs that h puts in order and in
-      reverse.
+      minimizes Z, with W₊ and W₋ the shares of the pairs in order and in reverse.
 
     The pairs are those of :class:`RankSVM`. For graded items and lists a round costs
     O(n) for n rows and O(N p) for N distinct items of p features.

@@ -6,9 +6,8 @@ d = r(right) - r(left) - γ h - zᵀβ, without a penalty on γ and β.
 
 The likelihood has no maximum if coefficients can grow along a direction (δθ, δβ, δt)
 that no comparison contradicts. With δd = δθ_right - δθ_left - zᵀδβ, a win of right asks
-for δd ≥ 2 δt, a win of left for -δd ≥ 2 δt, and a tie for \|δd\| ≤ 2 δt, δt ≥ 0;
-without ties δt = 0. Directions along which no probability changes count too. Linear
-programs on the counts decide.
+for δd ≥ 2 δt, a win of left for -δd ≥ 2 δt, and a tie for \|δd\| ≤ 2 δt, δt ≥ 0.
+Linear programs on the counts decide.
 """
 
 from collections.abc import Sequence

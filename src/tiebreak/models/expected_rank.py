@@ -25,9 +25,8 @@ from tiebreak.models.problem import build_grade_tree
 class ExpectedRankRegression(UtilityMixin, BaseEstimator):
     """Regress the expected rank of items on their features.
 
-    If some items of a complete order are removed at random, the item at position k of
-    the n that remain has an expected rank proportional to k / (n + 1). A regressor
-    learns ::
+    Of a complete order with items removed at random, the item at position k of the n
+    that remain has an expected rank proportional to k / (n + 1). A regressor learns ::
 
         k / (n + 1)  ≈  f(x)
 

@@ -137,10 +137,8 @@ class HedgeOrder(UtilityMixin, BaseEstimator):
     The loss of a voter is the mean of 1 - R_f(a, b) over all training pairs "a above
     b", and a round multiplies its weight by β to the power of its loss.
 
-    The best order has the largest Σ PREF(a, b) over a before b, which is NP-hard. The
-    greedy order, which always takes the item with the largest Σ_b PREF(a, b) - PREF(b,
-    a) over the remaining items b, reaches at least half of it, in O(n² p) time for n
-    items.
+    The greedy order always takes the item with the largest Σ_b PREF(a, b) - PREF(b, a)
+    over the remaining items b, in O(n² p) time for n items.
 
     Parameters
     ----------
@@ -172,9 +170,8 @@ class HedgeOrder(UtilityMixin, BaseEstimator):
 
     Notes
     -----
-    Which of two items comes first may depend on the other items. So there is no
-    utility: ``utility`` and ``predict`` of items raise. ``predict`` of comparisons uses
-    PREF.
+    Which of two items comes first may depend on the other items. So ``utility`` and
+    ``predict`` of items raise; ``predict`` of comparisons uses PREF.
 
     Examples
     --------

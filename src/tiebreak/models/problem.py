@@ -5,8 +5,7 @@ Kernels become features: with the pivoted Cholesky factor K = G Gᵀ a utility G
 norm ‖w‖² = ‖β‖². With the pivots P, G = K[:, P] T⁻ᵀ for a triangular T, so the utility
 of any item is k(x, items P) a with Tᵀ a = β.
 
-Rows of the same items and outcome are one cell with the sum of their weights, so that a
-row of weight two equals a duplicated row.
+Rows of the same items and outcome are one cell with the sum of their weights.
 """
 
 from __future__ import annotations

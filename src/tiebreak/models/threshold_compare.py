@@ -59,8 +59,7 @@ class ThresholdCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     ranker : estimator
-        A model with utilities, such as :class:`RankSVM` or :class:`SVMCompare` (whose
-        threshold is refitted), or a Pipeline that ends with one. For graded items any
+        A model with utilities, or a Pipeline that ends with one. For graded items any
         scikit-learn regressor.
     max_pairs : int or None, default=2,000,000
         Graded items and orders: of more pairs, τ is learned from a random sample of

@@ -47,10 +47,6 @@ class WithoutTies(ClassifierMixin, BaseEstimator):
     classes_ : ndarray of shape (2,)
         The values of y: left, right.
 
-    Notes
-    -----
-    ``predict`` is the sign of the difference; equal utilities count for left.
-
     Examples
     --------
     >>> import numpy as np

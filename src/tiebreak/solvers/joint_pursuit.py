@@ -17,8 +17,7 @@ dictionary at once, given the others (index o), with A = -c off the diagonal of 
 
     eᵀA⁻¹e = e_oᵀA_o⁻¹e_o + (e_v + c·A_o⁻¹e_o)² / (A_vv - c·A_o⁻¹c).
 
-Boundary conventions: of candidates with equal gains, up to rounding, the first is
-taken; a column with k_vᵀLk_v = 0, up to rounding, is never taken.
+Of candidates with equal gains, up to rounding, the first is taken.
 """
 
 from __future__ import annotations

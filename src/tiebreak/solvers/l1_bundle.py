@@ -7,16 +7,13 @@ R ≥ 0 convex and piecewise linear, with far too many pieces to list. Every sub
 is a plane below R, and the minimum of the planes, a linear program, is a lower bound.
 Its solution is a vertex, so unneeded variables are exactly 0.
 
-Planes alone describe a curved function badly. So up to `max_rows` terms of R with kinks
-close to the best point become rows with slacks, and only the sum of the others is a
-plane: the model is exact around that point. It is minimized in a box that grows where
-that helped. Planes and rows serve every penalty.
+Up to `max_rows` terms of R with kinks close to the best point become rows with slacks,
+and the sum of the others a plane: the model is exact around that point. It is minimized
+in a box that grows where that helped. Planes and rows serve every penalty.
 
 With many terms R is nearly smooth, and planes are slow. So Newton steps first minimize
-the terms rounded off over a width that is narrowed. The slope of a rounded term is a
-share of the slope of its line, so the sum of these shares is a plane below R; its bound
-approaches the value with the square of the width. Where too few terms bend within the
-width, planes take over.
+the terms rounded off over a width that is narrowed, whose slopes are planes below R,
+until too few terms bend within the width.
 """
 
 import time

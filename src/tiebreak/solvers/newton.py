@@ -6,12 +6,9 @@ infinite outside its domain. By factors it also finds minima of functions that a
 convex only near them. There are two certificates:
 
 * the Newton decrement :math:`λ^2 = ∇f^\top (∇^2 f)^{-1} ∇f` of :func:`minimize_newton`:
-  λ²/2 is the distance to the minimum of the quadratic model at x, and, near the
-  solution, of f itself;
+  near the solution f is λ²/2 above its minimum;
 * strong convexity in :func:`minimize_truncated`: if f - ½μ‖x‖² is convex for a known
-  μ > 0, then :math:`f(x) - \min f ≤ ‖∇f(x)‖^2 / (2 μ)`, which is also the duality gap
-  of an SVM with squared hinge at the dual point of x. Newton's equation is then solved
-  only as far as the step deserves it.
+  μ > 0, then :math:`f(x) - \min f ≤ ‖∇f(x)‖^2 / (2 μ)`.
 """
 
 import math
@@ -89,28 +86,14 @@ class StronglyConvex(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class NewtonSolution:
-    """Where the solver stopped.
-
-    Attributes
-    ----------
-    x : ndarray
-        The point.
-    value, gap : float
-        f(x), and how far it may still fall, relative to ``max(|f(x)|, tiny)``.
-    n_iter : int
-        Number of Newton steps taken.
-    converged : bool
-        Whether the gap is within the tolerance, or rounding allows no less.
-    n_products : int
-        Number of products with the Hessian.
-    """
+    """Where the solver stopped."""
 
     x: Floats
-    value: float
-    gap: float
-    n_iter: int
-    converged: bool
-    n_products: int = 0
+    value: float  # f(x)
+    gap: float  # how far it may still fall, relative to max(|f(x)|, tiny)
+    n_iter: int  # Newton steps
+    converged: bool  # whether the gap is small enough, or rounding allows no less
+    n_products: int = 0  # products with the Hessian
 
 
 @one_blas_thread()  # see data.threads: more only wait

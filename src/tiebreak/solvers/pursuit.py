@@ -9,9 +9,8 @@ with L positive semidefinite, and f is a sum of few columns of the dictionary. W
 q = b - L f, the best multiple of the column k is a = k·q / kᵀLk, and J falls by
 (k·q)² / kᵀLk. So one step is one product of the dictionary with q.
 
-Boundary conventions: of columns with equal gains, up to rounding, the first is taken; a
-column k with kᵀLk = 0, up to rounding, is never taken; with back-fitting, neither is
-one that depends on those taken before.
+Of columns with equal gains, up to rounding, the first is taken; one with kᵀLk = 0
+never, nor with back-fitting one that depends on those taken before.
 """
 
 from collections.abc import Callable

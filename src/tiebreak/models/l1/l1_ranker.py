@@ -93,8 +93,7 @@ class L1Ranker(L1Utility, BaseEstimator):
         α ‖w‖₁ + slacks, its lower bound, and their relative difference.
     dual_gradient_ : ndarray of shape (n_features,)
         The certificate of that bound: Σ λ (x_s - x_t) over pairs, for the multipliers λ
-        of the dual. Entries are at most alpha in size, and alpha with the sign of the
-        weight where that is not 0, within the tolerance.
+        of the dual. Entries are at most alpha in size, within the tolerance.
     n_rows_ : tuple of (int, int)
         Number of pairs, and of rows after the reduction; with ``slack="pair"`` of the
         last linear program.
@@ -105,18 +104,11 @@ class L1Ranker(L1Utility, BaseEstimator):
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
-    See Also
-    --------
-    RankSVM : The same with ½ ‖w‖², which keeps all features.
-    L1RankerCV : Chooses alpha by cross-validation.
-    l1_path : Weights and scores for many values of alpha.
-
     Notes
     -----
     The weights of rows are c_s: a row of weight 2 is the same as a second row. Weights
     of comparisons multiply the slack of a pair; with ``slack="item"`` they change
-    nothing. Tied comparisons are left out. The 1-norm depends on units: scale the
-    features first.
+    nothing. Tied comparisons are left out. Scale the features first.
 
     Examples
     --------

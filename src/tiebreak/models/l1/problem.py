@@ -4,10 +4,9 @@
 Features are centered (if dense) and divided by their largest size, costs by their sum,
 and penalties likewise: the same problem in numbers near one.
 
-Zero weights are optimal when some optimal multipliers λ of the problem without weights
-have ‖Σ λ (x_s - x_t)‖_∞ ≤ alpha. With a slack per pair λ is all ones. With a slack per
-item ``alpha_max`` is found by climbing: for any weights (gain in slack) / ‖w‖₁ is at
-most that alpha, and the solution at one alpha gives the next until no weights are left.
+With a slack per pair ``alpha_max`` is ‖Σ (x_s - x_t)‖_∞. With a slack per item it is
+found by climbing: for any weights (gain in slack) / ‖w‖₁ is at most that alpha, and the
+solution at one alpha gives the next until no weights are left.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The slacks of 1-norm ranking: functions of weights, and rows of a linear program.
 
-Three sums, each divided by a constant so that the rows have numbers near one:
+Three sums, each divided by a constant:
 
 * :class:`GradedPairRisk`: Σ c_i c_j (1 - w·(x_i - x_j))₊ over all pairs of different
   grades, by a tree;

@@ -9,8 +9,7 @@ known in one of two ways:
 - by coefficients of the points: u = K Bᵀ b, with the kernel matrix K = A Aᵀ.
 
 The smaller of the two systems, of q columns or of m rows, is solved. In both
-b = (t - B u) / α and w = Σ (Bᵀb)_i Φ(x_i) at the solution. The duality gap is the
-squared residual of the system of rows, or at most 1/α times that of the columns.
+b = (t - B u) / α and w = Σ (Bᵀb)_i Φ(x_i) at the solution.
 """
 
 from collections.abc import Iterator

@@ -80,10 +80,6 @@ class RankRLS(KernelUtility, BaseEstimator):
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
-    See Also
-    --------
-    RankSVM : Pairs that are in order by a margin cost nothing.
-
     Examples
     --------
     >>> from tiebreak import RankRLS

@@ -132,18 +132,14 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
-    See Also
-    --------
-    SVMCompare : Hinge loss instead of probabilities.
-
     Notes
     -----
     ``predict`` gives the most probable outcome, but equal utilities always tie, also
-    where left and right are more probable.
+    where left and right are more probable. With nothing but ties the utility is zero
+    and a tie is certain.
 
     With other kernels than the linear one, memory and time can grow with the square of
-    the number of distinct items, or of comparisons if these are fewer. With nothing but
-    ties the utility is zero and a tie is certain.
+    the number of distinct items, or of comparisons if these are fewer.
 
     Standard errors are those of the posterior at its maximum, with the normal prior of
     standard deviation 1/√(2α) on w.
@@ -268,8 +264,7 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
         Notes
         -----
         Only for the linear kernel. The share of the penalty fades: k passes tend to the
-        minimum of the loss plus α / k ‖w‖². The tie parameter starts as if each outcome
-        had been seen once between equal items.
+        minimum of the loss plus α / k ‖w‖².
         """
         pairs, outcome, weight = self._check_rows(X, y, sample_weight)
         state, names, units = self._grow(pairs)

@@ -9,9 +9,8 @@ Every coefficient, and the tie parameter, has four numbers:
   with second derivative h in which the coefficient is multiplied by x,
 * the *weight* T of the comparisons that touched it.
 
-The step of `LogisticCompare.partial_fit` is implicit, in one variable d. P alone would
-give steps like 1/T, the best for a diagonal Hessian; T^(-3/4) forgets the start faster
-when features are correlated, and the average removes the noise.
+Steps like T^(-3/4) forget the start faster than 1/T when features are correlated, and
+the average removes the noise.
 
 The parameter t of the cumulative link is positive, and the second derivative of a tie's
 loss grows like 1/t² near 0. Its curvature and steps are therefore those of

@@ -255,10 +255,9 @@ class CoRankingPursuit(UtilityMixin, BaseEstimator):
         (with the kernel of the model), or a dict with some of the keys "columns",
         "kernel", "gamma", "degree" and "coef0".
     nu : float or "auto", default="auto"
-        ν ≥ 0, the cost of disagreement. ``"auto"``: the summed weights of the pairs of
-        graded rows, divided by those of the pairs without a grade, ν = tr L / tr L̄; 1,
-        as in the paper, if all rows have a grade. Only a validation set can say whether
-        ν > 0 helps.
+        ν ≥ 0, the cost of disagreement. ``"auto"``: tr L / tr L̄, the weight of the
+        pairs of graded rows over that of the pairs without a grade; 1, as in the paper,
+        if all rows have a grade.
     kernel : {"linear", "poly", "rbf"} or callable, default="rbf"
         Kernel of views that name none.
     gamma, degree, coef0
@@ -278,8 +277,7 @@ class CoRankingPursuit(UtilityMixin, BaseEstimator):
         ``"functions"``: equation (1) itself.
     indices : {"free", "shared"}, default="free"
         ``"free"``: views have centers of their own, the best of all combinations up to
-        200,000; beyond, centers are replaced one view after another until none
-        improves, which may miss the best.
+        200,000, and beyond of single replacements.
 
     Attributes
     ----------
@@ -289,8 +287,7 @@ class CoRankingPursuit(UtilityMixin, BaseEstimator):
         Utility v is Σ item_coef_[j, v] k_v(support_items_[j], x).
     agreement_ : ndarray of shape (M, M)
         Share of the pairs without a grade (or else of graded ones) inside groups that
-        views v and u put in the same order; ties of view u count half, and those of
-        view v do not count.
+        views v and u put in the same order; ties of view u count half.
     n_basis_, nu_ : int, float
         Number of steps kept, and the ν used.
     path_, path_support_ : ndarray of shape (n_steps, M)
@@ -302,10 +299,6 @@ class CoRankingPursuit(UtilityMixin, BaseEstimator):
         The gamma of each view, and its weight in the utility.
     n_features_in_, feature_names_in_
         As in scikit-learn.
-
-    See Also
-    --------
-    RankingPursuit : One view, all items graded, with back-fitting.
 
     Examples
     --------

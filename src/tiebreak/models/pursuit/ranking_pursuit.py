@@ -153,9 +153,7 @@ class RankingPursuit(KernelPursuit, BaseEstimator):
 
     Both are sums and not means. For the residual ρ = s - f a column k of kernel values
     makes the sum smaller by (kᵀLρ)² / kᵀLk; the largest is taken. With back-fitting all
-    coefficients are then solved for again. Columns that are constant inside every
-    group, kᵀLk = 0, or depend on chosen ones are never taken. Coefficients have the
-    penalty α ‖r‖² = α Σ a_i a_j k(c_i, c_j), that of :class:`RankRLS`.
+    coefficients are then solved for again, with the penalty α ‖r‖² of :class:`RankRLS`.
 
     Parameters
     ----------
@@ -291,10 +289,6 @@ class MatchingPursuit(KernelPursuit, BaseEstimator):
         As in :class:`RankingPursuit`.
     n_features_in_, feature_names_in_
         As in scikit-learn.
-
-    See Also
-    --------
-    RankingPursuit : The same with the squared error of differences.
 
     Examples
     --------

@@ -3,13 +3,7 @@
 
 Boundary convention: a difference of exactly ``threshold_`` is a tie.
 
-The dual of the program with C is solved,
-
-    maximize over s   Σ label_v s_v
-    subject to        |Σ_v s_v sign_v (k(z_j, right) - k(z_j, left))| ≤ 1   for all j,
-                      Σ s = 0,   s in the box of the quadratic program,
-
-whose multipliers are a and β.
+Of the program with C the dual is solved, whose multipliers are a and β.
 """
 
 from dataclasses import KW_ONLY, dataclass, replace
@@ -59,8 +53,7 @@ class MaxMarginCompare(KernelUtility, ClassifierMixin, BaseEstimator):
 
     a sum over comparisons: wins and losses have label 1 and the difference y d of
     utilities, ties have label -1 and both differences d and -d. This is
-    :class:`SVMCompare` with the 1-norm of the coefficients, so that few items carry the
-    utility.
+    :class:`SVMCompare` with the 1-norm, so that few items carry the utility.
 
     Parameters
     ----------
@@ -104,10 +97,9 @@ class MaxMarginCompare(KernelUtility, ClassifierMixin, BaseEstimator):
     Notes
     -----
     Comparisons that are not separable give a warning and the solution of the linear
-    program. Without ties that program is unbounded, so the hard-margin ranking machine
-    is solved, with threshold 0; the program with ``C`` then has no β. The w of the
-    linear program need not be unique: compare margins. The program with ``C`` is for a
-    few thousand distinct items.
+    program. Without ties the hard-margin ranking machine is solved, with threshold 0.
+    The w of the linear program need not be unique: compare margins. The program with
+    ``C`` is for a few thousand distinct items.
 
     Examples
     --------

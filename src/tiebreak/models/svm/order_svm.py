@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The order support vector machine.
 
-Sign convention: an item in the top t is on the positive side of cut t. The sign printed
-by Kamishima et al. would reverse the order.
-
 A tied block fills as many places as it has items. A list of L places has the cuts t = 1
 … L-1: items that end at place t or before are above, those that begin after it below,
 and a tied block with places on both sides takes no part.
@@ -134,19 +131,13 @@ class OrderSVM(KernelUtility, BaseEstimator):
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
-    See Also
-    --------
-    RankSVM : Compares the items of a list with each other.
-    OrdinalSVM : Grades that mean the same for all items.
-
     Notes
     -----
     "In the top t" means the same for all lists only if their items come from the same
     population; otherwise prefer RankSVM.
 
-    The weight of a row multiplies its terms: a row of weight 2 is not two rows, because
-    a second item takes a second place. A row of weight 0 takes no place. A list of
-    weight 2 is the same as two lists.
+    A row of weight 2 is not two rows, because a second item takes a second place; a
+    list of weight 2 is two lists.
 
     Examples
     --------

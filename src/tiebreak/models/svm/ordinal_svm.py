@@ -57,14 +57,10 @@ class OrdinalSVM(KernelUtility, BaseEstimator):
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
-    See Also
-    --------
-    RankSVM : Compares items inside groups, with any number of grades.
-
     Notes
     -----
-    Grades must mean the same for all items. Those of different queries do not: more
-    than one group is refused.
+    Grades must mean the same for all items: more than one group is refused. For groups
+    take :class:`RankSVM`.
 
     Examples
     --------

@@ -48,12 +48,12 @@ class SVMCompare(KernelUtility, ClassifierMixin, BaseEstimator):
     tie_weight : "balanced" or float, default="balanced"
         Weight t of a tie, times its sample weight. ``"balanced"``: n₁ / (2 n₀), with n₁
         and n₀ the summed weights of decided rows and of ties. 1: the problem of Venuto
-        et al., whose threshold is max(0, -β). For other values the threshold is learned
-        as in :class:`ThresholdCompare`, because β belongs to the weighted rows.
+        et al., whose threshold is max(0, -β); else it is learned as in
+        :class:`ThresholdCompare`.
     tol : float, default=1e-3
         Bound on the relative duality gap, and on violations of the optimality
-        conditions in units of the margin; 20 times as large for more than 1,000
-        comparisons of many features with the linear kernel.
+        conditions in units of the margin (20 times as large for more than 1,000
+        comparisons of many features with the linear kernel).
     max_iter : int, default=10000
         Iterations at most; then a warning carries the gap.
     cache_size : float, default=200
@@ -84,27 +84,15 @@ class SVMCompare(KernelUtility, ClassifierMixin, BaseEstimator):
     n_features_in_, feature_names_in_
         Number of features; their names, if any.
 
-    See Also
-    --------
-    ThresholdCompare : Learns the threshold separately, for any utility.
-    RankSVM : Orders only, ties ignored or counted in both directions.
-
     Notes
     -----
-    With ``tie_weight=1``, n₁ decided comparisons and n₀ ties, the optimum is u = 0 for
-    every C, with a warning, if and only if
+    With ``tie_weight=1`` the optimum can be u = 0 for every C, where ties are as far
+    apart as wins, or few while wins contradict each other; with ``"balanced"`` only if
+    Σ y_i d_i = 0. Few ties or a small C can then also give β ≥ 0: no tie is ever
+    predicted. Warnings say so.
 
-    - Σ c_i y_i d_i = 0 over decided rows for some c in [0, 1] with Σ c_i = 2 n₀. Then
-      β = +1: ties are few, and some of the wins contradict each other; or
-    - Σ y_i d_i = Σ b_j d_j, b_j = a_j - a'_j over ties, for some a, a' in [0, 1] with
-      Σ (a_j + a'_j) = n₁. Then β = -1: ties are many, and as far apart as wins.
-
-    With ``"balanced"`` u = 0 is optimal only if Σ y_i d_i = 0: every β in (-1, 1) is
-    optimal there, and the gradient in u is -C Σ y_i d_i.
-
-    With ``tie_weight=1``, few ties or a small C can give β ≥ 0; then no tie is ever
-    predicted, and a warning says so. Without ties the model is :class:`RankSVM` with
-    threshold 0; with nothing but ties the utility is zero.
+    Without ties the model is :class:`RankSVM` with threshold 0; with nothing but ties
+    the utility is zero.
 
     Examples
     --------

@@ -7,8 +7,7 @@ conditions are
     e - β_b - w + z = 0,    p z = μ,    t w = μ,    Σ_{block b} s = 0 for every b,
 
 and every Newton step reduces to a symmetric system of q r unknowns (q directions), and
-one with an unknown per balance. The first is formed in O(n r²) for every two directions
-that share a block. Predictor and corrector as Mehrotra 1992.
+one with an unknown per balance. Predictor and corrector as Mehrotra 1992.
 
 Variables of one block and one sign are a *part*; ``point`` of shape (5, m) holds s, p,
 t, z and w.

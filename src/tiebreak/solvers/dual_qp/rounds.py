@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Rounds of cheap steps: working sets for any matrix, descent for a linear kernel.
 
-*Working sets* are sequential minimal optimization, many at a time. Each round takes the
-worst violators of optimality, half from either side and the worst of every violating
-block, with those of the round before, solves that subproblem by pair steps on a matrix
-that fits the cache, and updates all rows once.
+*Working sets*: each round takes the worst violators of optimality, with those of the
+round before, solves that subproblem by pair steps on a matrix that fits the cache, and
+updates all rows once.
 
 *Coordinate descent* needs no row of the matrix: the directions are kept as weights of
 the features, and a step costs the features of one row.
