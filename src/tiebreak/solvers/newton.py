@@ -33,7 +33,9 @@ _ROUNDING = 1e-12
 DENSE_LIMIT = 1500
 # In `minimize_newton` the residual of Newton's equation, relative to the gradient, is
 # at most this in the first steps, and at most this where the decrement ends the search.
-_LOOSEST_STEP, _SURE = 0.5, 1e-3
+_LOOSEST_STEP, _SURE = 0.3, 1e-2
+# The diagonal is that of an earlier step as long as the last one took so few products.
+_STALE = 5
 # In a truncated step the residual of Newton's equation, relative to the gradient, is
 # at most this,
 _LOOSEST = 0.1
@@ -136,6 +138,7 @@ def minimize_newton(
     n_iter = n_products = used = 0
     gap_before, first = math.inf, 0.0
     solve: Operator | None = None
+    near: Operator | None = None
     while True:
         limit = tol**2 * abs(value)
         if dense:
@@ -149,7 +152,10 @@ def minimize_newton(
             solve = _factor_dense(objective.hessian())
             step = -solve(gradient)
         else:
-            near = _by_diagonal(objective) if precondition is None else precondition()
+            if precondition is not None:
+                near = precondition()
+            elif near is None or used > _STALE:
+                near = _by_diagonal(objective)
             size = float(gradient @ near(gradient))
             first = first or size
             step, used = _truncated_step(objective, gradient, near, size, first, limit)
@@ -190,8 +196,8 @@ def _truncated_step(
     the first step. Also gives the number of products.
     """
     # Far from the solution accuracy is wasted; near it the error of x shrinks to the
-    # power of 5/4. A decrement that ends the search is worth knowing to a few digits.
-    share = min(_LOOSEST_STEP, (max(size, 0.0) / first) ** 0.125) if first else 0.0
+    # power of 7/5. A decrement that ends the search is worth knowing to a few digits.
+    share = min(_LOOSEST_STEP, (max(size, 0.0) / first) ** 0.2) if first else 0.0
     step, residual, n_products = np.zeros_like(gradient), -gradient, 0
     while True:
         goal = share**2 * size
