@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs and qrels of TREC, beside pytrec_eval and ir_measures."""
+"""Runs and qrels of TREC, beside pytrec_eval, on which ir_measures rests."""
 
 import numpy as np
 import pytest
 
+from tests.oracles.trec_plain import measures
 from tiebreak.io import FileError, read_trec, trec_metrics, write_trec
 
 QRELS = {"q1": {"d1": 2, "d2": 0, "d3": 1, "d4": 0}, "q2": {"d1": 0, "d2": 1, "d5": 3}}
@@ -35,7 +36,21 @@ def random_run(rng):
     return qrels, run
 
 
-def test_a_thousand_random_runs(rng):
+def test_a_thousand_random_runs_are_those_of_the_plain_loop(rng):
+    """Which gives the numbers of pytrec_eval above, too."""
+    plain = [measures(QRELS[query], RUN[query], 10) for query in ("q1", "q2")]
+    assert plain[0] == pytest.approx([0.61991, 0.61991, 0.58333, 0.5], abs=1e-5)
+    assert plain[1] == pytest.approx([0.65900, 0.65900, 0.58333, 0.5], abs=1e-5)
+    for _ in range(1000):
+        qrels, run = random_run(rng)
+        rows = trec_metrics(qrels, run, k=5).rows()
+        assert [row[0] for row in rows] == sorted(qrels)
+        for query, *ours in rows:
+            expected = measures(qrels[query], run[query], 5)
+            assert ours == pytest.approx(expected, abs=1e-12)
+
+
+def test_a_thousand_random_runs_in_pytrec_eval(rng):
     pytrec_eval = pytest.importorskip("pytrec_eval")
     measures = {"ndcg": "ndcg", "ndcg@10": "ndcg_cut_10", "map": "map"}
     measures["mrr"] = "recip_rank"

@@ -74,6 +74,8 @@ def test_lightgbm_and_shap_read_the_trees(hotels, tmp_path):
     model.fit(pairs, choices)
     utility = model.utility(pairs.values)
     assert np.allclose(model.booster_.predict(pairs.values), utility)
+    shares = model.booster_.predict(pairs.values, pred_contrib=True)  # TreeSHAP
+    assert shares.shape == (300, 4) and np.allclose(shares.sum(axis=1), utility)
     assert model.feature_importances_.shape == (3,)
     assert model.feature_importances_.min() > 0
     again = tiebreak.load(tiebreak.save(model, tmp_path / "hotels.tiebreak"))

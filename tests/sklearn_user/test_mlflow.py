@@ -3,19 +3,34 @@
 
 import numpy as np
 import pytest
+import skops.io
 from sklearn.preprocessing import StandardScaler
 
 from tiebreak import LogisticCompare, OnItems, Pairs, make_pipeline
 from tiebreak.persistence import TRUSTED
 
 
-def test_mlflow_keeps_a_model_by_skops(tmp_path):
-    mlflow = pytest.importorskip("mlflow")
+def fitted():
     rng = np.random.default_rng(0)
     items = rng.normal(size=(30, 3))
     pairs = Pairs(items, range(30), rng.permutation(30))
     y = np.sign(items[pairs.right, 0] - items[pairs.left, 0]).astype(int)
-    model = make_pipeline(OnItems(StandardScaler()), LogisticCompare()).fit(pairs, y)
+    model = make_pipeline(OnItems(StandardScaler()), LogisticCompare())
+    return model.fit(pairs, y), items
+
+
+def test_skops_needs_the_types_that_are_listed():
+    model, items = fitted()
+    data = skops.io.dumps(model)  # as MLflow does it
+    needed = skops.io.get_untrusted_types(data=data)
+    assert needed and set(needed) <= set(TRUSTED)
+    again = skops.io.loads(data, trusted=list(TRUSTED))
+    assert np.array_equal(again.utility(items), model.utility(items))
+
+
+def test_mlflow_keeps_a_model_by_skops(tmp_path):
+    mlflow = pytest.importorskip("mlflow")
+    model, items = fitted()
     mlflow.set_tracking_uri(f"sqlite:///{tmp_path}/mlflow.db")
     mlflow.sklearn.save_model(
         model,
