@@ -13,7 +13,7 @@ from .data import Pairs as Pairs
 from .data.messages import DataWarning as DataWarning
 from .data.messages import FitWarning as FitWarning
 from .data.messages import TiebreakWarning as TiebreakWarning
-from .kernels import NystroemMap as NystroemMap
+from .kernels.nystroem import NystroemMap as NystroemMap
 from .models.boosted_utility import BoostedUtility as BoostedUtility
 from .models.boosting import RankBoost as RankBoost
 from .models.expected_rank import ExpectedRankRegression as ExpectedRankRegression

@@ -10,7 +10,7 @@ import pytest
 PROGRAM = """
 import tiebreak
 from tiebreak import BradleyTerry, Elo, Leaderboard, Orders, Outcome, Pairs
-from tiebreak import PlackettLuce, RankSVM, SVMCompare
+from tiebreak import NystroemMap, PlackettLuce, RankSVM, Study, SVMCompare
 from tiebreak.metrics import ndcg
 
 pairs = Pairs(None, ["a", "b"], ["b", "c"])
@@ -26,6 +26,8 @@ ranker: RankSVM = RankSVM(kernel="linear").fit(wines, [0, 1], qid=[1, 1])
 lists: PlackettLuce = PlackettLuce().fit(Orders(None, [["a", "b"]]))
 result = tiebreak.rank({"left": ["a"], "right": ["b"], "outcome": ["left"]})
 tiebreak.save(model, "model.tiebreak")
+landmarks: NystroemMap = NystroemMap(n_landmarks=2).fit(wines)
+calls: int = Study(["a", "b"]).run(lambda left, right: "tie", max_calls=2)
 value = ndcg([1, 0], ranker.utility(wines), ["q", "q"], 10)
 """
 WRONG = PROGRAM + 'BradleyTerry().fit(pairs, y, advantages=1)\nelo = "no model"\n'
