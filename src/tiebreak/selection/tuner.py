@@ -19,14 +19,12 @@ from numpy.typing import ArrayLike
 from rich.console import Console
 from rich.progress import track
 from sklearn.base import clone, is_classifier
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import ParameterGrid, check_cv
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import has_fit_parameter
 
 from tiebreak.data import Orders, as_pairs, check_outcomes, is_pairs
 from tiebreak.data.columns import as_column, factorize
-from tiebreak.data.messages import FitWarning
 from tiebreak.losses import GradeHinge, GradeSquaredHinge, GradeTree
 from tiebreak.metrics import PairScorer, get_scorer
 from tiebreak.metrics.scorers import inner_estimator
@@ -230,14 +228,11 @@ def run_task(
     task: Task,
     split: Split,
     scorer: Any,
-    quiet: bool = True,
 ) -> tuple[int, list[Cell]]:
     """Fit and score on a split; data warnings are left to the final fit."""
     with warnings.catch_warnings():
         # Corners of a grid are meant to be bad; the table says which did not converge.
-        hidden = (Warning,) if quiet else (FitWarning, ConvergenceWarning)
-        for category in hidden:
-            warnings.simplefilter("ignore", category)
+        warnings.simplefilter("ignore")
         first = clone(model).set_params(**candidates[task.candidates[0]])
         if task.shared:
             values = [candidates[i]["C"] for i in task.candidates]
@@ -378,9 +373,7 @@ def tune(
     if n_jobs not in (None, 1):
         _compile(of_pairs=is_pairs(X))
     work = joblib.Parallel(n_jobs=n_jobs, return_as="generator_unordered")(
-        joblib.delayed(run_task)(
-            model, candidates, task, splits[task.split], scorer, refit
-        )
+        joblib.delayed(run_task)(model, candidates, task, splits[task.split], scorer)
         for task in tasks
     )
     scores = np.empty((len(candidates), len(splits)))
