@@ -256,6 +256,7 @@ class TuneResult:
         Parameters
         ----------
         candidates, scores, converged, best, best_model, scoring
+            Combinations, their results on every split, and the choice.
 
         Returns
         -------

@@ -31,11 +31,12 @@ class _Splitter(BaseCrossValidator):
     def get_n_splits(
         self, X: Any = None, y: Any = None, groups: Any = None, **columns: Any
     ) -> int:
-        """Give the number of splits, whatever the arguments.
+        """Give the number of splits.
 
         Parameters
         ----------
         X, y, groups, **columns : object
+            Ignored.
 
         Returns
         -------
