@@ -5,13 +5,16 @@ import datetime
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from numpy.testing import assert_allclose
 
 from tiebreak import Pairs
+from tiebreak.datasets import load_chess, load_published
 from tiebreak.ratings import BradleyTerry, Leaderboard
 from tiebreak.ratings.checks.pairs_report import say_comparisons
 from tiebreak.report.tables import board_cells
+from tiebreak.selection import evaluate_forward
 
 NAMES = np.array([f"i{k}" for k in range(8)])
 
@@ -172,3 +175,34 @@ def test_sums_of_weights_are_named(rng):
     assert heads["votes"] == "Weight of votes"
     assert say_comparisons(18.3) == "comparisons of weight 18.3"
     assert say_comparisons(5367.0) == "5,367 comparisons"
+
+
+def matches_of(name, folder):
+    """Pairs, outcomes and times of a published set, the first two thirds to learn."""
+    if name == "tennis":
+        table = pl.read_csv(folder / "tennis_atp" / "atp_matches_1991_2024.csv.gz")
+        table = table.sort("tourney_date", maintain_order=True).tail(30_000)
+        pairs, y = Pairs.from_winners(
+            table["winner_id"], table["loser_id"], exchange=True
+        )
+        return pairs, y, table["tourney_date"].cast(pl.String).str.to_date("%Y%m%d")
+    if name == "chess":
+        games = load_chess()
+        return games.pairs, games.y, games.month
+    games = load_published("football1872")
+    return games.pairs, games.y, games.period
+
+
+@pytest.mark.extended
+@pytest.mark.filterwarnings("ignore::tiebreak.DataWarning")  # sets that never meet
+@pytest.mark.parametrize("name", ["football", "chess", "tennis"])
+def test_a_learned_half_life_predicts_no_worse_than_none(name, data_dir):
+    pairs, y, period = matches_of(name, data_dir)
+    models = {"auto": BradleyTerry(half_life="auto"), "none": BradleyTerry()}
+    result = evaluate_forward(
+        models, pairs, y, period=period, n_splits=1, min_train=0.7
+    )
+    change = result.difference("auto", "none")
+    assert change.mean < 2.0 * change.standard_error
+    if name == "football":  # a long past: the gain is clear
+        assert change.mean < -2.0 * change.standard_error
