@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
-from tiebreak.data.arrays import Floats
+from tiebreak.data.arrays import Codes, Floats
 
 _BLOCK = 32
 # Rounding leaves traces of this size, relative to the largest entry of the diagonal; a
@@ -43,8 +43,8 @@ class PivotedFactor:
 
 
 def pivoted_cholesky(
-    rows: Callable[[np.ndarray], np.ndarray],
-    diagonal: np.ndarray,
+    rows: Callable[[Codes], Floats],
+    diagonal: Floats,
     *,
     max_pivots: int,
     tol: float = 1e-10,
@@ -86,7 +86,7 @@ def pivoted_cholesky(
 
 
 def factor_kernel(
-    rows: Callable[[np.ndarray], np.ndarray], diagonal: np.ndarray, **options: Any
+    rows: Callable[[Codes], Floats], diagonal: Floats, **options: Any
 ) -> PivotedFactor:
     """Factor the kernel between training items; refuse one that is none."""
     if not np.isfinite(diagonal).all():

@@ -21,11 +21,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 import scipy.sparse as sp
 
+from tiebreak.data.arrays import Codes, Floats
 from tiebreak.data.jit import njit
 from tiebreak.data.threads import chunks, in_threads, one_blas_thread, scratch
 from tiebreak.kernels.cholesky import pivoted_cholesky
@@ -42,25 +43,23 @@ _MANY = 0.2
 class GramKernel:
     """Kernel values looked up in a matrix."""
 
-    def __init__(self, gram: np.ndarray) -> None:
+    def __init__(self, gram: Floats) -> None:
         self.gram = gram
         self.n_items = len(gram)
 
-    def block(
-        self, index: np.ndarray, dtype: type, out: np.ndarray | None = None
-    ) -> np.ndarray:
+    def block(self, index: Codes, dtype: type, out: Floats | None = None) -> Floats:
         """Values between ``index`` and all items, shape ``(len(index), N)``."""
         return self.gram[index].astype(dtype, copy=False)
 
-    def between(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+    def between(self, i: Codes, j: Codes) -> Floats:
         """Values between items i and items j in double precision."""
         return self.gram[np.ix_(i, j)]
 
-    def product(self, coef: np.ndarray) -> np.ndarray:
+    def product(self, coef: Floats) -> Floats:
         """``K @ coef`` in double precision, shape ``(N,)``."""
         return self.gram @ coef
 
-    def paired(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+    def paired(self, i: Codes, j: Codes) -> Floats:
         """``k(item i[t], item j[t])`` for every t."""
         return self.gram[i, j]
 
@@ -70,24 +69,22 @@ class FunctionKernel:
 
     def __init__(self, function: KernelFunction, table: Table) -> None:
         self.function, self.table, self.n_items = function, table, table.shape[0]
-        self._evaluators: dict[type, Callable[..., np.ndarray]] = {}
+        self._evaluators: dict[type, Callable[..., Floats]] = {}
 
-    def _evaluate(self, dtype: type) -> Callable[..., np.ndarray]:
+    def _evaluate(self, dtype: type) -> Callable[..., Floats]:
         if dtype not in self._evaluators:
             self._evaluators[dtype] = self.function.evaluator(self.table, dtype)
         return self._evaluators[dtype]
 
-    def block(
-        self, index: np.ndarray, dtype: type, out: np.ndarray | None = None
-    ) -> np.ndarray:
+    def block(self, index: Codes, dtype: type, out: Floats | None = None) -> Floats:
         """Values between ``index`` and all items, shape ``(len(index), N)``."""
         return self._evaluate(dtype)(index, slice(None), out)
 
-    def between(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+    def between(self, i: Codes, j: Codes) -> Floats:
         """Values between items i and items j in double precision."""
         return self._evaluate(np.float64)(i, j)
 
-    def product(self, coef: np.ndarray) -> np.ndarray:
+    def product(self, coef: Floats) -> Floats:
         """``K @ coef`` in double precision, shape ``(N,)``."""
         used = np.flatnonzero(coef)
         order = np.concatenate([used, np.flatnonzero(coef == 0)])
@@ -95,7 +92,7 @@ class FunctionKernel:
         evaluate = self._evaluate(np.float64)
         out = np.zeros(self.n_items)
 
-        def add_tile(start: int) -> np.ndarray:
+        def add_tile(start: int) -> Floats:
             # Tile columns [start, stop) of the used items against every later row.
             stop = min(start + _TILE, len(used))
             part = np.zeros(self.n_items)
@@ -114,10 +111,10 @@ class FunctionKernel:
         return out
 
     @cached_property
-    def _diagonal(self) -> np.ndarray:
+    def _diagonal(self) -> Floats:
         return self.function.diagonal(self.table)
 
-    def paired(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+    def paired(self, i: Codes, j: Codes) -> Floats:
         """``k(item i[t], item j[t])`` for every t."""
         evaluate = self._evaluate(np.float64)
         same = i == j
@@ -129,7 +126,7 @@ class FunctionKernel:
         return out
 
 
-def check_gram(gram: np.ndarray) -> np.ndarray:
+def check_gram(gram: Floats) -> Floats:
     """Refuse an items × items matrix that is not square, finite and symmetric."""
     if gram.ndim != 2 or gram.shape[0] != gram.shape[1]:
         raise ValueError(
@@ -153,11 +150,11 @@ def check_gram(gram: np.ndarray) -> np.ndarray:
 class ItemPairRows:
     """The pair kernel over an item kernel."""
 
-    def __init__(self, kernel: ItemKernel, left: np.ndarray, right: np.ndarray) -> None:
+    def __init__(self, kernel: ItemKernel, left: Codes, right: Codes) -> None:
         self.kernel, self.left, self.right = kernel, left, right
         self.n_rows = len(left)
 
-    def fill(self, index: np.ndarray, table: np.ndarray, slots: np.ndarray) -> None:
+    def fill(self, index: Codes, table: Floats, slots: Codes) -> None:
         """Write the rows ``K[index]`` into ``table[slots]``."""
         dtype = table.dtype.type
 
@@ -171,12 +168,12 @@ class ItemPairRows:
 
         in_threads(fill_part, chunks(len(index), 64, self.kernel.n_items))
 
-    def product(self, coef: np.ndarray) -> np.ndarray:
+    def product(self, coef: Floats) -> Floats:
         """``K @ coef`` in double precision."""
         utility = self.kernel.product(self.item_coef(coef))
         return utility[self.right] - utility[self.left]
 
-    def between(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+    def between(self, i: Codes, j: Codes) -> Floats:
         """``K[i][:, j]`` in double precision."""
         sides = np.concatenate([self.right[i], self.left[i]])
         block = self.kernel.between(sides, self.right[j])
@@ -189,12 +186,12 @@ class ItemPairRows:
         """Whether whole rows of few items are cheaper than parts."""
         return self.kernel.n_items < self.n_rows
 
-    def item_coef(self, coef: np.ndarray) -> np.ndarray:
+    def item_coef(self, coef: Floats) -> Any:
         """Coefficients on items: a with Σ coef_t (Φ(r_t) - Φ(l_t)) = Σ a_j Φ(j)."""
         size = self.kernel.n_items
         return np.bincount(self.right, coef, size) - np.bincount(self.left, coef, size)
 
-    def diagonal(self) -> np.ndarray:
+    def diagonal(self) -> Floats:
         """The diagonal of ``K``."""
         left, right, k = self.left, self.right, self.kernel.paired
         return k(right, right) + k(left, left) - 2.0 * k(left, right)
@@ -207,23 +204,21 @@ class DifferenceRows:
         self.Z = Z
         self.n_rows = Z.shape[0]
 
-    def fill(self, index: np.ndarray, table: np.ndarray, slots: np.ndarray) -> None:
+    def fill(self, index: Codes, table: Floats, slots: Codes) -> None:
         """Write the rows ``K[index]`` into ``table[slots]``."""
         rows = self.Z[index] @ self.Z.T
         table[slots] = rows.toarray() if sp.issparse(rows) else rows
 
-    def product(self, coef: np.ndarray) -> np.ndarray:
+    def product(self, coef: Floats) -> Floats:
         """``K @ coef`` in double precision."""
         return self.Z @ (self.Z.T @ coef)
 
-    def diagonal(self) -> np.ndarray:
+    def diagonal(self) -> Floats:
         """The diagonal of ``K``."""
         return squared_norms(self.Z)
 
 
-def upper_triangle(
-    n: int, between: Callable[[np.ndarray, np.ndarray], np.ndarray]
-) -> np.ndarray:
+def upper_triangle(n: int, between: Callable[[Codes, Codes], Floats]) -> Floats:
     """Form an n × n matrix from blocks; only the upper triangle is filled."""
     out, every = np.empty((n, n)), np.arange(n)
 
@@ -259,26 +254,26 @@ class FactorRows:
 
     dtype: type = np.float64
 
-    def __init__(self, F: np.ndarray) -> None:
-        self.factor: np.ndarray | None = F
+    def __init__(self, F: Floats) -> None:
+        self.factor: Floats | None = F
         self._F = F
         self.n_rows = self.capacity = F.shape[1]
         self._diagonal = np.einsum("ij,ij->j", F, F)
 
-    def block(self, row: np.ndarray, sign: np.ndarray, dtype: type) -> np.ndarray:
+    def block(self, row: Codes, sign: Floats, dtype: type) -> Floats:
         """``sign[a] sign[b] K[row[a], row[b]]``, shape ``(len(row), len(row))``."""
-        G = (self._F[:, row] * sign).astype(dtype, copy=False)
+        G: Floats = (self._F[:, row] * sign).astype(dtype, copy=False)
         return G.T @ G
 
-    def add(self, row: np.ndarray, coef: np.ndarray, f: np.ndarray) -> None:
+    def add(self, row: Codes, coef: Floats, f: Floats) -> None:
         """Add ``Σ coef[k] K[row[k]]`` to ``f`` in place."""
         f += (self._F[:, row] @ coef) @ self._F
 
-    def product(self, coef: np.ndarray) -> np.ndarray:
+    def product(self, coef: Floats) -> Floats:
         """``K @ coef`` in double precision."""
         return (self._F @ coef) @ self._F
 
-    def diagonal(self) -> np.ndarray:
+    def diagonal(self) -> Floats:
         """The diagonal of K."""
         return self._diagonal
 
@@ -286,7 +281,7 @@ class FactorRows:
 class CachedRows:
     """Rows of a source, the most recent ones kept within a memory limit."""
 
-    factor: np.ndarray | None = None
+    factor: Floats | None = None
 
     def __init__(
         self, source: RowSource, max_bytes: float, dtype: type | None = None
@@ -298,22 +293,22 @@ class CachedRows:
         row_bytes = self.n_rows * np.dtype(dtype).itemsize
         self.capacity = int(min(self.n_rows, max(max_bytes // row_bytes, 64)))
         # np.empty touches no memory before a row is written.
-        self._table: np.ndarray = np.empty((self.capacity, self.n_rows), dtype=dtype)
+        self._table: Floats = np.empty((self.capacity, self.n_rows), dtype=dtype)
         self._slot_of = np.full(self.n_rows, -1, dtype=np.int64)
         self._row_in = np.full(self.capacity, -1, dtype=np.int64)
         self._used_at = np.zeros(self.capacity, dtype=np.int64)
         self._clock = 0
         # Whether the table is the matrix, computed in double precision and rounded.
         self.whole = False
-        self._diagonal: np.ndarray | None = None
+        self._diagonal: Floats | None = None
 
-    def diagonal(self) -> np.ndarray:
+    def diagonal(self) -> Floats:
         """The diagonal of K, computed once."""
         if self._diagonal is None:
             self._diagonal = self.source.diagonal()
         return self._diagonal
 
-    def product(self, coef: np.ndarray) -> np.ndarray:
+    def product(self, coef: Floats) -> Floats:
         """``K @ coef`` in double precision."""
         if self.whole and self.dtype is np.float64:
             return coef @ self._table
@@ -323,20 +318,20 @@ class CachedRows:
             return coef[used] @ self._table[slots]
         return self.source.product(coef)
 
-    def block(self, row: np.ndarray, sign: np.ndarray, dtype: type) -> np.ndarray:
+    def block(self, row: Codes, sign: Floats, dtype: type) -> Floats:
         """``sign[a] sign[b] K[row[a], row[b]]``, shape ``(len(row), len(row))``."""
-        out: np.ndarray = np.empty((len(row), len(row)), dtype=dtype)
+        out: Floats = np.empty((len(row), len(row)), dtype=dtype)
         for part in self._parts(len(row)):
             slots = self._slots(row[part])
             gather_block(self._table, slots, sign[part], row, sign, out[part])
         return out
 
-    def add(self, row: np.ndarray, coef: np.ndarray, f: np.ndarray) -> None:
+    def add(self, row: Codes, coef: Floats, f: Floats) -> None:
         """Add ``Σ coef[k] K[row[k]]`` to ``f`` in place."""
         for part in self._parts(len(row)):
             add_rows(self._table, self._slots(row[part]), coef[part], f)
 
-    def rows(self, index: np.ndarray) -> np.ndarray:
+    def rows(self, index: Codes) -> Floats:
         """The rows ``K[index]``, shape ``(len(index), n_rows)``."""
         return self._table[self._slots(index)]
 
@@ -345,7 +340,7 @@ class CachedRows:
         size = n if self.capacity == self.n_rows else self.capacity
         return [slice(start, start + size) for start in range(0, n, max(size, 1))]
 
-    def _slots(self, index: np.ndarray) -> np.ndarray:
+    def _slots(self, index: Codes) -> Codes:
         """Ensure that rows are in the table; give their slots."""
         self._clock += 1
         wanted = np.unique(index)
@@ -407,7 +402,7 @@ def make_rows(source: RowSource, max_bytes: float = 2e8) -> MatrixRows:
         # Rows of a sparse product are cheap, and its factor would be dense.
         return CachedRows(source, max_bytes)
 
-    def rows(index: np.ndarray) -> np.ndarray:
+    def rows(index: Codes) -> Floats:
         out = np.empty((len(index), n))
         source.fill(index, out, np.arange(len(index)))
         return out
@@ -451,7 +446,7 @@ class ItemRows:
         self.kernel = kernel
         self.n_rows = kernel.n_items
 
-    def fill(self, index: np.ndarray, table: np.ndarray, slots: np.ndarray) -> None:
+    def fill(self, index: Codes, table: Floats, slots: Codes) -> None:
         """Write the rows ``K[index]`` into ``table[slots]``."""
         dtype = table.dtype.type
 
@@ -460,21 +455,21 @@ class ItemRows:
 
         in_threads(fill_part, chunks(len(index), 64, self.kernel.n_items))
 
-    def product(self, coef: np.ndarray) -> np.ndarray:
+    def product(self, coef: Floats) -> Floats:
         """``K @ coef`` in double precision."""
         return self.kernel.product(coef)
 
     shares_items = False
 
-    def between(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+    def between(self, i: Codes, j: Codes) -> Floats:
         """``K[i][:, j]`` in double precision."""
         return self.kernel.between(i, j)
 
-    def item_coef(self, coef: np.ndarray) -> np.ndarray:
+    def item_coef(self, coef: Floats) -> Floats:
         """Coefficients on items: themselves."""
         return coef
 
-    def diagonal(self) -> np.ndarray:
+    def diagonal(self) -> Floats:
         """The diagonal of ``K``."""
         everything = np.arange(self.n_rows)
         return self.kernel.paired(everything, everything)
@@ -484,13 +479,13 @@ class LinearRows(DifferenceRows):
     """The linear kernel ``X Xᵀ``; products go through X."""
 
     dtype: type = np.float64
-    factor: np.ndarray | None = None
+    factor: Floats | None = None
 
     def __init__(self, X: Table) -> None:
         super().__init__(X)
         self.X, self.capacity = X, self.n_rows
 
-    def block(self, row: np.ndarray, sign: np.ndarray, dtype: type) -> np.ndarray:
+    def block(self, row: Codes, sign: Floats, dtype: type) -> Floats:
         """``sign[a] sign[b] K[row[a], row[b]]``, shape ``(len(row), len(row))``."""
         distinct, code = np.unique(row, return_inverse=True)
         part = self.X[distinct]
@@ -501,7 +496,7 @@ class LinearRows(DifferenceRows):
         out *= sign.astype(dtype)
         return out
 
-    def add(self, row: np.ndarray, coef: np.ndarray, f: np.ndarray) -> None:
+    def add(self, row: Codes, coef: Floats, f: Floats) -> None:
         """Add ``Σ coef[k] K[row[k]]`` to ``f`` in place."""
         f += self.X @ (self.X[row].T @ coef)
 

@@ -43,7 +43,7 @@ class ThresholdWarning(FitWarning):
     """A comparer predicts no tie, or nothing else; try ThresholdCompare."""
 
 
-def to_outcomes(difference: np.ndarray, threshold: float) -> NDArray[np.int8]:
+def to_outcomes(difference: Floats, threshold: float) -> NDArray[np.int8]:
     """Turn differences r(right) - r(left), shape (n,), into outcomes -1, 0, +1."""
     right, left = difference > threshold, difference < -threshold
     return right.astype(np.int8) - left.astype(np.int8)
@@ -72,7 +72,7 @@ def fits_outcomes(fit: Fit) -> Fit:
     return cast(Fit, decoded)
 
 
-def outcome_scores(difference: np.ndarray, threshold: float) -> Floats:
+def outcome_scores(difference: Floats, threshold: float) -> Floats:
     """Scores of left, tie and right, shape (n, 3); the largest says `to_outcomes`."""
     size = np.abs(difference)
     tie = threshold - size
@@ -89,9 +89,9 @@ class UtilityMixin:
     """
 
     items_: np.ndarray
-    coef_: np.ndarray
-    item_coef_: np.ndarray
-    dual_coef_: np.ndarray
+    coef_: Floats
+    item_coef_: Floats
+    dual_coef_: Floats
     threshold_: float
     classes_: np.ndarray
 
@@ -107,7 +107,7 @@ class UtilityMixin:
     # Largest difference that is a tie where there is no ``threshold_``.
     _tie_width: ClassVar[float] = 0.0
 
-    def _utility(self, table: ItemTable) -> np.ndarray:
+    def _utility(self, table: ItemTable) -> Floats:
         raise NotImplementedError
 
     @property

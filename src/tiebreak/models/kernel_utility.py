@@ -43,7 +43,7 @@ class KernelUtility(UtilityMixin):
         check_features(self, table)
         return self._utility(table)
 
-    def _utility(self, table: ItemTable) -> np.ndarray:
+    def _utility(self, table: ItemTable) -> Floats:
         values = table.values
         if hasattr(self, "coef_"):
             return weigh_features(values, self.coef_)
@@ -52,7 +52,7 @@ class KernelUtility(UtilityMixin):
         return expand_support(self, values, self.item_coef_)
 
 
-def expand_support(model: Any, values: Any, coef: np.ndarray) -> np.ndarray:
+def expand_support(model: Any, values: Any, coef: Floats) -> Floats:
     """Sum kernel functions at the support; precomputed ``values`` are theirs."""
     if not hasattr(model, "support_items_"):
         return np.asarray(values[:, model.support_] @ coef)
@@ -60,7 +60,7 @@ def expand_support(model: Any, values: Any, coef: np.ndarray) -> np.ndarray:
     return expand_kernel(kernel, values, model.support_items_, coef)
 
 
-def weigh_features(values: Any, coef: np.ndarray) -> Floats:
+def weigh_features(values: Any, coef: Floats) -> Floats:
     """``values @ coef``; equal rows give equal results to the last bit."""
     if sp.issparse(values):
         return np.asarray(values @ coef).ravel()
@@ -87,13 +87,13 @@ def weigh_rows(values: Floats, coef: Floats, out: Floats) -> None:
 
 
 def expand_kernel(
-    function: KernelFunction, values: Any, centers: Any, coef: np.ndarray
-) -> np.ndarray:
+    function: KernelFunction, values: Any, centers: Any, coef: Floats
+) -> Floats:
     """``K(values, centers) @ coef``, a chunk of rows at a time."""
     if centers.shape[0] == 0:
         return np.zeros((values.shape[0], *coef.shape[1:]))
 
-    def chunk(start: int) -> np.ndarray:
+    def chunk(start: int) -> Floats:
         return function.block(values[start : start + _CHUNK], centers) @ coef
 
     return np.concatenate(in_threads(chunk, range(0, values.shape[0], _CHUNK)))

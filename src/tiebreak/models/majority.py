@@ -128,7 +128,7 @@ class MajorityCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
             return np.zeros(len(np.asarray(X)))
         return super().utility(X)
 
-    def _utility(self, table: ItemTable) -> np.ndarray:
+    def _utility(self, table: ItemTable) -> Floats:
         return np.zeros(table.n_items)
 
     def __sklearn_is_fitted__(self) -> bool:

@@ -301,7 +301,7 @@ def _present(X: Any, y: Any, qid: Any, sample_weight: Any) -> tuple[Any, Any, An
 
 
 def _learn_threshold(
-    difference: np.ndarray, outcome: np.ndarray, weight: np.ndarray
+    difference: Floats, outcome: Any, weight: Floats
 ) -> dict[str, Any]:
     threshold, wrong = best_threshold(difference, outcome, weight)
     return {

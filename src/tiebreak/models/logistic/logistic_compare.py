@@ -438,7 +438,7 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
         self,
         problem: LogisticProblem,
         solution: NewtonSolution,
-        coef: np.ndarray,
+        coef: Floats,
         t: float,
     ) -> dict[str, Any]:
         items, p = problem.items, problem.n_features
@@ -612,7 +612,7 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
             return utility
         return utility + self._effects(pairs.names)
 
-    def _utility(self, table: ItemTable) -> np.ndarray:
+    def _utility(self, table: ItemTable) -> Floats:
         values = table.values
         if hasattr(self, "coef_"):
             return np.asarray(values @ self.coef_).ravel()

@@ -19,6 +19,7 @@ from scipy.linalg.blas import dsymv
 
 from tiebreak.data import Comparisons
 from tiebreak.data.arrays import Codes, Floats
+from tiebreak.data.columns import row_slices
 from tiebreak.data.comparison_graph import count_comparisons
 from tiebreak.data.threads import one_blas_thread
 from tiebreak.kernels import ItemPairRows, ItemRows, upper_triangle
@@ -367,6 +368,10 @@ class LogisticProblem:
             return met
         has_deviations = self.objective.n_coef > self.n_features
         per_item: Any = np.bincount(self.code, met) if has_deviations else met
-        present = per_item @ (table.values != 0)
+        values, present = table.values, np.zeros(table.n_features)
+        for rows in row_slices(
+            table.n_items, values.shape[0] if table.is_sparse else 64
+        ):
+            present += per_item[rows] @ (values[rows] != 0)
         of_features = np.minimum(present, self.totals.sum())
         return np.append(of_features, met if has_deviations else [])

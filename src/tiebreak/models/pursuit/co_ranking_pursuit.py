@@ -441,7 +441,7 @@ class CoRankingPursuit(UtilityMixin, BaseEstimator):
         distinct, code = table.unique()
         return self._view_utilities(distinct)[code]
 
-    def _utility(self, table: ItemTable) -> np.ndarray:
+    def _utility(self, table: ItemTable) -> Floats:
         return self._view_utilities(table) @ self.view_weight_
 
     def _view_utilities(self, table: ItemTable) -> Floats:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
 
 from tiebreak.data import Grades, ItemTable, read_data, read_grades
+from tiebreak.data.arrays import Floats
 from tiebreak.data.parameters import (
     COUNT,
     FLAG,
@@ -134,7 +135,7 @@ class KernelPursuit(UtilityMixin):
                 learned["coef_"] = np.asarray(centers.T @ coef).ravel()
         return self._keep(learned)
 
-    def _utility(self, table: ItemTable) -> np.ndarray:
+    def _utility(self, table: ItemTable) -> Floats:
         if hasattr(self, "coef_"):
             return weigh_features(table.values, self.coef_)
         return expand_support(self, table.values, self.dual_coef_)

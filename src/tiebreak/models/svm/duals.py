@@ -272,9 +272,9 @@ class PathFit:
 
     models: list[Any]
     items: KernelItems
-    coefs: np.ndarray
+    coefs: Floats
 
-    def utilities(self, table: ItemTable) -> np.ndarray:
+    def utilities(self, table: ItemTable) -> Floats:
         """Utilities of items under all models; kernel values are computed once.
 
         Parameters

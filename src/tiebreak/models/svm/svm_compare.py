@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from tiebreak.data import Comparisons, read_comparisons
+from tiebreak.data.arrays import Floats
 from tiebreak.data.messages import FitWarning, warn_user
 from tiebreak.data.parameters import POSITIVE, check_parameters
 from tiebreak.models.base import ThresholdWarning, warn_one_kind
@@ -183,7 +184,7 @@ class SVMCompare(KernelUtility, ClassifierMixin, BaseEstimator):
         return fitted, solution
 
 
-def warn_threshold(model: Any, intercept: float, difference: np.ndarray) -> None:
+def warn_threshold(model: Any, intercept: float, difference: Floats) -> None:
     """Warn of a threshold without ties, or with nothing else."""
     if intercept >= 0:
         what = f"intercept_ = {intercept:.3g} is not negative, so no comparison is"
@@ -199,7 +200,7 @@ def warn_threshold(model: Any, intercept: float, difference: np.ndarray) -> None
     )
 
 
-def _learn_threshold(problem: CellProblem, difference: np.ndarray) -> float:
+def _learn_threshold(problem: CellProblem, difference: Floats) -> float:
     """Return the threshold of least error on the comparisons as they were passed."""
     outcome = np.repeat([-1, 0, 1], len(difference))
     weight = problem.weight.ravel()

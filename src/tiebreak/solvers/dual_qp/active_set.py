@@ -15,8 +15,10 @@ dimensions than free variables it can cycle; then the point is left untouched.
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
+from tiebreak.data.arrays import Codes, Floats
 from tiebreak.kernels import MatrixRows
 from tiebreak.solvers.dual_qp.problem import DualState
 
@@ -33,7 +35,7 @@ class ActiveSet:
         self.state = state
         # The last factored system: the same variables need no second one.
         self._factored_for = np.empty(0, dtype=np.int64)
-        self._factor: tuple[np.ndarray, bool] | None = None
+        self._factor: tuple[Floats, bool] | None = None
 
     def settle(
         self, eps: float, *, max_systems: int = 12, max_free: int = 6000
@@ -79,7 +81,7 @@ class ActiveSet:
             side = changed
         return False
 
-    def _is_solved(self, s: np.ndarray, rest: np.ndarray, eps: float) -> bool:
+    def _is_solved(self, s: Floats, rest: Floats, eps: float) -> bool:
         """Whether the last system left neither gradient nor imbalance."""
         if np.abs(rest).max() > 0.5 * eps:
             return False
@@ -87,8 +89,8 @@ class ActiveSet:
         return bool((np.abs(out) <= 1e-12 * size).all())
 
     def _solve(
-        self, free: np.ndarray, e: np.ndarray, wanted: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray] | None:
+        self, free: Codes, e: Floats, wanted: Floats
+    ) -> tuple[Floats, Floats] | None:
         """Newton step of the free variables to sums ``wanted``, and the levels."""
         # None when the system cannot be solved; NaN for blocks without a free variable.
         q = self.state.problem
@@ -102,8 +104,8 @@ class ActiveSet:
         return found if found and np.isfinite(found[0]).all() else None
 
     def _solve_box(
-        self, free: np.ndarray, e: np.ndarray, wanted: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray] | None:
+        self, free: Codes, e: Floats, wanted: Floats
+    ) -> tuple[Floats, Floats] | None:
         """Solve one block, with an unknown per row."""
         # Two free variables of one row, a tie and its mirror, have opposite signs
         # there: only their difference moves f, and their sum is free to restore the
@@ -125,7 +127,7 @@ class ActiveSet:
         elif len(second) == 0:
             level = (x[:, 0].sum() - wanted[0]) / x[:, 1].sum()
         else:
-            level = np.mean(0.5 * (e[mirrored] + e[second]))
+            level = float(np.mean(0.5 * (e[mirrored] + e[second])))
         step[first] = x[:, 0] - level * x[:, 1]
         if len(second):
             half = 0.5 * step[mirrored]
@@ -134,8 +136,8 @@ class ActiveSet:
         return step, np.full(q.n_blocks, level)
 
     def _solve_blocks(
-        self, free: np.ndarray, e: np.ndarray, wanted: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray] | None:
+        self, free: Codes, e: Floats, wanted: Floats
+    ) -> tuple[Floats, Floats] | None:
         """Solve with an unknown per free variable and per block."""
         # M_FF alone is often singular (variables share rows, there are more of them
         # than it has dimensions) where the system is not: `_solve_for` adds a multiple
@@ -155,9 +157,7 @@ class ActiveSet:
         levels[block] = level + self._added * wanted[block]
         return x[:, 0] - x[:, 1:] @ level, levels
 
-    def _complete(
-        self, levels: np.ndarray, side: np.ndarray, e: np.ndarray
-    ) -> np.ndarray:
+    def _complete(self, levels: Floats, side: NDArray[np.int8], e: Floats) -> Floats:
         """Set NaN levels, of blocks without a free variable, between the sides."""
         if not np.isnan(levels).any():
             return levels
@@ -171,9 +171,7 @@ class ActiveSet:
         middle = np.where(np.isfinite(below), middle, above)
         return np.where(np.isnan(levels), middle, levels)
 
-    def _solve_for(
-        self, which: np.ndarray, right: np.ndarray, *, mend: bool = False
-    ) -> np.ndarray:
+    def _solve_for(self, which: Codes, right: Codes, *, mend: bool = False) -> Floats:
         """Solve the matrix of some variables for several right sides."""
         if self._factor is None or not np.array_equal(which, self._factored_for):
             # The old factor goes first: both together would double the memory.

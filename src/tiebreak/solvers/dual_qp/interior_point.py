@@ -19,6 +19,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.linalg.blas import dsyrk
 
+from tiebreak.data.arrays import Codes, Floats
 from tiebreak.data.threads import chunks, in_threads
 from tiebreak.solvers.dual_qp.problem import DualQP, DualState
 
@@ -30,7 +31,7 @@ _MANY = 50
 
 
 def interior_point(
-    factor: np.ndarray, state: DualState, tol: float, *, max_steps: int = 200
+    factor: Floats, state: DualState, tol: float, *, max_steps: int = 200
 ) -> int:
     """Solve from scratch to a relative gap and residual of ``tol``; returns the steps.
 
@@ -107,13 +108,14 @@ def interior_point(
     return steps
 
 
-def _parts(q: DualQP) -> tuple[DualQP, np.ndarray, np.ndarray]:
+def _parts(q: DualQP) -> tuple[DualQP, Codes, Codes]:
     """The problem with a block per sign, its order, and blocks of parts."""
     if not q.is_signed:
         return q, np.arange(q.size), np.arange(q.n_blocks)
     key = 2 * q.block + (q.sign < 0)
     order, used = np.argsort(key, kind="stable"), np.unique(key)
-    y, lower, upper, row = (v[order] for v in (q.linear, q.lower, q.upper, q.row))
+    y, lower, upper = q.linear[order], q.lower[order], q.upper[order]
+    row = q.row[order]
     loading = (1.0 - 2.0 * (used % 2))[:, None] * q.loading[used // 2]
     block, ones = np.searchsorted(used, key[order]), np.ones(q.size)
     parts = DualQP(y, lower, upper, row, ones, block, loading, q.balanced)
@@ -124,7 +126,7 @@ class _Newton:
     """The reduced Newton system of one problem, in unit-free variables."""
 
     def __init__(
-        self, factor: np.ndarray, q: DualQP, of_block: np.ndarray, scale: float
+        self, factor: Floats, q: DualQP, of_block: Codes, scale: float
     ) -> None:
         self.q, self.of_block = q, of_block
         # First part, and first variable, of every balance.
@@ -134,24 +136,24 @@ class _Newton:
         self.r, self.n = factor.shape
         self._place = q.block * self.n + q.row
 
-    def directions(self, s: np.ndarray) -> np.ndarray:
+    def directions(self, s: Floats) -> Floats:
         """Directions of the variables, shape (q, r)."""
         return self.root * (self.q.collect(s, self.n) @ self.F.T)
 
-    def values(self, u: np.ndarray) -> np.ndarray:
+    def values(self, u: Floats) -> Floats:
         """Values of the directions u at the rows, per block; shape (B, n)."""
         return self.q.loading @ (self.root * (u @ self.F))
 
-    def seen(self, u: np.ndarray, levels: np.ndarray) -> np.ndarray:
+    def seen(self, u: Floats, levels: Floats) -> Floats:
         """What every variable sees of directions and levels, shape (m,)."""
         return (self.values(u) + levels[self.of_block, None]).ravel()[self._place]
 
-    def _sums(self, x: np.ndarray) -> np.ndarray:
+    def _sums(self, x: Floats) -> Any:
         """Sums per block and row, shape (B, n)."""
         size = self.q.n_blocks * self.n
         return np.bincount(self._place, x, size).reshape(-1, self.n)
 
-    def prepare(self, point: np.ndarray) -> None:
+    def prepare(self, point: Floats) -> None:
         """Factor the system for the barrier weights of a point."""
         q, (_, p, t, z, w) = self.q, point
         self.inverse = p * t / (z * t + w * p)
@@ -173,7 +175,7 @@ class _Newton:
         scaled[np.diag_indices_from(scaled)] += 1e-14
         self.schur = cho_factor(scaled, lower=True, check_finite=False)
 
-    def _system(self) -> np.ndarray:
+    def _system(self) -> Floats:
         """``I + Σᵢ inverseᵢ vᵢvᵢᵀ`` with vᵢ = loading[bᵢ] ⊗ F[:, rowᵢ], lower part."""
         q, r = self.q, self.r
         A = np.zeros((q.n_directions * r, q.n_directions * r))
@@ -189,8 +191,8 @@ class _Newton:
         return A
 
     def solve(
-        self, gradient: np.ndarray, missing: np.ndarray, balance: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        self, gradient: Floats, missing: Floats, balance: Floats
+    ) -> tuple[Floats, Floats, Floats]:
         """Steps of s, of the directions and of the levels."""
         q, sums = self.q, self._sums(self.inverse * gradient)
         right = missing + self.root * ((q.loading.T @ sums) @ self.F.T)
@@ -206,26 +208,24 @@ class _Newton:
         return self.inverse * (gradient - self.seen(u, levels)), u, levels
 
 
-def _moves(
-    point: np.ndarray, step: np.ndarray, up: Any = 0.0, down: Any = 0.0
-) -> np.ndarray:
+def _moves(point: Floats, step: Floats, up: Any = 0.0, down: Any = 0.0) -> Floats:
     """Steps of s, p, t, z and w; ``up`` and ``down`` aim at the central path."""
     _, p, t, z, w = point
     of_z, of_w = up - z - z / p * step, down - w + w / t * step
     return np.stack([step, step, -step, of_z, of_w])
 
 
-def _longest(point: np.ndarray, moves: np.ndarray) -> float:
+def _longest(point: Floats, moves: Floats) -> float:
     """Longest step up to 1 that keeps slacks and multipliers positive."""
     return 1.0 / max(1.0, -float((moves[1:] / point[1:]).min()))
 
 
-def _weighted_gram(F: np.ndarray, weight: np.ndarray, half: bool) -> np.ndarray:
+def _weighted_gram(F: Floats, weight: Floats, half: bool) -> Floats:
     """``F diag(weight) Fᵀ``, in slices of columns, in threads."""
     # With ``half``, where no weight may be negative, only its lower part.
     root = np.sqrt(weight) if half else weight
 
-    def part(columns: slice) -> np.ndarray:
+    def part(columns: slice) -> Floats:
         if half:
             return dsyrk(1.0, (F[:, columns] * root[columns]).T, trans=1, lower=1)
         return (F[:, columns] * weight[columns]) @ F[:, columns].T
@@ -235,7 +235,7 @@ def _weighted_gram(F: np.ndarray, weight: np.ndarray, half: bool) -> np.ndarray:
     return np.add.reduce(in_threads(part, chunks(F.shape[1], _COLUMNS)))
 
 
-def _to_bounds(q: DualQP, scale: float, point: np.ndarray, tol: float) -> np.ndarray:
+def _to_bounds(q: DualQP, scale: float, point: Floats, tol: float) -> Floats:
     """Undo the scaling; snap to a bound where the multiplier exceeds the slack."""
     # Where the multiplier itself is within the tolerance, nothing is gained by it.
     s, p, t, z, w = point

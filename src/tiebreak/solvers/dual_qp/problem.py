@@ -28,6 +28,7 @@ from functools import cached_property
 
 import numpy as np
 
+from tiebreak.data.arrays import Codes, Floats
 from tiebreak.kernels import MatrixRows
 from tiebreak.solvers.certificate import relative_gap
 
@@ -38,13 +39,13 @@ _ROUNDING = 4.0 * float(np.finfo(np.float64).eps)
 class DualQP:
     """Data of the problem; arrays have shape (m,) by default."""
 
-    linear: np.ndarray  # the vector y of the objective
-    lower: np.ndarray  # finite bounds, lower ≤ 0 ≤ upper
-    upper: np.ndarray
-    row: np.ndarray  # row of K that each variable uses, shared or not
-    sign: np.ndarray  # +1 or -1
-    block: np.ndarray  # ascending, from 0 to B-1 without a gap
-    loading: np.ndarray  # (B, q) how much blocks take of each of the q directions
+    linear: Floats  # the vector y of the objective
+    lower: Floats  # finite bounds, lower ≤ 0 ≤ upper
+    upper: Floats
+    row: Codes  # row of K that each variable uses, shared or not
+    sign: Floats  # +1 or -1
+    block: Codes  # ascending, from 0 to B-1 without a gap
+    loading: Floats  # (B, q) how much blocks take of each of the q directions
     balanced: bool  # whether the variables of every block must sum to zero
 
     @property
@@ -73,37 +74,37 @@ class DualQP:
         return self.n_blocks == 1 and (self.is_signed or not self.balanced)
 
     @cached_property
-    def starts(self) -> np.ndarray:
+    def starts(self) -> Codes:
         """First variable of every block, then m; shape (B + 1,)."""
         return np.searchsorted(self.block, np.arange(self.n_blocks + 1))
 
     @cached_property
-    def squared_loading(self) -> np.ndarray:
+    def squared_loading(self) -> Floats:
         """``F[b, b]`` of every block, shape (B,)."""
         return np.einsum("bk,bk->b", self.loading, self.loading)
 
     @cached_property
-    def loads(self) -> np.ndarray:
+    def loads(self) -> Floats:
         """Loading of each variable on each direction, shape (m, q)."""
         return self.sign[:, None] * self.loading[self.block]
 
-    def diagonal(self, of_rows: np.ndarray) -> np.ndarray:
+    def diagonal(self, of_rows: Floats) -> Floats:
         """Diagonal of the matrix, given that of K; shape (m,)."""
         return of_rows[self.row] * self.squared_loading[self.block]
 
-    def collect(self, s: np.ndarray, n_rows: int) -> np.ndarray:
+    def collect(self, s: Floats, n_rows: int) -> Floats:
         """``c``: sums of variables per direction and row, shape (q, n_rows)."""
         signed = self.sign * s if self.is_signed else s
         place = self.block * n_rows + self.row
         per_block = np.bincount(place, signed, self.n_blocks * n_rows)
         return self.loading.T @ per_block.reshape(-1, n_rows)
 
-    def values(self, f: np.ndarray) -> np.ndarray:
+    def values(self, f: Floats) -> Floats:
         """Values of the directions ``f`` at every variable, shape (m,)."""
         seen = (self.loading @ f)[self.block, self.row]
         return self.sign * seen if self.is_signed else seen
 
-    def matrix(self, rows: MatrixRows, which: np.ndarray, dtype: type) -> np.ndarray:
+    def matrix(self, rows: MatrixRows, which: Codes, dtype: type) -> Floats:
         """The matrix of the problem between some variables."""
         K = rows.block(self.row[which], self.sign[which], dtype)
         mine = self.loading[self.block[which]]
@@ -111,9 +112,7 @@ class DualQP:
             K *= (mine @ mine.T).astype(dtype, copy=False)
         return K
 
-    def add(
-        self, rows: MatrixRows, which: np.ndarray, step: np.ndarray, f: np.ndarray
-    ) -> None:
+    def add(self, rows: MatrixRows, which: Codes, step: Floats, f: Floats) -> None:
         """Add a step of some variables to ``f`` in place."""
         if self.n_blocks == 1 == self.n_directions:
             if len(which):
@@ -127,20 +126,21 @@ class DualQP:
             # Several variables of a row are one coefficient of it.
             row, code = np.unique(self.row[moved[used]], return_inverse=True)
             if len(row):
-                rows.add(row, np.bincount(code, part[used] * step[used]), f[k])
+                size: Floats = np.bincount(code, part[used] * step[used]).astype(float)
+                rows.add(row, size, f[k])
 
 
 @dataclass(frozen=True)
 class DualSolution:
     """What a solver hands back."""
 
-    s: np.ndarray  # (m,): Dual variables
+    s: Floats  # (m,): Dual variables
     # (q, n_rows): ``c``, the variables collected per direction and row.
-    coef: np.ndarray
-    fitted: np.ndarray  # (q, n_rows): ``f = K c``
+    coef: Floats
+    fitted: Floats  # (q, n_rows): ``f = K c``
     # (B,): β, the exact minimizer of the primal for this ``f``; the midpoint where a
     # whole interval is optimal.
-    levels: np.ndarray
+    levels: Floats
     primal: float
     dual: float
     gap: float  # ``(primal - dual) / primal``
@@ -153,26 +153,24 @@ class DualSolution:
 class DualState:
     """A feasible point with its gradient, updated in place."""
 
-    def __init__(
-        self, problem: DualQP, s: np.ndarray, f: np.ndarray, diagonal: np.ndarray
-    ) -> None:
+    def __init__(self, problem: DualQP, s: Floats, f: Floats, diagonal: Floats) -> None:
         self.problem, self.s, self.f = problem, s, f
         self.diagonal = problem.diagonal(diagonal)
         self._noise = _ROUNDING * np.abs(problem.linear)
 
     @property
-    def gradient(self) -> np.ndarray:
+    def gradient(self) -> Floats:
         """``e``, shape (m,)."""
         return self.problem.linear - self.problem.values(self.f)
 
-    def sides(self, e: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def sides(self, e: Floats) -> tuple[Floats, Floats]:
         """The gradient of variables that can grow, and that can shrink."""
         # Elsewhere -inf and inf; both of shape (m,).
         q = self.problem
         growing = np.where(self.s < q.upper, e, -np.inf)
         return growing, np.where(self.s > q.lower, e, np.inf)
 
-    def violation(self, e: np.ndarray) -> float:
+    def violation(self, e: Floats) -> float:
         """Largest violation of the optimality conditions at gradient ``e``."""
         # Less what rounding of ``y - f`` may contribute to it: four units in the last
         # place of y, and so nothing where y is zero.
@@ -186,13 +184,13 @@ class DualState:
         bottom = np.minimum.reduceat(shrinking, first)
         return max(float((top - bottom).max()), 0.0)
 
-    def imbalance(self, s: np.ndarray) -> np.ndarray:
+    def imbalance(self, s: Floats) -> Floats:
         """Sum of ``s`` over every balanced block."""
         if not self.problem.balanced:
             return np.empty(0)
         return np.add.reduceat(s, self.problem.starts[:-1])
 
-    def rebalanced(self, s: np.ndarray) -> np.ndarray:
+    def rebalanced(self, s: Floats) -> Floats:
         """Balance every block of ``s`` inside the box."""
         # What is left over is spread over the variables that have room, in proportion.
         q, out = self.problem, s.copy()
@@ -226,7 +224,7 @@ class DualState:
         size = np.sqrt(self.diagonal)
         return 1e-13 * float(np.abs(self.s) @ size) * float(size.max())
 
-    def levels(self, e: np.ndarray) -> np.ndarray:
+    def levels(self, e: Floats) -> Floats:
         """β that minimizes the primal at gradient ``e``, shape (B,)."""
         # In a block the slope of the loss in β is ``-Σ_{e>β} upper - Σ_{e<β} lower``;
         # it rises, and the minimizer is where it crosses zero: a weighted quantile, or
@@ -248,19 +246,19 @@ class DualState:
             out[b] = 0.5 * (ordered[begin] + ordered[end])
         return out
 
-    def dual(self, s: np.ndarray, f: np.ndarray) -> float:
+    def dual(self, s: Floats, f: Floats) -> float:
         """The dual objective of a point."""
         coef = self.problem.collect(s, f.shape[1])
         return float(self.problem.linear @ s - 0.5 * (coef * f).sum())
 
-    def keep_if_better(self, s: np.ndarray, f: np.ndarray) -> bool:
+    def keep_if_better(self, s: Floats, f: Floats) -> bool:
         """Take over a point of larger dual objective; return whether."""
         better = self.dual(s, f) > self.dual(self.s, self.f)
         if better:
             self.s[:], self.f[:] = s, f
         return better
 
-    def certificate(self) -> tuple[np.ndarray, float, float, float]:
+    def certificate(self) -> tuple[Floats, float, float, float]:
         """``(levels, primal, dual, relative gap)`` at the current point."""
         q = self.problem
         e = self.gradient

@@ -20,6 +20,7 @@ from abc import ABC, abstractmethod
 import numpy as np
 import scipy.sparse as sp
 
+from tiebreak.data.arrays import Codes, Floats
 from tiebreak.data.jit import njit
 from tiebreak.kernels import LinearRows, MatrixRows
 from tiebreak.kernels.functions import Table, exp_in_place
@@ -69,7 +70,7 @@ class Rounds(ABC):
             self.n_rounds += 1
 
     @abstractmethod
-    def _round(self, e: np.ndarray, eps: float, violation: float) -> int:
+    def _round(self, e: Floats, eps: float, violation: float) -> int:
         """Improve the point once; returns the steps taken."""
 
 
@@ -89,9 +90,9 @@ class WorkingSets(Rounds):
         fits = rows.capacity == rows.n_rows
         self._size = int(wanted if fits else min(wanted, rows.capacity))
         self._last = np.empty(0, dtype=np.int64)
-        self._whole: np.ndarray | None = None
+        self._whole: Floats | None = None
 
-    def _round(self, e: np.ndarray, eps: float, violation: float) -> int:
+    def _round(self, e: Floats, eps: float, violation: float) -> int:
         q, s = self.state.problem, self.state.s
         chosen = self._select(e, eps)
         local_e, local_s = e[chosen], s[chosen]
@@ -105,7 +106,7 @@ class WorkingSets(Rounds):
         s[chosen] = local_s
         return n_steps
 
-    def _matrix(self, chosen: np.ndarray) -> np.ndarray:
+    def _matrix(self, chosen: Codes) -> Floats:
         """Form the matrix of a working set; that of all only once."""
         q = self.state.problem
         if len(chosen) < q.size:
@@ -114,7 +115,7 @@ class WorkingSets(Rounds):
             self._whole = q.matrix(self.rows, chosen, np.float64)
         return self._whole
 
-    def _select(self, e: np.ndarray, eps: float) -> np.ndarray:
+    def _select(self, e: Floats, eps: float) -> Codes:
         """The worst violators of either side, then the last set."""
         q, s = self.state.problem, self.state.s
         if self._size == q.size:
@@ -180,7 +181,7 @@ class Descent(Rounds):
         self._evaluate()
         return state.violation(state.gradient)
 
-    def _round(self, e: np.ndarray, eps: float, violation: float) -> int:
+    def _round(self, e: Floats, eps: float, violation: float) -> int:
         q, state = self.state.problem, self.state
         growing, shrinking = state.sides(e - self._balance[0, q.block])
         # Variables at a bound that are pushed against it stay there.
@@ -209,7 +210,7 @@ class Descent(Rounds):
             self.state.f[k] = self.rows.X @ w
 
 
-def _flat_table(X: Table) -> tuple[np.ndarray, ...]:
+def _flat_table(X: Table) -> tuple[Floats, ...]:
     """Values, feature numbers, where rows begin, and where their numbers do."""
     # Row r has the values ``values[t]`` of the features ``number[t - shift[r]]`` for t
     # from ``starts[r]`` to ``starts[r + 1]``; rows of a dense table share the numbers.
@@ -392,7 +393,7 @@ def compile_kernels(dtype: type) -> None:
     try:
         one = np.ones(1)
         where = np.zeros(1, dtype=np.int64)
-        table: np.ndarray = np.ones((1, 1), dtype=dtype)
+        table: Floats = np.ones((1, 1), dtype=dtype)
         square, start = np.ones((1, 1)), (np.zeros(1), np.zeros(1))
         solve_box(square, *start, -one, one, 1e-3, 1)
         solve_blocks(square, *start, -one, one, np.arange(2), 1e-3, 1)

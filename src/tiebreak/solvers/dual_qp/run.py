@@ -15,6 +15,7 @@ from functools import cached_property
 
 import numpy as np
 
+from tiebreak.data.arrays import Floats
 from tiebreak.data.threads import one_blas_thread
 from tiebreak.kernels import LinearRows, MatrixRows, pivoted_cholesky
 from tiebreak.solvers.dual_qp.active_set import ActiveSet
@@ -104,7 +105,7 @@ class _Run:
         return self.rows.factor is not None or (n <= _FEW and many)
 
     @cached_property
-    def factor(self) -> np.ndarray:
+    def factor(self) -> Floats:
         """The thin factor of the matrix, or of its few rows."""
         if self.rows.factor is not None:
             return self.rows.factor
@@ -246,7 +247,7 @@ class _Run:
         if part not in self.used:
             self.used.append(part)
 
-    def _refresh(self) -> np.ndarray:
+    def _refresh(self) -> Floats:
         """Compute ``f`` afresh in double precision; returns the coefficients."""
         coef = self.state.problem.collect(self.state.s, self.rows.n_rows)
         for k, c in enumerate(coef):
