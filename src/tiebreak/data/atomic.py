@@ -50,6 +50,7 @@ def is_temporary(name: str) -> bool:
 def atomic_path(target: str | os.PathLike[str]) -> Iterator[Path]:
     """Write a file next to its target, and rename it; it keeps the old file's mode."""
     target = Path(target)
+    _check_replaceable(target)
     with temporary_folder(target.parent, target) as temporary:
         yield temporary / target.name
         _flush(temporary / target.name, target)

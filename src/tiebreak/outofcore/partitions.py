@@ -83,7 +83,9 @@ class DaskPartitions:
         self._client, self._keep = client, keep
         # A build may hold a table of items, which then goes to a worker once.
         [shared] = self._start([_delay(_same, build)])
-        self._tasks = [_delay(_build_alone, shared, reader) for reader in readers]
+        self._tasks = [
+            _delay(_alone, build_partition, shared, reader) for reader in readers
+        ]
         if keep:
             self._tasks = self._start(self._tasks)
 
@@ -105,7 +107,7 @@ class DaskPartitions:
         # An argument is a task of its own: it goes to a worker once, and is there
         # again if that worker is lost.
         shared = [_delay(_same, argument) for argument in arguments]
-        return [_delay(_work_alone, work, task, *shared) for task in self._tasks]
+        return [_delay(_alone, work, task, *shared) for task in self._tasks]
 
     def _start(self, tasks: list[Any]) -> list[Any]:
         # All in one message: one for each would take ten times as long.
@@ -140,12 +142,6 @@ def _same(value: Any) -> Any:
     return value
 
 
-# The threads of a worker are tasks already.
-def _build_alone(build: Build, reader: Any) -> Any:
-    with single_thread():
-        return build_partition(build, reader)
-
-
-def _work_alone(work: Work, partition: Any, *arguments: Any) -> Any:
-    with single_thread():
-        return work(partition, *arguments)
+def _alone(function: Callable[..., Any], *arguments: Any) -> Any:
+    with single_thread():  # the threads of a worker are tasks already
+        return function(*arguments)

@@ -63,16 +63,14 @@ class FileReader:
 
     def __call__(self) -> dict[str, Any]:
         """Return the columns of the file by their roles."""
-        named = [column for _, column in self.layout.roles]
+        is_parquet = self.path.endswith((".parquet", ".pq"))
+        schema_of = pl.read_parquet_schema if is_parquet else pl.read_ipc_schema
         try:
-            if self.path.endswith((".parquet", ".pq")):
-                known = list(pl.read_parquet_schema(self.path))
-                wanted = [*self.layout.choose(known, self.label), *named]
-                # glob=False: a name may hold brackets.
+            features = self.layout.choose(list(schema_of(self.path)), self.label)
+            wanted = [*features, *(column for _, column in self.layout.roles)]
+            if is_parquet:  # glob=False: a name may hold brackets
                 frame = pl.read_parquet(self.path, columns=wanted, glob=False)
             else:
-                known = list(pl.read_ipc_schema(self.path))
-                wanted = [*self.layout.choose(known, self.label), *named]
                 frame = pl.read_ipc(self.path, columns=wanted)  # mapped, if it can be
         except DAMAGED as error:
             raise OSError(
@@ -104,20 +102,15 @@ class _Partitioned:
                 )
         layout = replace(self._layout, roles=(*self._layout.roles, *columns.items()))
         if hasattr(self.source, "to_delayed"):
-            return _read_frame(layout, self.source)
+            from dask.delayed import delayed
+
+            blocks, split = self.source.to_delayed(), delayed(layout.split, pure=False)
+            labels = [f"partition {number}" for number in range(len(blocks))]
+            return list(map(split, blocks, labels)), labels
         sources = [self.source] if is_path(self.source) else self.source
         files = [str(path) for one in sources for path in list_files(Path(one))]
         readers = [FileReader(os.path.abspath(path), path, layout) for path in files]
         return readers, files
-
-
-def _read_frame(layout: Layout, frame: Any) -> tuple[list[Any], list[str]]:
-    """Return tasks that split the partitions of a Dask DataFrame, and their labels."""
-    from dask.delayed import delayed
-
-    blocks, split = frame.to_delayed(), delayed(layout.split, pure=False)
-    labels = [f"partition {number}" for number in range(len(blocks))]
-    return [split(b, label) for b, label in zip(blocks, labels, strict=True)], labels
 
 
 class PartitionedTable(_Partitioned):

@@ -97,7 +97,7 @@ _TRUSTED: dict[str, tuple[str, ...]] = {
         for what in ("array", "matrix")
     ),
 }
-TRUSTED = tuple(sorted({name for names in _TRUSTED.values() for name in names}))
+TRUSTED = sorted(set().union(*_TRUSTED.values()))
 
 
 class RefusedError(ValueError):

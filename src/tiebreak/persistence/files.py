@@ -7,7 +7,6 @@ reading it is safe, is in :mod:`tiebreak.persistence.checks`.
 """
 
 import copy
-import errno
 import io
 import json
 import os
@@ -172,11 +171,6 @@ def save(model: Any, path: str | os.PathLike[str]) -> Path:
     """
     path = Path(path)
     _check_model(model)
-    target = Path(os.path.realpath(path))
-    if target.exists() and not (target.is_file() and os.access(target, os.W_OK)):
-        raise PermissionError(
-            errno.EACCES, "Is not a file that may be replaced", str(path)
-        )
     try:
         content = write_archive(model)
         with ZipFile(io.BytesIO(content)) as archive:
@@ -189,7 +183,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> Path:
             f"restored from it: {_one_line(error)} Functions and classes must be "
             "importable by name; lambdas and local ones are not."
         ) from error
-    with atomic_path(target) as temporary:
+    with atomic_path(os.path.realpath(path)) as temporary:
         temporary.write_bytes(content)
     if foreign:
         warn_user(
