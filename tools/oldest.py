@@ -38,9 +38,10 @@ def lower_bounds(requirements: list[str]) -> list[str]:
 def pins() -> list[str]:
     """Give the lower bounds of the package and of the tests."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    extra = project["optional-dependencies"]["test"]
-    used = [line for line in extra if re.split(r"[>=~\[]", line)[0] in _TOOLS]
-    return lower_bounds(project["dependencies"] + used)
+    extras = project["optional-dependencies"]
+    used = [line for line in extras["test"] if re.split(r"[>=~\[]", line)[0] in _TOOLS]
+    files = extras["excel"] + extras["zstd"]
+    return lower_bounds(project["dependencies"] + used + files)
 
 
 def main() -> int:

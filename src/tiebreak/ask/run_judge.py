@@ -94,6 +94,7 @@ def run_judge(
 
     console = Console(stderr=True)
     hidden = not console.is_terminal if progress is None else not progress
+    console.quiet = hidden  # older ones of rich end a hidden bar with a line
     with (
         ThreadPoolExecutor(parallel, thread_name_prefix="judge") as pool,
         ProgressBar(console=console, disable=hidden) as bar,

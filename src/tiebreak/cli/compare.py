@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import isfinite
 from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
@@ -74,22 +73,14 @@ def compare(
 
 
 def _say_gaps(gaps: dict[str, Any], first: str) -> Iterator[str]:
+    from tiebreak.pipeline.order_quality import say_gap
+
     for metric, by_model in gaps.items():
         for model, gap in by_model.items():
             # Accuracies are compared only where there are no probabilities to compare.
             if metric == "accuracy" and model in gaps["log_loss"]:
                 continue
-            name, (low, high) = f"{model}: {metric.replace('_', ' ')}", gap["interval"]
-            if not isfinite(gap["mean"]):
-                yield f"{name} is infinite: a result was given a probability of 0."
-            elif not isfinite(gap["standard_error"]):
-                yield f"{name} {gap['mean']:+.4f} compared with {first}."
-            else:
-                yield (
-                    f"{name} {gap['mean']:+.4f} ± {gap['standard_error']:.4f} compared "
-                    f"with {first} (one standard error); 95 % interval from {low:+.4f} "
-                    f"to {high:+.4f}."
-                )
+            yield say_gap(f"{model}: {metric.replace('_', ' ')}", gap, first)
 
 
 def _choose(models: str, source: Source, options: RankOptions) -> dict[str, Choice]:

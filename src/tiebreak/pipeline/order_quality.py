@@ -130,12 +130,7 @@ class OrderQuality:
         """Say how models differ from the first one, on the same queries."""
         first, texts = self.table["model"][0], []
         for model, gap in self.differences().get(_MAIN, {}).items():
-            low, high = gap["interval"]
-            text = (
-                f"{model}: NDCG@10 {gap['mean']:+.4f} ± {gap['standard_error']:.4f} "
-                f"compared with {first}, by query (one standard error); 95 % interval "
-                f"from {low:+.4f} to {high:+.4f}."
-            )
+            text = say_gap(f"{model}: NDCG@10 by query", gap, first)
             lost = [f"{q} ({v:+.3f})" for q, v in gap["worst"].items() if v < 0]
             lose = f" It loses most in query {first_of(lost, 3)}." if lost else ""
             texts.append(text + lose)
@@ -157,6 +152,19 @@ class OrderQuality:
         rows = self.table.drop("n_test")
         table: Table = metrics_table(rows.columns[1:], rows.iter_rows())
         return Group(table, *map(Text, self.say_worst()))
+
+
+def say_gap(what: str, gap: dict[str, Any], first: str) -> str:
+    """Say how far a model is above the first one."""
+    if not np.isfinite(gap["mean"]):
+        return f"{what} is infinite: a result was given a probability of 0."
+    if not np.isfinite(gap["standard_error"]):
+        return f"{what} {gap['mean']:+.4f} compared with {first}."
+    low, high = gap["interval"]
+    return (
+        f"{what} {gap['mean']:+.4f} ± {gap['standard_error']:.4f} compared with "
+        f"{first} (one standard error); 95 % interval from {low:+.4f} to {high:+.4f}."
+    )
 
 
 def _count(n: int) -> str:

@@ -304,14 +304,12 @@ def judges_chart(judges: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     return _dots(rows, Axis(0.0, 100.0, 5))
 
 
-def _with_interval(
-    row: Mapping[str, Any], unit: float, *keys: str, digits: int = 0
-) -> dict[str, Any]:
+def _with_interval(row: Mapping[str, Any], unit: float, *keys: str) -> dict[str, Any]:
     """A row with its value and interval, in some unit and as text."""
     value, lower, upper = (
         None if row.get(key) is None else unit * row[key] for key in keys
     )
     numbers = {"value": value, "lower": lower, "upper": upper}
-    interval = interval_text(lower, upper, digits, "")
-    text = format_number(value, digits)
+    interval = interval_text(lower, upper, nothing="")
+    text = format_number(value)
     return {**row, **numbers, "text": text, "interval": interval}

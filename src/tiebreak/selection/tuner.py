@@ -380,6 +380,7 @@ def tune(
     converged = np.empty(scores.shape, dtype=bool)
     console = Console(stderr=True)
     hidden = not console.is_terminal if progress is None else not progress
+    console.quiet = hidden  # older ones of rich end a hidden bar with a line
     for split, cells in track(
         work, "tuning", len(tasks), console=console, transient=True, disable=hidden
     ):
