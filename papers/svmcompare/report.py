@@ -180,7 +180,8 @@ def _chess_words(rows: list[dict[str, Any]], years: list[int]) -> str:
         {ahead("linear-all", "glicko")}, and it is ahead of the trivial area in
         {ahead("linear-all", "trivial")} only. The cause is known: where ties are as
         far apart as wins, the exact optimum of SVMcompare is the utility zero whatever
-        C is, and what is left is rounding (`SVMCompare` warns). libsvm as it comes,
+        C is, and what is left is rounding (`SVMCompare` warns), so that these areas
+        change with every version of the solver. libsvm as it comes,
         which stops early (`early-all`), is ahead of the trivial area in
         {ahead("early-all", "trivial")} years and of Glicko in
         {ahead("early-all", "glicko")}. RankSVM on wins and losses alone (`rank-all`)
