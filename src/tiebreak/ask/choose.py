@@ -8,8 +8,7 @@ mutual information I of the answer and d = cᵀθ it is
 
     (1 - exp(-2 I)) cᵀVLVc / s².
 
-How far the goal is says the leaderboard of the answers, as `tiebreak rank` makes it,
-and not the beliefs by which pairs are chosen.
+How far the goal is says the leaderboard of the answers, not these beliefs.
 """
 
 from __future__ import annotations

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The engine of a study: its file of answers, and what was learned from them.
 
-Every rater has two open questions, that on the page and the next, loaded in advance.
 Answers that arrive together are committed with the next questions of the same people,
 and then change the beliefs. A thread fits all answers from time to time. When they are
 a tenth more than at the last look it makes their leaderboard, which says how far the
-goal is; not after every answer, because each look is a chance to stop by chance.
+goal is: each look is a chance to stop by chance.
 """
 
 import threading
@@ -34,11 +33,7 @@ _RESTORED = 8  # refits at the start, each with a step of the width
 
 @dataclass
 class RaterState:
-    """The open questions of a rater, the last answered one, and how many are done.
-
-    After an answer there are questions up to ``ahead`` again, each with its sides
-    swapped too if ``both_orders``.
-    """
+    """The open questions of a rater, the last answered one, and how many are done."""
 
     open: list[Question] = field(default_factory=list)
     ahead: int = AHEAD

@@ -1,12 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The items to ask about: a folder of files, a table, or a list of texts.
 
-An item has a name and one or more views, such as an image or a text. With a column of
-prompts it has a view for each prompt, and two items are shown with views of the same
-one.
-
-Files are found once, then asked for by number. A table can name files in its own folder
-only.
+An item has a name and one or more views, such as an image or a text: with a column of
+prompts one for each. A table can name files in its own folder only.
 """
 
 import hashlib

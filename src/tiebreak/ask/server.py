@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The page that asks, on this machine: what it serves, and to whom.
 
-Every request passes `Site.guard` first: the Host must be an address of this server,
-against DNS rebinding; a POST must come from the page itself (Origin) with its CSRF
-token, and is small. All but style and script needs the secret of a rater or the
-organizer, which comes once in the address and then in a cookie that no other site can
-use. Nobody has many requests under way at once, and a connection without a whole
-request is closed. Files are served by their number in the list of items.
+Every request passes `guard` first: the Host must be an address of this server, against
+DNS rebinding; a POST must come from the page itself (Origin) with its CSRF token, and
+is small. All but style and script needs the secret of a rater or the organizer, from
+the address and then from a cookie.
 """
 
 import asyncio

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The file of answers: SQLite in WAL mode, every answer committed before the reply.
 
-A question is one row, and its answer fills that row: no acknowledged answer is lost,
-and none counts twice, whatever a browser sends again. What is taken back is kept in the
-table ``undone``.
+A question is one row, and its answer fills that row, so that none counts twice. What is
+taken back is kept in the table ``undone``.
 
 `tiebreak.io.answers` has the schema, and reads these tables too.
 """

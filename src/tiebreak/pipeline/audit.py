@@ -29,9 +29,8 @@ def audit(
 ) -> Audit:
     """Test whether the claims of a leaderboard would survive.
 
-    For each claim: how few votes (or raters, other items, days) must go until it no
-    longer holds; under how many other choices of analysis it holds; and could it be
-    luck?
+    For each claim: how few votes (or raters, other items, days) must go until it falls;
+    under how many other choices of analysis it holds; and could it be luck?
 
     Parameters
     ----------

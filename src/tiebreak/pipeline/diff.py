@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Two runs: which ratings changed, which ranks, and what is more than noise.
 
-A run is a file of results, which is fitted, or the JSON, model file or folder of
-`tiebreak rank`. Two files of results also say which rows they share.
+A run is a file of results, or the JSON, model file or folder of `tiebreak rank`.
 """
 
 import json
@@ -273,8 +272,8 @@ def shared_rows(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the places of rows that are in both files, in each of them.
 
-    Where nearly all rows differ, equal rows are the same. Else only a stretch at the
-    end of one file and the beginning of the other that is too long for chance counts.
+    Where nearly all rows differ, equal rows are the same; else only a stretch, at the
+    end of one file and the beginning of the other, too long for chance.
     """
     sizes = [len(np.unique(rows)) / len(rows) for rows in (old, new)]
     if min(sizes) >= _UNIQUE:

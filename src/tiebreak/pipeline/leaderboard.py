@@ -62,8 +62,7 @@ def board_items(
 ) -> pl.DataFrame | None:
     """Return the leaderboard of items that have features and names, without intervals.
 
-    Utilities whose differences are log odds are shown as ratings, 400 points for odds
-    of ten to one around 1500. None if items have no names, a name occurs twice, or
+    Log odds are shown as ratings. None if items have no names, a name occurs twice, or
     there are several queries.
     """
     names = data.names

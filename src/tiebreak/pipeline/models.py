@@ -1,12 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Which model fits the data at hand, why, and with which settings.
 
-Features are scaled to variance 1 before a model sees them, so values of gamma are
-fractions of 1 / (number of features), scikit-learn's ``"scale"``.
-
-With dates, ``--tune`` divides the earlier half of the results by time, and leaves the
-later half to measure quality. Else its folds are of rows, of queries or of items, as
-when quality is measured.
+Features are scaled to variance 1 before a model sees them. With dates, ``--tune``
+divides the earlier half of the results by time; else its folds are those by which
+quality is measured.
 """
 
 import re
@@ -337,10 +334,7 @@ def inner_estimator(model: Any) -> Any:
 
 
 def tune_model(choice: Choice, data: Data) -> tuple[Choice, TuneResult, list[str]]:
-    """Return a model with the settings that predict best, all scores, and notes.
-
-    The last note says what the choice means for the held-out quality.
-    """
+    """Return a model with the settings that predict best, all scores, and notes."""
     n_features = 1 if data.items is None else data.items.n_features
     dated = isinstance(data, Comparisons) and "period" in data.columns
     grid = grid_for(choice, n_features, dated=dated)

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How well models order the items of queries or lists: metrics, intervals, queries.
+"""How well models order the items of queries or lists.
 
-Intervals are percentiles of means over queries drawn with replacement; two models are
-compared on the same queries.
+Intervals are percentiles of means over queries drawn with replacement.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Read a table, a file or many, and select rows, with covariates and categories.
 
-No model is imported here, so that the command can say at once what it read.
+No model is imported here, to say at once what was read.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -76,14 +76,14 @@ class RankResult:
     checks : PairsReport or None
         The result of :func:`~tiebreak.check_pairs`; None without names.
     leaderboard : Leaderboard or None
-        Of items that have only names, with its ``categories``.
+        Of items that have only names.
     weights : list of (str, float) or None
         Features and their weights, the largest first; of models without weights,
         their ``shares`` of what the model says.
     quality : ForwardResult, OrderQuality or None
         How well held-out results were predicted, or items put in order.
     source : Source
-        The data, with their title and what was detected in them.
+        The data, and what was detected in them.
     warnings : list of str
         What to distrust.
     items, utility : polars.DataFrame or None, ndarray or None
@@ -94,10 +94,9 @@ class RankResult:
     tuning, tuning_notes : TuneResult or None, list of str
         How settings were chosen.
     effects, moves : polars.DataFrame or None
-        Effects of covariates and position, in rating points, and how many ranks they
-        move each item.
+        Effects of covariates and position in points, and how they move each item.
     category_notes : dict of str to list of str
-        Who won or lost everything in a category, or why it has no leaderboard.
+        Notes on each category.
     options : RankOptions
         The options of the ranking.
     audit : dict or None
@@ -234,10 +233,7 @@ class RankResult:
 
     @cached_property
     def practically_equal(self) -> pl.DataFrame | None:
-        """Items of a score table whose mean difference is surely within the tolerance.
-
-        Intervals of all pairs hold at once, over tasks or units; None without scores.
-        """
+        """Items of a score table whose means surely differ by less than allowed."""
         scores = self.source.scores
         if scores is None:
             return None
@@ -679,9 +675,8 @@ def compare_two(
 ) -> dict[str, Any] | None:
     """Return what predicts any two items, by name or by utility; None if nothing does.
 
-    With d = strength of right - strength of left (- ``advantage``, if left has it),
-    divided by √(1 + doubt of left + doubt of right) where there are doubts, the
-    ``link`` is one of
+    With d = strength of right - strength of left (- ``advantage`` of left), divided by
+    √(1 + doubt of left + doubt of right) where there are doubts, the ``link`` is
 
     * ``"davidson"``: P(left) : P(tie) : P(right) = exp(-d/2) : tie : exp(d/2);
     * ``"cumulative"``: P(right) = 1 / (1 + tie exp(-d)) and P(left) =
@@ -690,8 +685,7 @@ def compare_two(
       and the cumulative one at d / (1 + p) and tie (1 + p) / (1 - p), p = ``tie``;
     * ``"threshold"``: a tie if abs(d) ≤ tie, else the better one; no probabilities.
 
-    A doubt is 3 (D ln 10 / (400 π))² for the deviation D of Glicko's systems, whose
-    g(√(D²left + D²right)) the divisor is the inverse of.
+    A doubt is 3 (D ln 10 / (400 π))² for Glicko's deviation D.
     """
     doubts = advantage = davidson = None
     if names is not None and utility is not None:
@@ -732,10 +726,8 @@ def compare_two(
 
 
 def compare_all(board: Leaderboard, most: int = 60) -> pl.DataFrame | None:
-    """Compare every two of the first items as `Leaderboard.versus` does.
+    """Compare every two of the first items by `Leaderboard.versus`, with their record.
 
-    Columns ``item``, ``other``, ``difference``, ``lower``, ``upper``, ``probability``
-    and ``p_value``; of counted results also ``won``, ``tied`` and ``lost`` by `item`.
     None without intervals.
     """
     names, model = board.table["item"].head(most).to_list(), board.model

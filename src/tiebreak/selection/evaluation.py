@@ -1,9 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Fit models on some rows, let them predict others, and compare them on these.
-
-The held-out rows are those of later periods (``evaluate_forward``) or of folds
-(``evaluate_folds``).
-"""
+"""Fit models on some rows, let them predict others, and compare them on these."""
 
 from __future__ import annotations
 

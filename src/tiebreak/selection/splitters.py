@@ -318,8 +318,7 @@ class PeriodSplit(_Splitter):
 
     Notes
     -----
-    Row numbers are yielded in order of time, rows of the same period as they stand, so
-    that models for which row order is time (Elo, Glicko) can be fitted on ``X[train]``.
+    Row numbers are yielded in order of time, rows of the same period as they stand.
 
     Examples
     --------

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Choose parameters on a grid, on a validation set or by cross-validation.
 
-The choice is that of the plain loop "for every combination: clone, fit, score", the
-first of the best in grid order. A unit of work is one combination on one split; support
-vector machines on comparisons that differ only in C are one, and share kernel values.
+A unit of work is one combination on one split; support vector machines on comparisons
+that differ only in C are one, and share kernel values.
 """
 
 import warnings
