@@ -424,6 +424,12 @@ FILES = [
         ),
     ),
     best_first(
+        "scores_beside_row_numbers",
+        table(["", *SHOWN], [[k, *row[1:]] for k, row in enumerate(TASKS)]),
+        "3 ways",
+        wrong=("--item 'column 1' --grade", "--item 'column 1' --kind scores"),
+    ),
+    best_first(
         "lists_of_json",
         '{"id": 1, "ranking": ["Mo", "Cy"]}\n{"id": 2, "ranking": ["Mo", "Cy"]}\n',
         "beside lists or bytes in ranking",

@@ -90,7 +90,7 @@ def test_what_is_read_is_written_as_it_was(tmp_path):
         "# NUMBER ALTERNATIVES: 4\n# NUMBER VOTERS: 6\n# NUMBER UNIQUE ORDERS: 3\n"
         "# ALTERNATIVE NAME 1: Apple: with cream\n# ALTERNATIVE NAME 2: Banana\n"
         "# ALTERNATIVE NAME 3: Cherry\n# ALTERNATIVE NAME 4: Date\n"
-        "3: 2,{1,3}\n2: 4,1\n1: {4,3,2,1}\n"
+        "3: 2,{1,3}\n2: 4,1\n1: {1,2,3,4}\n"
     )
     path = tmp_path / "cakes.toi"
     path.write_bytes(text.encode())

@@ -23,9 +23,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
+from tiebreak.data.arrays import Codes
 from tiebreak.data.messages import Describe, list_rows, refuse_rows
-
-Ints = NDArray[np.int64]
 
 # Columns below this length take the dictionary: there is nothing to gain.
 SHORT = 1 << 15
@@ -35,8 +34,8 @@ SHORT = 1 << 15
 class Distinct:
     """The distinct values of a column."""
 
-    codes: Ints  # (n,) the number of each value, from 0 in order of first appearance
-    first: Ints  # (k,) the row in which each distinct value appears first, ascending
+    codes: Codes  # (n,) the number of each value, from 0 in order of first appearance
+    first: Codes  # (k,) the row in which each distinct value appears first, ascending
     values: list[Any]  # value i of the column equals values[codes[i]]
 
 
@@ -121,7 +120,7 @@ def row_slices(n: int, size: int = 1 << 16) -> Iterator[slice]:
     return (slice(start, min(start + size, n)) for start in range(0, n, size))
 
 
-def number_keys(keys: NDArray[Any]) -> tuple[Ints, Ints]:
+def number_keys(keys: NDArray[Any]) -> tuple[Codes, Codes]:
     """Return the number of each key, and the first row of each number."""
     rows, span = np.arange(len(keys)), 0
     if len(keys) and keys.dtype.kind in "iu":
@@ -248,7 +247,7 @@ def refuse_missing(
         )
 
 
-def factorize(values: NDArray[Any] | Iterable[Hashable]) -> tuple[Ints, list[Any]]:
+def factorize(values: NDArray[Any] | Iterable[Hashable]) -> tuple[Codes, list[Any]]:
     """Return the number of each value, and the distinct values."""
     number = find_distinct if isinstance(values, np.ndarray) else factorize_with_dict
     distinct = number(values)  # type: ignore[arg-type]
@@ -311,7 +310,7 @@ def find_spellings(names: Sequence[Any]) -> dict[Any, list[Any]]:
 class Periods:
     """When rows took place; ``values[place[i]]`` is the period of row i."""
 
-    place: Ints  # (n,) number of the period of each row, 0 for the earliest
+    place: Codes  # (n,) number of the period of each row, 0 for the earliest
     values: list[Any] | NDArray[Any]  # the distinct periods, ascending
 
 

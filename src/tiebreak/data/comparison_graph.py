@@ -23,14 +23,11 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components
 
+from tiebreak.data.arrays import Codes, Flags, Floats
 from tiebreak.data.columns import number_keys, plain_values
 from tiebreak.data.jit import njit
 from tiebreak.data.messages import first_of
 from tiebreak.data.pairs import Pairs
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 
 # The table of all pairs is used while it is not much larger than the data.
 _TABLE_PER_ROW, _SMALL_TABLE = 4, 1_000_000
@@ -40,8 +37,8 @@ _TABLE_PER_ROW, _SMALL_TABLE = 4, 1_000_000
 class ComparisonCounts:
     """Comparisons summed by cell."""
 
-    left: Ints  # (m,) the two items of each cell, left ≤ right
-    right: Ints
+    left: Codes  # (m,) the two items of each cell, left ≤ right
+    right: Codes
     counts: Floats  # (m, 3) summed weights of outcomes left, tie, right
     covariates: Floats  # (m, q) covariates of each cell, in favor of left; q may be 0
     # (n_raters, 3 m) counts of each rater by itself; column 3 k + c: outcome c, cell k.
@@ -61,13 +58,13 @@ class ComparisonCounts:
 
 
 def count_comparisons(
-    left: Ints,
-    right: Ints,
+    left: Codes,
+    right: Codes,
     outcome: NDArray[np.int8],
     weight: Floats,
     n_items: int,
     covariates: Floats | None = None,
-    rater: Ints | None = None,
+    rater: Codes | None = None,
 ) -> ComparisonCounts:
     """Sum comparisons by cell: items (n,), outcomes -1, 0, +1, positive weights (n,).
 
@@ -89,12 +86,12 @@ def count_comparisons(
     return ComparisonCounts(cells.left, cells.right, counts, cells.covariates, by_rater)
 
 
-def number_pairs(one: Ints, two: Ints | None = None) -> tuple[Ints, Ints]:
+def number_pairs(one: Codes, two: Codes | None = None) -> tuple[Codes, Codes]:
     """Number rows by one or two codes; also returns one row of each number."""
     return number_keys(one if two is None else one * (int(two.max()) + 1) + two)
 
 
-def sum_rows(counts: sp.csr_array, codes: Ints) -> sp.csr_array:
+def sum_rows(counts: sp.csr_array, codes: Codes) -> sp.csr_array:
     """Sum rows with the same code."""
     places = codes, np.arange(len(codes))
     return sp.csr_array(sp.csr_array((np.ones(len(codes)), places)) @ counts)
@@ -103,15 +100,15 @@ def sum_rows(counts: sp.csr_array, codes: Ints) -> sp.csr_array:
 class NumberedComparisons(NamedTuple):
     """Comparisons by cell: column 3 k + c is outcome c of cell k."""
 
-    left: Ints  # (m,) the two items of each cell, left ≤ right
-    right: Ints
+    left: Codes  # (m,) the two items of each cell, left ≤ right
+    right: Codes
     covariates: Floats  # (m, q), in favor of left
-    column: Ints  # (n,) of each comparison
+    column: Codes  # (n,) of each comparison
 
 
 def number_comparisons(
-    left: Ints,
-    right: Ints,
+    left: Codes,
+    right: Codes,
     outcome: NDArray[np.int8],
     n_items: int,
     covariates: Floats,
@@ -127,7 +124,7 @@ def number_comparisons(
 
 
 def _count_in_table(
-    left: Ints, right: Ints, outcome: NDArray[np.int8], weight: Floats, n_items: int
+    left: Codes, right: Codes, outcome: NDArray[np.int8], weight: Floats, n_items: int
 ) -> ComparisonCounts:
     # By direction first: which side has the lower number is as good as random, and a
     # branch on it would cost more than the sums.
@@ -137,7 +134,7 @@ def _count_in_table(
     return ComparisonCounts(low, high, counts, np.empty((len(low), 0)))
 
 
-def number_cells(pair: Ints, covariates: Floats) -> tuple[Ints, Ints]:
+def number_cells(pair: Codes, covariates: Floats) -> tuple[Codes, Codes]:
     """Number equal rows; also returns one row of each number."""
     cell, first = _sorted_codes(pair)
     for j in range(covariates.shape[1]):
@@ -147,7 +144,7 @@ def number_cells(pair: Ints, covariates: Floats) -> tuple[Ints, Ints]:
     return cell, first
 
 
-def _sorted_codes(column: NDArray[Any]) -> tuple[Ints, Ints]:
+def _sorted_codes(column: NDArray[Any]) -> tuple[Codes, Codes]:
     """As ``np.unique`` with inverse and index, sorting only distinct values."""
     code, first = number_keys(column)
     order = np.argsort(column[first])
@@ -187,7 +184,7 @@ SHOWN_ITEMS = 5
 SHOWN_GROUPS = 3
 
 
-def list_items(codes: Ints, names: NDArray[Any] | None = None) -> str:
+def list_items(codes: Codes, names: NDArray[Any] | None = None) -> str:
     """Name the first items and count the others."""
     first = codes[:SHOWN_ITEMS]
     parts = [f"item {code}" for code in first]
@@ -252,7 +249,7 @@ class ComparisonGraph:
         return csr_array(self.beats + self.tied)
 
     @cached_property
-    def component(self) -> Ints:
+    def component(self) -> Codes:
         """Component (N,) by who met whom, largest first; -1 for absent items."""
         return self._components("weak")
 
@@ -262,7 +259,7 @@ class ComparisonGraph:
         return _count(self.component)
 
     @cached_property
-    def strong_component(self) -> Ints:
+    def strong_component(self) -> Codes:
         """Strong component (N,) by who won or tied, numbered as `component`."""
         return self._components("strong")
 
@@ -277,26 +274,26 @@ class ComparisonGraph:
         return self.n_strong_components == 1
 
     @cached_property
-    def undefeated(self) -> Ints:
+    def undefeated(self) -> Codes:
         """Items that won every comparison, without a tie; ascending."""
         only_wins = (self.wins > 0) & (self.ties == 0) & (self.losses == 0)
         return np.flatnonzero(only_wins).astype(np.int64, copy=False)
 
     @cached_property
-    def winless(self) -> Ints:
+    def winless(self) -> Codes:
         """Items that lost every comparison, without a tie; ascending."""
         only_losses = (self.losses > 0) & (self.ties == 0) & (self.wins == 0)
         return np.flatnonzero(only_losses).astype(np.int64, copy=False)
 
     @property
-    def winning_groups(self) -> list[Ints]:
+    def winning_groups(self) -> list[Codes]:
         """Sets of two or more items that won all comparisons with others."""
         # The largest strong component of a component is not listed: seen from there,
         # it is the others who stand apart. Largest set first.
         return self._groups[0]
 
     @property
-    def losing_groups(self) -> list[Ints]:
+    def losing_groups(self) -> list[Codes]:
         """Sets that lost all comparisons with others, as `winning_groups`."""
         return self._groups[1]
 
@@ -326,13 +323,13 @@ class ComparisonGraph:
             f"the largest set, of {inside} items, are {listed}."
         )
 
-    def _components(self, connection: str) -> Ints:
+    def _components(self, connection: str) -> Codes:
         graph = self.adjacency
         _, labels = connected_components(graph, directed=True, connection=connection)
         return _number_by_size(labels, self.present)
 
     @cached_property
-    def _groups(self) -> tuple[list[Ints], list[Ints]]:
+    def _groups(self) -> tuple[list[Codes], list[Codes]]:
         strong = self.strong_component
         edges = self.adjacency.tocoo()
         winner, loser = strong[edges.coords[0]], strong[edges.coords[1]]
@@ -351,7 +348,7 @@ class ComparisonGraph:
         by_label = np.argsort(strong, kind="stable")[self.n_items - counts.sum() :]
         ends = np.cumsum(counts)
 
-        def members(chosen: Flags) -> list[Ints]:
+        def members(chosen: Flags) -> list[Codes]:
             labels = np.flatnonzero(chosen)
             return [by_label[ends[k] - counts[k] : ends[k]] for k in labels]
 
@@ -360,7 +357,7 @@ class ComparisonGraph:
 
 
 def _describe_groups(
-    groups: Sequence[Ints], verb: str, names: NDArray[Any] | None
+    groups: Sequence[Codes], verb: str, names: NDArray[Any] | None
 ) -> list[str]:
     sentences = [
         f"A group of {len(group)} items {verb} all comparisons with items outside it: "
@@ -376,14 +373,14 @@ def _describe_groups(
     return sentences
 
 
-def _entries(rows: Ints, columns: Ints, weight: Floats, n_items: int) -> csr_array:
+def _entries(rows: Codes, columns: Codes, weight: Floats, n_items: int) -> csr_array:
     """Give the matrix of these entries; zeros are not stored."""
     some = weight > 0
     entries = weight[some], (rows[some], columns[some])
     return csr_array(coo_array(entries, shape=(n_items, n_items)))
 
 
-def _number_by_size(labels: NDArray[Any], present: Flags) -> Ints:
+def _number_by_size(labels: NDArray[Any], present: Flags) -> Codes:
     """Renumber labels, largest class first; -1 for absent items."""
     result = np.full(len(labels), -1, dtype=np.int64)
     _, first, inverse, counts = np.unique(
@@ -395,5 +392,5 @@ def _number_by_size(labels: NDArray[Any], present: Flags) -> Ints:
     return result
 
 
-def _count(labels: Ints) -> int:
+def _count(labels: Codes) -> int:
     return int(labels.max(initial=-1)) + 1

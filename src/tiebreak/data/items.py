@@ -20,6 +20,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import _safe_indexing, check_array
 
+from tiebreak.data.arrays import Codes, Floats
 from tiebreak.data.columns import (
     TextColumn,
     as_column,
@@ -50,9 +51,6 @@ _ENCODE = (
     "Pipeline, around a ColumnTransformer if only some columns need it, or drop them."
 )
 
-Floats = NDArray[np.float64]
-Rows = NDArray[np.int64]
-
 
 @dataclass(frozen=True, eq=False)
 class ItemTable:
@@ -61,7 +59,7 @@ class ItemTable:
     Attributes
     ----------
     values : ndarray or csr_array of shape (N, p)
-        float64, finite; C-contiguous, or canonical CSR without stored zeros.
+        float64, finite; CSR is canonical, without stored zeros.
     feature_names : tuple of str or None
         Names of the p columns, if any.
 
@@ -116,7 +114,7 @@ class ItemTable:
         """
         return ItemTable(self.values[np.asarray(rows)], self.feature_names)
 
-    def dense(self) -> NDArray[np.float64]:
+    def dense(self) -> Floats:
         """Give the features as a dense array (N, p); no copy if they are one.
 
         Returns
@@ -125,7 +123,7 @@ class ItemTable:
         """
         return self.values.toarray() if self.is_sparse else self.values
 
-    def unique(self) -> tuple[ItemTable, NDArray[np.int64]]:
+    def unique(self) -> tuple[ItemTable, Codes]:
         """Merge items with identical features, in O(N p); 0.0 and -0.0 are equal.
 
         Returns
@@ -156,7 +154,7 @@ class RawTable:
     def __init__(
         self,
         source: Any,
-        rows: Rows | None = None,
+        rows: Codes | None = None,
         numbers: ItemTable | None = None,
         feature_names: tuple[str, ...] | None = None,
     ) -> None:
@@ -203,7 +201,7 @@ class RawTable:
             self.numbers = ItemTable(table.values, self.feature_names)
         return self.numbers
 
-    def unique(self) -> tuple[RawTable, Rows]:
+    def unique(self) -> tuple[RawTable, Codes]:
         """Merge equal items, as `ItemTable.unique` does."""
         table: Any = self.original() if self.numbers is None else self.numbers.values
         if sp.issparse(table) or getattr(table, "dtype", None) == np.float64:
@@ -228,7 +226,7 @@ def _row_keys(table: Any) -> list[Any]:
     return [repr(row) for row in rows]
 
 
-def number_rows(values: Floats) -> tuple[Rows, Rows]:
+def number_rows(values: Floats) -> tuple[Codes, Codes]:
     """Number the distinct rows; return numbers (n,) and first rows."""
     keys = np.empty(len(values), dtype=np.uint64)
     _hash_rows(values.view(np.uint64), keys)
@@ -260,7 +258,7 @@ def _hash_rows(bits: NDArray[np.uint64], keys: NDArray[np.uint64]) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _all_equal(values: NDArray[np.float64], codes: Rows, first: Rows) -> bool:
+def _all_equal(values: Floats, codes: Codes, first: Codes) -> bool:
     """Whether every row equals the first one of its number."""
     for i in range(len(values)):
         other = first[codes[i]]
@@ -334,7 +332,7 @@ def _raw_source(X: Any) -> Any:
     return np.ma.filled(array, np.nan) if np.ma.isMaskedArray(array) else array
 
 
-def as_float_array(X: Any, name: str, n_dims: int = 2) -> NDArray[np.float64]:
+def as_float_array(X: Any, name: str, n_dims: int = 2) -> Floats:
     """Convert to a C-contiguous float64 array; missing values become NaN."""
     # scikit-learn would convert texts that spell numbers, and dates.
     if _is_frame(X):
@@ -594,7 +592,7 @@ def item_codes(
     names: NDArray[Any] | None,
     n_items: int,
     describe: Describe = list_rows,
-) -> Rows:
+) -> Codes:
     """Turn row numbers or names of items into checked row numbers."""
     if len(column) == 0:
         return np.empty(0, dtype=np.int64)
@@ -620,7 +618,7 @@ def _any_number(names: NDArray[Any]) -> bool:
 
 def _look_up(
     column: NDArray[Any], side: str, names: NDArray[Any], describe: Describe
-) -> Rows:
+) -> Codes:
     code_of = {name: code for code, name in enumerate(plain_values(names))}
     distinct = find_distinct(column)
     known = np.asarray([code_of.get(value, -1) for value in distinct.values], np.int64)
@@ -634,7 +632,7 @@ def _look_up(
 
 def names_of_sides(
     left: ArrayLike, right: ArrayLike
-) -> tuple[Rows, Rows, NDArray[Any]]:
+) -> tuple[Codes, Codes, NDArray[Any]]:
     """Number the values of both sides as names, left before right, row by row."""
     sides, kinds = [], []
     for values, side in ((left, "left"), (right, "right")):

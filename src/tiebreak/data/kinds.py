@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The three kinds of data: comparisons, graded items and ranked lists.
 
-Files, tables and arrays become one of `Comparisons`, `Grades` and `Lists`, once. Each
-has the arguments of a model's ``fit``, selects rows, and knows which rows a split must
-keep together.
+Each has the arguments of a model's ``fit``, selects rows, and knows which rows a split
+must keep together.
 """
 
 from __future__ import annotations
@@ -15,14 +14,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from tiebreak.data.arrays import Codes, Floats
 from tiebreak.data.columns import as_names, factorize, take_rows
 from tiebreak.data.items import ItemTable, feature_attributes
 from tiebreak.data.orders import Orders
 from tiebreak.data.outcome import OUTCOMES
 from tiebreak.data.pairs import Pairs
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 Columns = Mapping[str, NDArray[Any]]
 Arguments = tuple[tuple[Any, ...], dict[str, Any]]
 
@@ -38,13 +36,13 @@ class Comparisons:
     rows: Any = None  # (n,) places in what was read; None: all of it, in order
     others: Columns = field(default_factory=dict)  # other columns of a file
     marks: Columns = field(default_factory=dict)  # exchanged, both_bad, fingerprint
-    classes: Ints = field(default_factory=OUTCOMES.copy)  # or as renumbered, 0, 1, 2
+    classes: Codes = field(default_factory=OUTCOMES.copy)  # or as renumbered, 0, 1, 2
 
     def __len__(self) -> int:
         return len(self.pairs)
 
     @property
-    def together(self) -> Ints | None:
+    def together(self) -> Codes | None:
         """Numbers of rows that a split must not part, those of a unit; None: any."""
         unit = self.columns.get("unit")
         return None if unit is None else factorize(unit)[0]
@@ -66,7 +64,7 @@ class Comparisons:
         """Names of all items; None without."""
         return self.pairs.names
 
-    def touched(self) -> Ints:
+    def touched(self) -> Codes:
         """Return the numbers of the items that occur."""
         return self.pairs.touched()
 
@@ -101,7 +99,7 @@ class Grades:
 
     items: ItemTable  # features, one row per graded item
     y: Floats  # (n,) grades; higher is better, NaN where unknown
-    group: Ints  # (n,) from 0 as first seen
+    group: Codes  # (n,) from 0 as first seen
     group_names: NDArray[Any]  # (G,) the qid of each group; [0] without qid
     weight: Any = None  # (n,); None: 1 each. A pair weighs the product of two
     has_groups: bool = False  # whether there is a qid
@@ -130,7 +128,7 @@ class Grades:
         """Group of each row in its original type; None without."""
         return self.group_names[self.group] if self.has_groups else None
 
-    def touched(self) -> Ints:
+    def touched(self) -> Codes:
         """Return the numbers of the items that occur: all."""
         return np.arange(len(self))
 
@@ -154,7 +152,7 @@ class Grades:
         return self.items if self.orders is None else self.orders.table
 
     @property
-    def places(self) -> Ints:
+    def places(self) -> Codes:
         """Row of each graded item in `table`, shape (n,)."""
         return np.arange(len(self.y)) if self.orders is None else self.orders.flat
 
@@ -163,7 +161,7 @@ class Grades:
         """Number of groups, G."""
         return len(self.group_names)
 
-    def entry_grades(self) -> tuple[Floats, Ints]:
+    def entry_grades(self) -> tuple[Floats, Codes]:
         """Return the grade and the group of each row."""
         return self.y, self.group
 
@@ -188,7 +186,7 @@ class Grades:
         return (self.items, self.y), _weighted(qid, self.weight)
 
     @property
-    def together(self) -> Ints | None:
+    def together(self) -> Codes | None:
         """Group of each row, which a split must keep whole; None without."""
         return self.group if self.has_groups else None
 
@@ -217,7 +215,7 @@ class Lists:
         """Names of all items; None without."""
         return self.orders.names
 
-    def touched(self) -> Ints:
+    def touched(self) -> Codes:
         """Return the numbers of the items that occur."""
         return self.orders.touched()
 
@@ -228,7 +226,7 @@ class Lists:
             return None if orders.names is None else self
         return replace(self, orders=orders._replace(_items=None))
 
-    def entry_grades(self) -> tuple[Floats, Ints]:
+    def entry_grades(self) -> tuple[Floats, Codes]:
         """Return the grade and the list of each entry; higher is better."""
         return self.orders.entry_grades()
 

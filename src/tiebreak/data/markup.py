@@ -57,7 +57,7 @@ class Name(Text):
     """A name in a table of the terminal, broken between words if it must be.
 
     Words end at spaces, hyphens, slashes and the like; only a word wider than the
-    column is cut. Some characters are two columns wide.
+    column is cut.
     """
 
     def lines(self, width: int) -> list[str]:

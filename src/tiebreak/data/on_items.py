@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from tiebreak.data.arrays import Floats
 from tiebreak.data.items import ItemTable, RawTable, Table, as_table
 from tiebreak.data.orders import Orders
 from tiebreak.data.outcome import check_outcomes, decode_outcomes
@@ -87,8 +88,8 @@ class OnItems(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
         y : array-like of shape (n,), optional
             Outcomes; or the target of the transformer if X is a table of items.
         sample_weight : array-like of shape (n,), optional
-            Rows of weight zero are absent. Other weights count in the target of items,
-            and for a table of items if the transformer takes weights.
+            Rows of weight zero are absent; others count in the target of items, or if
+            the transformer takes weights.
 
         Returns
         -------
@@ -217,9 +218,7 @@ def _table_of(X: Any) -> Table:
     return as_table(X, name="X")
 
 
-def _present_rows(
-    X: Any, y: Any, sample_weight: ArrayLike
-) -> tuple[Any, Any, NDArray[np.float64]]:
+def _present_rows(X: Any, y: Any, sample_weight: ArrayLike) -> tuple[Any, Any, Floats]:
     """Leave out the rows of weight zero."""
     if not isinstance(X, Pairs | Orders):
         X = as_sides(X) if is_pairs(X) else as_table(X, name="X")

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tiebreak.data.arrays import Codes, Flags, Floats
 from tiebreak.data.columns import (
     as_column,
     as_column_of,
@@ -25,7 +26,6 @@ from tiebreak.data.columns import (
 )
 from tiebreak.data.items import (
     ItemRows,
-    Rows,
     as_table,
     check_names,
     item_codes,
@@ -81,11 +81,11 @@ class Orders(ItemRows):
     __module__ = "tiebreak"  # where users find it
     _made_by = "Orders(items, sequences)"
 
-    flat: Rows
-    position: Rows
-    indptr: Rows
+    flat: Codes
+    position: Codes
+    indptr: Codes
     seen: Orders | None
-    unordered: NDArray[np.bool_]
+    unordered: Flags
 
     def __init__(
         self, items: Any, sequences: Any, names: Any = None, seen: Any = None
@@ -162,8 +162,8 @@ class Orders(ItemRows):
     @classmethod
     def _of_places(
         cls,
-        group: Rows,
-        item: Rows,
+        group: Codes,
+        item: Codes,
         place: NDArray[Any],
         names: NDArray[Any],
         unordered: bool = False,
@@ -221,17 +221,17 @@ class Orders(ItemRows):
         sequences = []
         for row, ends in enumerate(zip(*chosen, strict=True)):
             own = values[indptr[row] : indptr[row + 1]]
-            rest = [item for item in own if item not in ends]
+            rest = {item for item in own if item not in ends}
             if len(rest) != len(own) - len(ends):
                 raise ValueError(
                     f"{' and '.join(columns)} of set {row} must be different items of "
                     f"it, got {', '.join(map(repr, ends))} of {own}."
                 )
-            sequences.append([ends[0], *[_Unordered(rest)] * bool(rest), *ends[1:]])
+            sequences.append([ends[0], *[rest] * bool(rest), *ends[1:]])
         return cls(items, sequences, names)
 
     @property
-    def lengths(self) -> NDArray[np.int64]:
+    def lengths(self) -> Codes:
         """Number of entries of each list, shape (n,)."""
         return np.diff(self.indptr)
 
@@ -285,7 +285,7 @@ class Orders(ItemRows):
     def __repr__(self) -> str:
         return self._describe(len(self), "list")
 
-    def touched(self) -> NDArray[np.int64]:
+    def touched(self) -> Codes:
         """Find the items that occur in a list.
 
         Returns
@@ -309,7 +309,7 @@ class Orders(ItemRows):
         """
         return self._replace(_items=self._check_table(table))
 
-    def unlisted(self) -> tuple[Rows, Rows]:
+    def unlisted(self) -> tuple[Codes, Codes]:
         """Find the items that authors of lists saw and did not list.
 
         Returns
@@ -321,11 +321,11 @@ class Orders(ItemRows):
         saw = np.arange(len(self) * n) if seen is None else seen._keys()
         return np.divmod(np.setdiff1d(saw, self._keys(), assume_unique=True), n)
 
-    def _keys(self) -> Rows:
+    def _keys(self) -> Codes:
         """Give one number for list and item."""
         return np.repeat(np.arange(len(self)), self.lengths) * self.n_items + self.flat
 
-    def grades(self) -> tuple[Any, NDArray[np.float64], NDArray[np.int64]]:
+    def grades(self) -> tuple[Any, Floats, Codes]:
         """Write the lists as graded items in groups.
 
         Returns
@@ -345,7 +345,7 @@ class Orders(ItemRows):
         """
         return self.table.take(self.flat).values, *self.entry_grades()
 
-    def entry_grades(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    def entry_grades(self) -> tuple[Floats, Codes]:
         """Give y and qid of `grades`, also of items without features.
 
         Returns
@@ -384,15 +384,11 @@ class Orders(ItemRows):
             )
 
 
-class _Unordered(list[Any]):
-    """Items in unknown order, in the order in which they are numbered."""
-
-
-_SETS = (set, frozenset, _Unordered)
+_SETS = (set, frozenset)
 _NESTED = (list, tuple, np.ndarray, *_SETS)
 
 
-def _flatten(sequences: Any) -> tuple[Any, Rows, Rows, NDArray[np.bool_]]:
+def _flatten(sequences: Any) -> tuple[Any, Codes, Codes, Flags]:
     """List entries, positions, where sequences begin and end, and who is unordered."""
     array = isinstance(sequences, np.ndarray) and sequences.ndim == 2
     if array and sequences.size and sequences.dtype.kind not in "OT":
@@ -425,8 +421,9 @@ def _flatten(sequences: Any) -> tuple[Any, Rows, Rows, NDArray[np.bool_]]:
             entries.extend(blocks[done:place])
             block = blocks[place]
             # The order of a set changes from run to run.
-            plain = isinstance(block, set | frozenset)
-            entries.extend(sorted(block, key=str) if plain else block)
+            entries.extend(
+                sorted(block, key=str) if isinstance(block, _SETS) else block
+            )
             done = place + 1
         entries.extend(blocks[done:])
         sizes[tied] = [len(blocks[place]) for place in tied.tolist()]

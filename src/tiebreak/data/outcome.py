@@ -20,6 +20,7 @@ from typing import Any, Literal, NoReturn
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tiebreak.data.arrays import Codes, Flags
 from tiebreak.data.columns import as_column, as_column_of, find_distinct, refuse_missing
 from tiebreak.data.messages import list_rows, refuse_rows, warn_user
 
@@ -146,7 +147,7 @@ class Outcome(enum.IntEnum):
         return result
 
     @classmethod
-    def is_both_bad(cls, values: ArrayLike) -> NDArray[np.bool_]:
+    def is_both_bad(cls, values: ArrayLike) -> Flags:
         """Say which rows call both items bad (`BOTH_BAD_WORDS`).
 
         Parameters
@@ -241,7 +242,7 @@ OUTCOMES_HELP = "-1 (left is better), 0 (tie) or +1 (right is better)"
 _RENUMBERING = {"_fit_single_estimator", "_fit_and_predict"}
 
 
-def decode_outcomes(y: Any) -> tuple[Any, NDArray[np.int64]]:
+def decode_outcomes(y: Any) -> tuple[Any, Codes]:
     """Return outcomes, and the classes of y: -1, 0, 1, or renumbered from 0.
 
     Meta-estimators of scikit-learn renumber classes: integers 0, 1 and 2 are left, tie

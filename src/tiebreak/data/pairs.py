@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from tiebreak.data.arrays import Codes, Flags, Floats
 from tiebreak.data.columns import (
     as_column,
     as_column_of,
@@ -26,7 +27,6 @@ from tiebreak.data.items import (
     ItemRows,
     ItemTable,
     RawTable,
-    Rows,
     Table,
     as_items,
     as_table,
@@ -105,7 +105,7 @@ class Pairs(ItemRows):
     __module__ = "tiebreak"  # where users find it
     _made_by = "Pairs(items, left, right)"
 
-    sides: tuple[Rows, Rows]
+    sides: tuple[Codes, Codes]
     members: sp.csr_array | None = None
 
     def __init__(
@@ -138,7 +138,7 @@ class Pairs(ItemRows):
     left = property(lambda self: self._single(0), doc="Items on the left.")
     right = property(lambda self: self._single(1), doc="Items on the right.")
 
-    def _single(self, side: int) -> Rows:
+    def _single(self, side: int) -> Codes:
         if self.members is not None:
             raise TypeError(
                 "These Pairs compare teams, and single items are expected here. "
@@ -343,14 +343,14 @@ class Pairs(ItemRows):
         return pairs, y, scores.tasks[task]
 
     @classmethod
-    def _from_table(cls, scores: ScoreTable) -> tuple[Pairs, Outcomes, Rows]:
+    def _from_table(cls, scores: ScoreTable) -> tuple[Pairs, Outcomes, Codes]:
         left, right, y, task = scores.compare()
         pairs, y, _ = exchange_sides(cls._of(None, left, right, scores.names), y)
         return pairs, y, task
 
     @classmethod
     def _of(
-        cls, items: Any, left: Rows, right: Rows, names: Any, members: Any = None
+        cls, items: Any, left: Codes, right: Codes, names: Any, members: Any = None
     ) -> Pairs:
         """Build from parts that are known to be right."""
         pairs = cls.__new__(cls)
@@ -358,7 +358,7 @@ class Pairs(ItemRows):
         pairs.sides, pairs.members = (left, right), members
         return pairs
 
-    def _relabel(self, rows: Rows, items: Table, names: Any) -> Pairs:
+    def _relabel(self, rows: Codes, items: Table, names: Any) -> Pairs:
         """Give item i the row rows[i] of another table, with its names."""
         sides, members, new = self.sides, self.members, rows
         if members is not None:
@@ -397,9 +397,7 @@ class Pairs(ItemRows):
         left, right = (np.ascontiguousarray(side[rows]) for side in self.sides)
         return self._replace(sides=(left, right))
 
-    def __array__(
-        self, dtype: Any = None, copy: bool | None = None
-    ) -> NDArray[np.float64]:
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Floats:
         table = self.table
         if copy is False:
             raise ValueError("An array of Pairs is always a copy.")
@@ -439,7 +437,7 @@ class Pairs(ItemRows):
         teams = np.split(members.indices, members.indptr[1:-1])
         return np.array([" + ".join(labels[team]) for team in teams])
 
-    def opponents(self) -> tuple[Pairs, Rows]:
+    def opponents(self) -> tuple[Pairs, Codes]:
         """Compare every member of a side with every one of the other.
 
         Returns
@@ -482,7 +480,7 @@ class Pairs(ItemRows):
         """
         return self._replace(sides=self.sides[::-1])
 
-    def touched(self) -> NDArray[np.int64]:
+    def touched(self) -> Codes:
         """Find the items that occur in a comparison.
 
         Returns
@@ -495,7 +493,7 @@ class Pairs(ItemRows):
             used[side if self.members is None else self.members[side].indices] = True
         return np.flatnonzero(used).astype(np.int64, copy=False)
 
-    def among(self, items: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    def among(self, items: Flags) -> Flags:
         """Find comparisons of some of the items only.
 
         Parameters
@@ -568,9 +566,7 @@ def _take_names(items: Any, names: Any, sides: list[NDArray[Any]]) -> tuple[Any,
     return rest, column
 
 
-def exchange_sides(
-    pairs: Pairs, y: Outcomes
-) -> tuple[Pairs, Outcomes, NDArray[np.bool_]]:
+def exchange_sides(pairs: Pairs, y: Outcomes) -> tuple[Pairs, Outcomes, Flags]:
     """Exchange sides at random, so that they do not tell the outcome."""
     turned = np.random.default_rng(_SWAP_SEED).random(len(y)) < 0.5
     left, right = pairs.sides

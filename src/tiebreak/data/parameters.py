@@ -5,7 +5,7 @@
 
     _parameters = {"C": POSITIVE, "alpha": NOT_NEGATIVE | "auto", "x": one_of("a", "b")}
 
-Numbers are bounded here and where data are read, so that sums and products stay finite.
+Numbers are bounded so that sums and products stay finite.
 """
 
 from __future__ import annotations

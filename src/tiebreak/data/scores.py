@@ -17,12 +17,10 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
+from tiebreak.data.arrays import Codes, Flags, Floats
 from tiebreak.data.columns import as_column, row_slices
 from tiebreak.data.items import LARGEST, as_float_array, check_names, within_bounds
 from tiebreak.data.messages import list_rows
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 _BLOCK = 1 << 20  # comparisons at a time
 _ROUNDING = 8.0 * np.finfo(np.float64).eps  # of means of seeds, relative
@@ -80,7 +78,7 @@ def read_scores(table: Any, tie_within: Any, lower_is_better: Any) -> ScoreTable
 
 
 def average_cells(
-    task: Ints, item: Ints, score: Floats, shape: tuple[int, int]
+    task: Codes, item: Codes, score: Floats, shape: tuple[int, int]
 ) -> Floats:
     """Mean score of each item on each task, NaN where there is none, (T, N)."""
     cell, n_cells = task * shape[1] + item, shape[0] * shape[1]
@@ -98,11 +96,11 @@ class ScoreTable:
     names: NDArray[Any]  # (N,) of the items
     tasks: NDArray[Any]  # (T,) names
     scores: Floats  # (T, N), NaN where missing
-    lower: NDArray[np.bool_]  # (T,) whether lower is better
+    lower: Flags  # (T,) whether lower is better
     tolerance: Tolerance
-    unit: Ints  # (T,) from 0; tasks of one unit depend on each other
+    unit: Codes  # (T,) from 0; tasks of one unit depend on each other
 
-    def compare(self) -> tuple[Ints, Ints, NDArray[np.int8], Ints]:
+    def compare(self) -> tuple[Codes, Codes, NDArray[np.int8], Codes]:
         """List left, right, outcome and task of every two scores of a task, (n,)."""
         one, two = np.triu_indices(len(self.names), 1)
         parts = []
@@ -128,10 +126,9 @@ class ScoreTable:
     def differences(self, level: float) -> pl.DataFrame:
         """Mean differences of every two items over units, all intervals at once.
 
-        Columns ``item`` and ``other``, the better one first, ``difference`` (in units
-        of the scores, or in percent), ``lower`` and ``upper`` (Student's t with
-        Bonferroni's bound), and ``equal``, whether the interval is within the
-        tolerance. Pairs with fewer than two common units are left out.
+        Columns ``item`` and ``other``, the better one first, ``difference`` (of scores,
+        or in percent), ``lower`` and ``upper`` (Student's t, Bonferroni), and
+        ``equal``: the interval is within the tolerance. Pairs need two common units.
         """
         n = len(self.names)
         tail = (1.0 - level) / max(n * (n - 1), 1)

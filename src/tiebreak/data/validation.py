@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import DataConversionWarning
 
+from tiebreak.data.arrays import Codes, Floats
 from tiebreak.data.columns import as_column_of, is_missing, plain_values, refuse_missing
 from tiebreak.data.items import (
     ItemTable,
@@ -29,9 +30,6 @@ from tiebreak.data.orders import Orders
 from tiebreak.data.outcome import OUTCOMES, check_outcomes, decode_outcomes
 from tiebreak.data.pairs import Pairs
 from tiebreak.data.parameters import LARGEST, LARGEST_WEIGHT, SMALLEST_WEIGHT
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 def is_pairs(X: Any, by_name: bool = False) -> bool:
@@ -379,14 +377,14 @@ def check_features(estimator: Any, table: Table) -> None:
 class GroupPairs(NamedTuple):
     """Comparisons of rows of the same group."""
 
-    left: Ints
-    right: Ints
+    left: Codes
+    right: Codes
     y: NDArray[np.int8]
-    group: Ints
+    group: Codes
     n_possible: int
 
 
-def pairs_within_groups(group: Ints, grade: Floats, *, limit: int) -> GroupPairs:
+def pairs_within_groups(group: Codes, grade: Floats, *, limit: int) -> GroupPairs:
     """Compare every two rows of a group by grade, or `limit` random ones."""
     # Sides are exchanged at random, so that left is not better by its place.
     order = np.argsort(group, kind="stable")
@@ -406,7 +404,7 @@ def pairs_within_groups(group: Ints, grade: Floats, *, limit: int) -> GroupPairs
     return GroupPairs(left, right, y, of.astype(np.int64), total)
 
 
-def _draw_numbers(total: int, n_numbers: int, rng: np.random.Generator) -> Ints:
+def _draw_numbers(total: int, n_numbers: int, rng: np.random.Generator) -> Codes:
     """Draw distinct numbers below `total`, ascending, in little memory."""
     if total <= 4 * n_numbers:
         return np.sort(rng.choice(total, size=n_numbers, replace=False))
@@ -418,7 +416,7 @@ def _draw_numbers(total: int, n_numbers: int, rng: np.random.Generator) -> Ints:
     return numbers
 
 
-def pair_of_number(k: Ints) -> tuple[Ints, Ints]:
+def pair_of_number(k: Codes) -> tuple[Codes, Codes]:
     """Return i and j, 0 ≤ j < i, of pair numbers k = i (i - 1) / 2 + j < 2⁶⁰."""
     i = ((1.0 + np.sqrt(1.0 + 8.0 * k)) / 2.0).astype(np.int64)
     i -= i * (i - 1) // 2 > k  # rounded up

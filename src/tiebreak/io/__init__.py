@@ -10,11 +10,11 @@ detected in ``detect_format``, and read in ``TableFile``, or by a function in
 ``_OTHERS`` of `read`.
 """
 
+# ruff: noqa: F401 - other packages take from here what is not public, too
 from tiebreak.io.columns import COLUMN_WORDS, SIDES
 from tiebreak.io.comparisons import write_comparisons
 from tiebreak.io.items import Wanted
-from tiebreak.io.rankings import PREFLIB_ENDINGS as PREFLIB_ENDINGS
-from tiebreak.io.rankings import write_preflib
+from tiebreak.io.rankings import PREFLIB_ENDINGS, write_preflib
 from tiebreak.io.read import read_file, read_unlabeled
 from tiebreak.io.result import (
     FileError,
@@ -23,9 +23,7 @@ from tiebreak.io.result import (
     ReadResult,
     WriteError,
 )
-from tiebreak.io.table import check_ending as check_ending
-from tiebreak.io.table import neutralize_formulas as neutralize_formulas
-from tiebreak.io.table import write_table
+from tiebreak.io.table import check_ending, neutralize_formulas, write_table
 from tiebreak.io.trec import read_trec, trec_metrics, write_trec
 
 __all__ = [

@@ -388,6 +388,11 @@ class Roles:
         """List the columns that the user named for a role."""
         return split_columns(self.named.get(role, ""), self.table)
 
+    def groups(self) -> list[str]:
+        """List the columns that make a list together, named or usual ones."""
+        named = [*self.columns_of("query"), *self.columns_of("person")]
+        return named or find_columns("list", self.table.columns)
+
     def find(self, role: str, used: dict[str, str] | None = None) -> str | None:
         """Find the column of a role, not taken by another role."""
         columns = self.candidates(role, role, used or {})

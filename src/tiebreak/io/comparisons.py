@@ -8,7 +8,7 @@ name only, and is mostly empty, is not used.
 """
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,6 +16,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
+from tiebreak.data.arrays import Codes, Flags
 from tiebreak.data.columns import (
     are_whole,
     as_column_of,
@@ -51,9 +52,6 @@ from tiebreak.io.columns import (
 )
 from tiebreak.io.result import ReadOptions, ReadResult, flag, plural, shorten
 from tiebreak.io.table import Columns, Table, Text, write_table
-
-Rows = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 
 # The codes of outcomes, also of those that are no -1, 0 or 1, or not yet.
 _BOTH_BAD, _SKIPPED, _BY_NAME, _AMBIGUOUS, _UNDECLARED, _NO_NUMBER, _UNKNOWN = range(
@@ -201,7 +199,7 @@ def _read_one_hot(columns: Columns, listed: list[str]) -> NDArray[Any]:
     return table @ np.array([-1, 1, 0, _BOTH_BAD][: len(listed)])
 
 
-def _read_names(texts: list[Text], parser: OutcomeParser, rows: Rows) -> NDArray[Any]:
+def _read_names(texts: list[Text], parser: OutcomeParser, rows: Codes) -> NDArray[Any]:
     """Read outcomes that name an item of their row."""
     winner, left, right = (
         text.per_row(lambda value: parser.ids.get(parser.key(value), -1), -1)[rows]
@@ -216,7 +214,7 @@ def _read_names(texts: list[Text], parser: OutcomeParser, rows: Rows) -> NDArray
 
 
 def _ask_meaning(
-    columns: Columns, sides: dict[str, Text], column: str, rows: Rows
+    columns: Columns, sides: dict[str, Text], column: str, rows: Codes
 ) -> Exception:
     """Ask what numbers mean, with the options that answer it."""
     left, right = sides
@@ -357,9 +355,9 @@ def _period(columns: Columns, column: str) -> _Read:
 
 
 _COMPACT = r"^(1[6-9]|20|21)\d{2}(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])$"
-_UTC = r"( ?UTC|Z)$"
-_OFFSET = r"(:\d\d(?:\.\d+)?) ?([+-]\d\d):?([0-5]\d)?$"
-_ISO = ("%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S%.f")
+_OFFSET = r":\d\d(?:\.\d+)? ?[+-]\d\d:?(?:[0-5]\d)?$"
+_TIMES = ("%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S%.f")
+_ISO = ("%Y-%m-%d", *_TIMES, *(f"{form}%#z" for form in _TIMES))  # also an offset
 
 
 def _as_times(series: pl.Series, column: str) -> Iterator[list[pl.Series]]:
@@ -375,14 +373,7 @@ def _as_times(series: pl.Series, column: str) -> Iterator[list[pl.Series]]:
     if (numbers.abs() < 2**53).all() and (numbers == numbers.floor()).all():
         numbers = numbers.cast(pl.Int64)
     yield [numbers]
-    text = text.str.replace(_UTC, "")
-    shift = None
-    if text.str.contains(_OFFSET).any():
-        hours, minutes = (text.str.extract(_OFFSET, i).fill_null("0") for i in (2, 3))
-        sign = hours.str.starts_with("-").replace_strict({True: -1, False: 1})
-        ahead = hours.cast(pl.Int64).abs() * 60 + minutes.cast(pl.Int64)
-        shift = (sign * ahead * 60_000_000).cast(pl.Duration("us"))
-        text = text.str.replace(_OFFSET, "$1")
+    text = text.str.replace(r"( ?UTC|Z)$", "")
     iso = text.str.replace(r"^(\d{4})[./](\d{1,2})[./](\d{1,2})", "$1-$2-$3")
     iso = iso.str.replace(r"^(\d{4}-\d\d)$", "$1-01").str.replace("T", " ")
     for texts, formats in (
@@ -392,13 +383,12 @@ def _as_times(series: pl.Series, column: str) -> Iterator[list[pl.Series]]:
     ):
         # A year has four digits, which polars does not ask for.
         dated = texts.set(~texts.str.contains(r"^\d{4}\D|\D\d{4}$"), None)
-        times = [_parse_dates(dated, listed) for listed in formats]
-        yield times if shift is None else [one - shift for one in times]
+        yield [_parse_dates(dated, listed) for listed in formats]
 
 
-def _parse_dates(texts: pl.Series, formats: tuple[str, ...]) -> pl.Series:
-    parsed = [texts.str.to_datetime(form, strict=False) for form in formats]
-    times = pl.select(pl.coalesce(parsed)).to_series()
+def _parse_dates(texts: pl.Series, formats: Sequence[str]) -> pl.Series:
+    parsed = (texts.str.to_datetime(f, strict=False, time_zone="UTC") for f in formats)
+    times = pl.select(pl.coalesce(parsed)).to_series().dt.replace_time_zone(None)
     return times.cast(pl.Date) if (texts.str.len_chars() <= 10).all() else times
 
 

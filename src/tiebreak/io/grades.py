@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 from sklearn.datasets import load_svmlight_file
 
+from tiebreak.data.arrays import Codes, Floats
 from tiebreak.data.columns import as_names, number_keys
 from tiebreak.data.items import ItemTable, as_items
 from tiebreak.data.kinds import Comparisons, Grades
@@ -69,21 +69,18 @@ def refuse_two_sides(rule: Rule, roles: Roles, options: ReadOptions) -> list[Rea
     if {"grade", "item", "query", "person"} & set(roles.named) or roles.sides():
         return []
     head = table.head.select(pl.all().cast(pl.String).str.strip_chars())
-    numbers = head.select(pl.all().str.contains(r"^[\d.,]+ *%$").any()).row(0)
-    words = [
-        c
-        for c, percent in zip(head.columns, numbers, strict=True)
-        if not percent and not is_numeric(table, c)
-    ][:_MOST_SIDES]
-    names = {c: set(head[c].drop_nulls()) for c in words}
+    percent = r"^[\d.,]+ *%$"
+    words = [c for c in head.columns if not is_numeric(table, c)]
+    words = [c for c in words if not head[c].str.contains(percent).any()][:_MOST_SIDES]
+    # A few numbers may name items, too.
+    looked = head.columns if head.width <= _MOST_NUMBERS else words
+    names = {c: set(head[c].drop_nulls()) for c in looked}
 
     def alike(one: str, other: str) -> bool:
         both = len(names[one] & names[other])
         enough = max(_FEWEST_NAMES, min(len(names[one]), len(names[other])) / 2)
         return both >= enough and not (head[one] == head[other]).any()
 
-    if head.width <= _MOST_NUMBERS:  # which may name items
-        names = {c: set(head[c].drop_nulls()) for c in head.columns}
     for first, second in combinations(names, 2):
         if not alike(first, second):
             continue
@@ -124,10 +121,10 @@ class Scores:
     """Scores that people gave, in the order of the file."""
 
     person: Text
-    item: NDArray[np.int64]  # (n,) number of the item
+    item: Codes  # (n,) number of the item
     names: list[str]  # names of the items
-    score: NDArray[np.float64]  # (n,) higher is better
-    row: NDArray[np.int64]  # (n,) row of the table
+    score: Floats  # (n,) higher is better
+    row: Codes  # (n,) row of the table
 
 
 def read_long(
@@ -160,7 +157,7 @@ def _ask_if_places(
     if told or not groups:
         return
     entrants = find_columns("entrant", table.columns)
-    again = [c for c in entrants if table.head[c].is_duplicated().any()]
+    again = [c for c in entrants if table.repeats(c)]
     others = set(table.columns) - {grade, *groups, *again}
     saw = f"{grade} is 1, 2, 3, … in each {together}"
     if not _are_places(table, grade, groups):
@@ -182,8 +179,7 @@ def _are_places(table: Table, grade: str, groups: list[str]) -> bool:
     """Say whether grades are 1 to k, once each, in most groups."""
     columns = table.read(text=groups, numbers=[grade])
     value = columns.numbers[grade]
-    group = join_columns([columns.text[name] for name in groups])
-    group = group - group.min()
+    group = join_columns(columns, groups)
     order, size = np.lexsort((value, group)), np.bincount(group)
     place = np.arange(1, len(order) + 1) - np.repeat(np.cumsum(size) - size, size)
     same = np.bincount(group[order], value[order] == place) == size
@@ -191,19 +187,30 @@ def _are_places(table: Table, grade: str, groups: list[str]) -> bool:
 
 
 def find_people(rule: Rule, roles: Roles, options: ReadOptions) -> list[Reading]:
-    """Find a first column of people beside columns of scores."""
-    table, person = roles.table, roles.named.get("person")
-    if person is None and roles.find("person") == table.columns[0]:
-        person = table.columns[0]
-    others = [column for column in table.columns if column != person]
+    """Find a first column of people beside columns of scores; of other names, ask."""
+    table, named, first = roles.table, roles.named, roles.table.columns[0]
+    person = named.get("person")
+    person = first if person is None and roles.find("person") == first else person
+    others = [column for column in table.columns if column != (person or first)]
+    numbers = all(is_numeric(table, column) for column in others)
+    if {"grade", "item", "query"} & set(named) or len(others) < 2 or not numbers:
+        return []
+    if person is not None:
+        return [Reading(rule, {"person": person})]
+    numbered = is_numeric(table, first) and first != "column 1"  # which has no header
     if (
-        person is None
-        or len(others) < 2
-        or {"grade", "item", "query"} & set(roles.named)
-        or not all(is_numeric(table, column) for column in others)
+        roles.find("item") is not None
+        or numbered
+        or table.repeats(first)
+        or table.head.height < 2
     ):
         return []
-    return [Reading(rule, {"person": person})]
+    raise table.question(
+        f"the table can be read in 3 ways. {first} names people or tasks, and columns "
+        f"are the items with their scores: {flag('person', first)}; or it names items, "
+        f"and columns are tasks: {flag('item', first)} {flag('kind', 'scores')}; or "
+        f"items that have features: {flag('item', first)} {flag('grade', others[-1])}."
+    )
 
 
 def read_people(
@@ -292,8 +299,6 @@ def find_last_grade(rule: Rule, roles: Roles, options: ReadOptions) -> list[Read
     """Find features of items with the grade last, or named."""
     table, named, item = roles.table, roles.named, roles.find("item")
     numeric = [column for column in table.columns if is_numeric(table, column)]
-    if options.grade is None and item is None and "query" not in named:
-        _refuse_names_or_people(table, numeric)
     grade = named.get("grade", table.columns[-1])
     featureless = options.items is None and not set(numeric) - {grade}
     if grade not in numeric or featureless or "person" in named:
@@ -360,26 +365,12 @@ def build_grades(
     if "item" in roles:
         names = columns.restore_names(sentences, roles["item"])[0].array()
     if "query" in roles:
-        texts = [columns.text[c] for c in split_columns(roles["query"], table)]
-        groups = texts[0].array() if len(texts) == 1 else join_columns(texts)
+        listed = split_columns(roles["query"], table)
+        groups = join_columns(columns, listed)
+        groups = columns.text[listed[0]].array() if len(listed) == 1 else groups
     y = columns.numbers.get(roles.get("grade", ""), np.full(table.n_rows, np.nan))
     items = no_features(len(y)) if items is None else items
     return Grades.of(items, y, groups, names)
-
-
-def _refuse_names_or_people(table: Table, numeric: list[str]) -> None:
-    """Refuse a first column of distinct text: people, or items."""
-    first, rest = table.columns[0], table.columns[1:]
-    if first in numeric or not set(rest) <= set(numeric) or len(rest) < 2:
-        return
-    if table.head[first].n_unique() < table.head.height or table.head.height < 2:
-        return
-    raise table.question(
-        f"the table can be read in 3 ways. {first} names people or tasks, and columns "
-        f"are the items with their scores: {flag('person', first)}; or it names items, "
-        f"and columns are tasks: {flag('item', first)} {flag('kind', 'scores')}; or "
-        f"items that have features: {flag('item', first)} {flag('grade', rest[-1])}."
-    )
 
 
 def refusal(table: Table, options: ReadOptions) -> FileError:

@@ -19,6 +19,7 @@ import polars as pl
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from tiebreak.data.arrays import Codes, Floats
 from tiebreak.data.columns import as_names, factorize
 from tiebreak.data.items import ItemTable, as_items
 from tiebreak.data.kinds import Data, Grades, Lists
@@ -188,7 +189,7 @@ def _note_other_words(places: list[Place], columns: Columns) -> None:
         columns.note(what, ~text.per_row(known.__contains__, missing=True), text)
 
 
-def _build_feature(place: Place, columns: Columns) -> NDArray[np.float64]:
+def _build_feature(place: Place, columns: Columns) -> Floats:
     """Return a column of numbers, or of 0 and 1; faults are noted."""
     if place.word is None and place.column in columns.numbers:
         return columns.numbers[place.column]
@@ -204,7 +205,7 @@ def _build_feature(place: Place, columns: Columns) -> NDArray[np.float64]:
     return np.zeros(len(text.codes))
 
 
-def _flags(text: Text) -> NDArray[np.float64] | None:
+def _flags(text: Text) -> Floats | None:
     """Give 1 for true and 0 for false, if there is nothing else."""
     words = {value.strip().casefold() for value in text.values}
     if not words or not words <= {*_TRUE, *_FALSE}:
@@ -316,13 +317,11 @@ def _rename(rows: Any, names: NDArray[Any]) -> Any:
 def _read_labels(path: Path, names: Sequence[Any], keep_na: bool) -> list[str]:
     """Return the label of each name, by the column that has most of the names."""
     table = Table([TableFile(path, detect_format(path))])
-    columns = table.read(text=table.columns)
-    wanted = {str(name) for name in names}
-    known = {c: len(wanted & set(columns.text[c].values)) for c in table.columns}
-    item = max(known, key=lambda column: known[column])
+    item = _find_names(table, names, table.columns)
     others = [column for column in table.columns if column != item]
     likely = [*find_columns("label", others, _LABELS), *others]
     table.keep_na = keep_na
+    columns = table.read(text=[item, likely[0]])
     columns.note_missing("name", item, likely[0])
     columns.refuse_broken()
     ids, labels = (columns.text[c].per_row(str, "").tolist() for c in (item, likely[0]))
@@ -354,7 +353,7 @@ def find_items(
     names: Sequence[str],
     sentences: list[str],
     wanted: Wanted | None = None,
-) -> tuple[list[str], ItemTable, NDArray[np.int64]]:
+) -> tuple[list[str], ItemTable, Codes]:
     """Return names and features of a table of items, and rows of some names."""
     assert options.items is not None
     path = Path(options.items)
@@ -364,9 +363,17 @@ def find_items(
         raise FileError(path, what)
     table = Table([TableFile(path, detected)])
     table.keep_na = options.keep_na
-    item = _find_item_column(table, names, options.item_column)
+    if options.item_column is not None:
+        item = named_column(table, options.item_column, flag("item_column"))
+    else:
+        likely = find_columns("name", table.columns) or table.columns
+        item = _find_names(table, names, likely)
+    others = [column for column in table.columns if column != item]
     details: list[str] = []
-    others = _without_numbering(table, item, wanted, details)
+    if wanted is None or wanted.names is None:
+        for column in _find_numbering(table, others):
+            others.remove(column)
+            details.append(f"{column} numbers the items and is not used as a feature.")
     roles = {"item": item}
     columns, features = read_features(table, roles, others, wanted, details, whole=True)
     [listed] = columns.restore_names(details, item)
@@ -395,38 +402,19 @@ def find_items(
     return listed.values, features, rows
 
 
-def _find_item_column(table: Table, compared: Sequence[str], column: str | None) -> str:
-    if column is not None:
-        return named_column(table, column, flag("item_column"))
-    likely = find_columns("name", table.columns)
-    if not likely:
-        raise table.error(
-            "no column has a usual name for items. Name it with "
-            f"{flag('item_column')}. {table.list_columns()}"
-        )
-    if len(likely) == 1:
-        return likely[0]
-    columns = table.read(text=likely)
-    names = set(compared)
-    return max(likely, key=lambda c: len(names.intersection(columns.text[c].values)))
+def _find_names(table: Table, names: Sequence[Any], columns: list[str]) -> str:
+    """Return the column that holds most of some names."""
+    read, wanted = table.read(text=columns), {str(name) for name in names}
+    return max(columns, key=lambda c: len(wanted.intersection(read.text[c].values)))
 
 
-def _without_numbering(
-    table: Table, item: str, wanted: Wanted | None, sentences: list[str]
-) -> list[str]:
-    """Leave out columns that only number the rows."""
-    others = [column for column in table.columns if column != item]
-    likely = {*find_columns("name", others), *(c for c in others if c == "column 1")}
-    if not likely or (wanted is not None and wanted.names is not None):
-        return others
-    columns = table.read(numbers=sorted(likely))
-    numbering = {c for c in likely if _is_numbering(columns.numbers[c])}
-    for column in sorted(numbering):
-        sentences.append(f"{column} numbers the items and is not used as a feature.")
-    return [column for column in others if column not in numbering]
-
-
-def _is_numbering(values: NDArray[np.float64]) -> bool:
-    """Say whether a column holds integers, all different."""
-    whole = bool(np.isfinite(values).all()) and bool((values == np.floor(values)).all())
-    return whole and len(np.unique(values)) == len(values) > 2
+def _find_numbering(table: Table, columns: list[str]) -> list[str]:
+    """Find columns that only number the rows, by integers that are all different."""
+    likely = {*find_columns("name", columns), *(c for c in columns if c == "column 1")}
+    found = []
+    for column in sorted(likely):
+        values = table.head[column].cast(pl.String).cast(pl.Float64, strict=False)
+        whole = bool((values % 1 == 0).all()) and not values.null_count()
+        if whole and len(values) > 2 and values.is_unique().all():
+            found.append(column)
+    return found

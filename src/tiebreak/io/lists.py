@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
+from tiebreak.data.arrays import Codes, Flags, Floats
 from tiebreak.data.columns import as_names, factorize
 from tiebreak.data.kinds import Lists
 from tiebreak.data.orders import Orders
@@ -49,25 +49,22 @@ from tiebreak.io.result import (
 from tiebreak.io.table import Columns, Table, Text
 from tiebreak.options import flag
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-
 _PLACE = re.compile(r"(?:t|=|#)? *(-?\d+(?:\.\d+)?) *(?:st|nd|rd|th|=|\.)?", re.I)
 _CLOCK = re.compile(r"(?:(\d+):)?(\d+):(\d\d(?:[.,]\d+)?)")
-_UNPLACED = {
-    "-", "–", "—", "\\n", "dnf", "ret", "retired", "nc", "dq", "dsq", "exc", "na",
-    "n/a", "nan", "null", "none", "cut", "mc", "mdf", "pu", "ur", "bd", "f",
-}  # fmt: skip
-_ABSENT = {"dns", "dnq", "wd", "dnp"}  # who did not start
-# What ballots hold in place of a name.
-_NO_VOTE = {"skipped", "undervote", "overvote", "exhausted", "blank"}
+# What stands for a place of who started, and of who did not; and in ballots for a name.
+_UNPLACED, _ABSENT, _NO_VOTE = map(set, map(str.split, (
+    "- – — \\n dnf ret retired nc dq dsq exc na n/a nan null none cut mc mdf pu ur bd "
+    "f",
+    "dns dnq wd dnp",
+    "skipped undervote overvote exhausted blank",
+)))  # fmt: skip
 FEWEST_RANKS = 4  # numbers 1 to 3 in every row are also usual scores
 _MOSTLY = 0.8  # of the numbers in a column of ranks can be ranks
 _MOST_TRIED = 40  # columns
 
 
 def make_lists(
-    entries: tuple[Ints, Ints, Floats],
+    entries: tuple[Codes, Codes, Floats],
     names: Sequence[str],
     sentences: list[str],
     options: ReadOptions,
@@ -119,7 +116,7 @@ def make_lists(
 
 
 def note_repeated(
-    columns: Columns, group: Ints, item: Ints, row: Ints, names: list[str]
+    columns: Columns, group: Codes, item: Codes, row: Codes, names: list[str]
 ) -> None:
     """Note rows that hold an item which their list has already."""
     first = np.unique(group * (len(names) + 1) + item, return_index=True)[1]
@@ -151,15 +148,14 @@ def find_places(
         return []
     if "grade" in named and "query" not in named and roles.find("person"):
         return []  # scores that people gave, whatever they are called
-    groups = [c for role in ("query", "person") for c in roles.columns_of(role)]
-    groups = groups or [c for c in find_columns("list", table.columns) if c != place]
+    groups = [column for column in roles.groups() if column != place]
     entrants = [named.get("item"), *find_columns("entrant", table.columns)]
     likely = [c for c in entrants if c is not None and c not in (place, *groups)]
     others = [c for c in table.columns if c not in (place, *groups)]
     named_by = [c for c in others if not is_numeric(table, c)] or [
-        c for c in others[:1] if table.head[c].is_duplicated().any()
+        c for c in others[:1] if table.repeats(c)
     ]
-    again = [c for c in likely if table.head[c].is_duplicated().any()]  # in other lists
+    again = [c for c in likely if table.repeats(c)]  # in other lists
     item = [*again[:1], *likely, *(named_by if len(named_by) == 1 else [None])][0]
     features = [c for c in others if c != item and c not in named_by]
     if words != "place" and not (groups and likely):
@@ -168,7 +164,7 @@ def find_places(
         return []
     if features and not is_place:
         return []
-    if item is None or (features and not table.head[item].is_duplicated().any()):
+    if item is None or (features and not table.repeats(item)):
         return []  # a row of its own for each item: graded by features
     query = {"query": ",".join(groups)} if groups else {}
     return [Reading(rule, {"grade": place, "item": item, **query})]
@@ -191,8 +187,7 @@ def read_places(
         f"{f'each {together}' if groups else 'all rows'}; equal places are ties.",
     ]
     [items] = columns.restore_names(sentences, item)
-    group = np.zeros(table.n_rows, dtype=np.int64)
-    group = join_columns([columns.text[c] for c in groups]) if groups else group
+    group = join_columns(columns, groups)
     text = columns.text[place]
     values = text.per_row(_read_place, np.nan).astype(np.float64)
     wrong = values == np.inf
@@ -223,7 +218,7 @@ def read_places(
     return make_lists((group, code, values), items.values, sentences, options)
 
 
-def _samples(text: Text, rows: NDArray[np.bool_]) -> list[str]:
+def _samples(text: Text, rows: Flags) -> list[str]:
     codes = np.unique(text.codes[rows])[:3]
     return [text.values[code] if code >= 0 else "blank" for code in codes]
 
@@ -241,10 +236,10 @@ def _read_place(text: str) -> float:
     return float(match[1]) if match else np.inf
 
 
-def join_columns(texts: Sequence[Text]) -> Ints:
+def join_columns(columns: Columns, names: Sequence[str]) -> Codes:
     """Number the rows by the values of several columns together, shape (n,)."""
-    code = texts[0].codes
-    for text in texts[1:]:
+    code = np.zeros(columns.table.n_rows, dtype=np.int64)
+    for text in (columns.text[name] for name in names):
         keys = code * (len(text.values) + 1) + text.codes
         code = np.unique(keys, return_inverse=True)[1]
     return code
@@ -256,8 +251,7 @@ def find_best_worst(rule: Rule, roles: Roles, options: ReadOptions) -> list[Read
     if set(roles.named) - {"query", "person", "item", "grade"}:
         return []
     best, worst = roles.find("best"), roles.find("worst")
-    groups = [c for role in ("query", "person") for c in roles.columns_of(role)]
-    groups = groups or find_columns("list", table.columns)
+    groups = roles.groups()
     if best and worst and not _marks(table, best, worst):
         shown = roles.columns_of("item") or find_columns("shown", table.columns)
         shown = shown or [c for c in table.columns if _SHOWN.fullmatch(spelling(c))]
@@ -310,11 +304,7 @@ def read_best_worst(
             fault = f"values of {column} that mark neither best nor worst"
             columns.note(fault, ~np.isin(values, (-1, 0, 1)), columns.text[column])
         [text] = columns.restore_names(sentences, *items)
-        group, code, names = (
-            join_columns([columns.text[c] for c in groups]),
-            text.codes,
-            text.values,
-        )
+        group, code, names = join_columns(columns, groups), text.codes, text.values
         two = len(given) > 1  # the second is of the worst, 1 or -1
         place = np.abs(given[1]) - np.abs(given[0]) if two else -given[0]
     else:
@@ -338,13 +328,9 @@ def read_best_worst(
 
 
 _RANK_OF = re.compile(r"^ranks?(?: of)?[ _:]+|(?<![ _:])[ _:]+rank$", re.I)
-_LISTED = {
-    "ballot", "list", "order", "ordering", "preferences", "ranked", "ranking", "ranks",
-}  # fmt: skip
+_LISTED = {*str.split("ballot list order ordering preferences ranked ranking ranks")}
 _SHOWN = re.compile(r"(?:item|opt|option|alternative|alt|attribute)\d+")
-_ORDINALS = (
-    "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth",
-)  # fmt: skip
+_ORDINALS = str.split("first second third fourth fifth sixth seventh eighth")
 _WORD = "(?:rank|ranked|choice|place|preference|pref|position|pick|vote|top)?"
 _BALLOT = re.compile(rf"{_WORD}(?:(\d+)(st|nd|rd|th)?|({'|'.join(_ORDINALS)})){_WORD}")
 
@@ -399,7 +385,7 @@ def read_ballots(
     return make_lists(entries, names, sentences, options, table.path, weight=weight)
 
 
-def _rank_columns(values: Floats) -> tuple[Ints, bool]:
+def _rank_columns(values: Floats) -> tuple[Codes, bool]:
     """Find the columns whose numbers rank each other in each row, and if surely so.
 
     Sure are 1 to k in every row, k at least 4, with ties (1, 2, 2, 4 or 1, 2.5, 2.5, 4)
@@ -423,7 +409,7 @@ def _rank_columns(values: Floats) -> tuple[Ints, bool]:
     return kept if found else kept[:0], every and half and many
 
 
-def _best_columns(values: Floats) -> tuple[Ints, bool]:
+def _best_columns(values: Floats) -> tuple[Codes, bool]:
     """Find the columns that are ranks, perhaps all but one."""
     kept, sure = _rank_columns(values)
     n = values.shape[1]
@@ -452,7 +438,10 @@ def find_ranks(rule: Rule, roles: Roles, options: ReadOptions) -> list[Reading]:
     texts = pl.col(columns).cast(pl.String).str.strip_chars()
     if table.detected.separator == ";":
         texts = texts.str.replace(",", ".", literal=True)
-    counted = table.head if names is None else table.head.filter(~_sums_up(names))
+    counted = table.head
+    if names is not None:
+        sums_up = [spelling(str(name)) in SUMMARIES for name in counted[names]]
+        counted = counted.filter(~pl.Series(sums_up))
     values = counted.select(texts.cast(pl.Float64, strict=False)).to_numpy()
     row = counted.row(0, named=True)
     told = all(words_of(column) & PLACE_WORDS for column in columns)
@@ -480,12 +469,6 @@ def find_ranks(rule: Rule, roles: Roles, options: ReadOptions) -> list[Reading]:
         scores = Reading(rule, {}, "", chosen, f"{best} is best, {row[best]}")
         raise ask_which(table, [*readings, scores], f"{saw}, and may be scores")
     return readings
-
-
-def _sums_up(names: str) -> pl.Expr:
-    """Say which rows sum up the others, by their names."""
-    word = pl.col(names).cast(pl.String).str.to_lowercase()
-    return word.str.replace_all(r"[^a-z]", "").is_in(sorted(SUMMARIES))
 
 
 def read_ranks(
@@ -585,7 +568,7 @@ def _split_list(line: str, separator: str | None) -> list[list[str]]:
 
 def number_entries(
     sequences: Sequence[Sequence[Sequence[Any]]], labels: dict[Any, str] | None = None
-) -> tuple[tuple[Ints, Ints, Floats], list[str]]:
+) -> tuple[tuple[Codes, Codes, Floats], list[str]]:
     """Return the entries of lists of tied blocks, and the labels of all items."""
     if labels is None:  # names are their own
         every = (name for blocks in sequences for block in blocks for name in block)

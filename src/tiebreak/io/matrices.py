@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
+from tiebreak.data.arrays import Codes, Floats
 from tiebreak.data.columns import as_names
 from tiebreak.data.kinds import Comparisons
 from tiebreak.data.pairs import Pairs
@@ -33,9 +33,6 @@ from tiebreak.io.scores import MISSING, parse_scores
 from tiebreak.io.table import Table, TableFile
 from tiebreak.options import flag
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-
 _SUMS = {
     *SUMMARIES,
     *["wins", "losses", "points", "pts", "games", "played", "win", "rank"],
@@ -47,7 +44,7 @@ _SHARES = (
 
 
 def _weighted(
-    left: Ints, right: Ints, names: list[str], counts: Floats
+    left: Codes, right: Codes, names: list[str], counts: Floats
 ) -> tuple[Comparisons, str]:
     """Return a comparison for each count of left wins, right wins and ties, (n, 3)."""
     row, which = np.nonzero(counts)

@@ -7,6 +7,7 @@ The ending of a PrefLib file says what it holds: ``s`` strict lists or ``t`` wit
 
 import os
 import re
+from collections import Counter
 from collections.abc import Collection
 from functools import partial
 from pathlib import Path
@@ -195,8 +196,8 @@ def write_preflib(
     <BLANKLINE>
     """
     path = Path(path)
-    error = partial(WriteError, path)
-    if path.suffix.lower() not in PREFLIB_ENDINGS:
+    error, kind = partial(WriteError, path), path.suffix.lower()
+    if kind not in PREFLIB_ENDINGS:
         raise error("the name must end with .soc, .soi, .toc or .toi.")
     if orders.unordered.any():
         raise error("a PrefLib file has no place for items in unknown order.")
@@ -210,9 +211,8 @@ def write_preflib(
         )
     voters = [int(value) for value in weights.tolist()]
     lists = _count_lists(orders, voters)
-    tied = any("{" in text for _, text in lists)
+    tied = any("{" in text for text in lists)
     short = bool((orders.lengths < orders.n_items).any())
-    kind = path.suffix.lower()
     if (tied and kind[1] == "s") or (short and kind[3] == "c"):
         fitting = ("t" if tied else kind[1]) + "o" + ("i" if short else kind[3])
         raise error(
@@ -222,13 +222,13 @@ def write_preflib(
     lines = [
         f"# FILE NAME: {_one_line(path.name)}",
         f"# TITLE: {_one_line(title)}".rstrip(),
-        f"# DATA TYPE: {path.suffix.lower()[1:]}",
+        f"# DATA TYPE: {kind[1:]}",
         f"# NUMBER ALTERNATIVES: {len(names)}",
         f"# NUMBER VOTERS: {sum(voters)}",
         f"# NUMBER UNIQUE ORDERS: {len(lists)}",
     ]
     lines += [f"# ALTERNATIVE NAME {i}: {name}" for i, name in enumerate(names, 1)]
-    lines += [f"{count}: {written}" for count, written in lists]
+    lines += [f"{count}: {written}" for written, count in lists.items()]
     with writing(path) as temporary:
         # Line ends are the same everywhere, as PrefLib has them.
         temporary.write_bytes(("\n".join(lines) + "\n").encode("utf-8"))
@@ -255,18 +255,16 @@ def _check_names(error: Error, orders: Orders) -> list[str]:
     return texts
 
 
-def _count_lists(orders: Orders, voters: list[int]) -> list[tuple[int, str]]:
-    """Return the voters and the text of each list; ties in any order."""
-    counts: dict[tuple[tuple[int, ...], ...], int] = {}
-    texts: list[str] = []
-    flat, position = orders.flat.tolist(), orders.position.tolist()
-    for row, count in enumerate(voters):
-        blocks: dict[int, list[int]] = {}
-        for entry in range(orders.indptr[row], orders.indptr[row + 1]):
-            blocks.setdefault(position[entry], []).append(flat[entry] + 1)
-        key = tuple(tuple(sorted(block)) for block in blocks.values())
-        if key not in counts:
-            parts = [(",".join(map(str, b)), len(b)) for b in blocks.values()]
-            texts.append(",".join(f"{{{p}}}" if n > 1 else p for p, n in parts))
-        counts[key] = counts.get(key, 0) + count
-    return list(zip(counts.values(), texts, strict=True))
+def _count_lists(orders: Orders, voters: list[int]) -> Counter[str]:
+    """Return the voters of each list; tied items ascend."""
+    counts: Counter[str] = Counter()
+    numbered = orders._replace(names=np.arange(1, orders.n_items + 1))
+    for blocks, count in zip(numbered, voters, strict=True):
+        texts = (
+            f"{{{','.join(map(str, sorted(block)))}}}"
+            if isinstance(block, list)
+            else str(block)
+            for block in blocks
+        )
+        counts[",".join(texts)] += count
+    return counts

@@ -16,14 +16,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tiebreak.data.kinds import Data
-from tiebreak.data.messages import Nouns
-from tiebreak.data.messages import first_of as first_of
-from tiebreak.data.messages import plural as plural
-from tiebreak.data.messages import shorten as shorten
+from tiebreak.data.messages import Nouns, first_of, plural, shorten  # noqa: F401
 from tiebreak.data.scores import ScoreTable
-from tiebreak.options import OUTCOMES as OUTCOMES
-from tiebreak.options import ReadOptions as ReadOptions
-from tiebreak.options import flag as flag
+from tiebreak.options import OUTCOMES, ReadOptions, flag  # noqa: F401
 
 Error = Callable[[str], "FileError"]  # makes the error of a file from its reason
 

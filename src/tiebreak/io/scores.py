@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from tiebreak.data.arrays import Codes, Flags, Floats
 from tiebreak.data.columns import as_names, factorize, number_keys
 from tiebreak.data.kinds import Comparisons
 from tiebreak.data.pairs import Pairs
@@ -90,16 +91,13 @@ def find_layout(roles: Roles) -> Layout | None:
         scores = [c for c in scores if spelling(c) not in _SUMMARIES]
     if tasks and item is not None:
         known = [c for c in scores if words_of(c) & _METRICS]
-        known += [c for c in scores if is_lower_better(c, _PLAIN)]
+        known += [c for c in scores if is_lower_better(c, ReadOptions())]
         scores = (
             find_columns("rating", scores)[:1] or known or scores[: len(scores) == 1]
         )
     scores = [named["grade"]] if "grade" in named else scores
     layout = Layout(tasks, item, scores, metric, unit)
     return layout if len(scores) > (not layout.is_long) and (tasks or item) else None
-
-
-_PLAIN = ReadOptions()
 
 
 def _is_aside(words: set[str]) -> bool:
@@ -110,29 +108,18 @@ def _is_aside(words: set[str]) -> bool:
 def find_scores(
     rule: Rule, roles: Roles, options: ReadOptions, is_long: bool = True
 ) -> list[Reading]:
-    """Find a score table with one row for an item on a task."""
-    layout = find_layout(roles)
-    if layout is None or layout.is_long != is_long:
-        return []
-    chosen = {"task": layout.tasks[-1]} if layout.tasks else {}
-    chosen |= {} if layout.item is None else {"item": layout.item}
-    return [Reading(rule, {}, options=chosen | {"kind": "scores"})]
-
-
-def find_wide_scores(rule: Rule, roles: Roles, options: ReadOptions) -> list[Reading]:
-    """Find a score table of items and tasks whose header says which are rows."""
-    found = find_scores(rule, roles, options, is_long=False)
-    if found or options.kind is None:
-        return found
-    first, row = roles.table.columns[0], roles.table.head.row(0)
+    """Find a score table, with one row for an item on a task if it is long."""
+    layout, table = find_layout(roles), roles.table
+    chosen: list[tuple[dict[str, str], str]] = []
+    if layout is not None and layout.is_long == is_long:
+        task = {"task": layout.tasks[-1]} if layout.tasks else {}
+        chosen = [(task | ({"item": layout.item} if layout.item else {}), "")]
+    elif options.kind is not None and not is_long:
+        first, row = table.columns[0], table.head.row(0)
+        chosen = [({role: first}, f"{role} {row[0]}") for role in ("task", "item")]
     return [
-        Reading(
-            rule,
-            {},
-            options={role: first, "kind": "scores"},
-            example=f"{role} {row[0]}",
-        )
-        for role in ("task", "item")
+        Reading(rule, {}, options=columns | {"kind": "scores"}, example=example)
+        for columns, example in chosen
     ]
 
 
@@ -147,9 +134,7 @@ def looks_like_scores(table: Table, column: str) -> bool:
     return int((~np.isnan(numbers)).sum()) > len(bad)
 
 
-def parse_scores(
-    text: pl.Series, table: Table
-) -> tuple[NDArray[np.float64], NDArray[np.int64], bool]:
+def parse_scores(text: pl.Series, table: Table) -> tuple[Floats, Codes, bool]:
     """Read numbers, NaN where missing, bad rows, and whether they are percentages."""
     text = text.cast(pl.String).fill_null("").str.strip_chars().str.to_lowercase()
     missing = text.is_in(MISSING)
@@ -218,7 +203,7 @@ def read_scores(
 def _arrange(
     columns: Columns,
     layout: Layout,
-    score: NDArray[np.float64],
+    score: Floats,
     options: ReadOptions,
     sentences: list[str],
 ) -> ScoreTable:
@@ -295,8 +280,8 @@ def _directions(
     key: NDArray[Any],
     options: ReadOptions,
     sentences: list[str],
-    kept: NDArray[np.bool_],
-) -> NDArray[np.bool_]:
+    kept: Flags,
+) -> Flags:
     """Say of each task whether lower is better: by its metric, header or last word."""
     one = layout.scores[0] if layout.is_long and len(layout.scores) == 1 else ""
     if layout.metric is None and (one or layout.item is None):

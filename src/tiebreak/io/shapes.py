@@ -42,7 +42,7 @@ from tiebreak.io.lists import (
 )
 from tiebreak.io.matrices import find_matrix, read_matrix, read_totals
 from tiebreak.io.result import ReadOptions, flag
-from tiebreak.io.scores import find_scores, find_wide_scores, read_scores
+from tiebreak.io.scores import find_scores, read_scores
 from tiebreak.io.table import Table
 
 _SIDES = {"left": "", "right": ""}
@@ -95,7 +95,7 @@ RULES: tuple[tuple[Rule, ...], ...] = (
     (Rule(_PAIRS, read_matrix, find=find_matrix),),
     (Rule(_LISTS, read_ranks, find=find_ranks),),
     (Rule(_LISTS, read_cells, find=find_cells),),
-    (Rule(_TASKS, read_scores, find=find_wide_scores),),
+    (Rule(_TASKS, read_scores, find=partial(find_scores, is_long=False)),),
     (Rule(_PAIRS, read_comparisons, find=_refuse_sides),),
     (Rule(_PEOPLE, read_people, find=find_people),),
     (Rule(_GRADES, read_graded, find=find_last_grade),),

@@ -27,7 +27,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+from polars import selectors
 
+from tiebreak.data.arrays import Codes, Flags, Floats
 from tiebreak.data.atomic import atomic_path
 from tiebreak.data.columns import (
     Distinct,
@@ -79,7 +81,7 @@ _NAMES = {
 class Text:
     """A column of text by its distinct values."""
 
-    codes: NDArray[np.int64]  # (n,) the number of each row's value; -1 where none is
+    codes: Codes  # (n,) the number of each row's value; -1 where none is
     values: list[str]  # the distinct values, in order of first appearance
 
     @classmethod
@@ -90,7 +92,7 @@ class Text:
         return cls(codes.fill_null(-1).to_numpy(), distinct.to_list())
 
     @property
-    def missing(self) -> NDArray[np.bool_]:
+    def missing(self) -> Flags:
         """Which rows have no value, shape (n,)."""
         return self.codes < 0
 
@@ -105,7 +107,7 @@ class Text:
         _, first = number_keys(self.codes.astype(np.uint64))
         return TextColumn.of(Distinct(self.codes, first, self.values))
 
-    def in_rows(self, rows: NDArray[np.int64]) -> list[str | None]:
+    def in_rows(self, rows: Codes) -> list[str | None]:
         """Return the values of the first few rows, or None."""
         codes = self.codes[rows[:SHOWN]]
         return [None if code < 0 else self.values[code] for code in codes]
@@ -129,12 +131,12 @@ class Columns:
     def __init__(self, table: Table) -> None:
         self.table = table
         self.text: dict[str, Text] = {}
-        self.numbers: dict[str, NDArray[np.float64]] = {}  # NaN where there is none
+        self.numbers: dict[str, Floats] = {}  # NaN where there is none
         # Rows where a column of numbers holds text, NaN or an infinite number.
-        self.bad: dict[str, NDArray[np.int64]] = {}
+        self.bad: dict[str, Codes] = {}
         self.raw: dict[str, pl.Series] = {}  # text of which most values may differ
         self.advice = ""
-        self._faults: list[tuple[str, NDArray[np.int64]]] = []
+        self._faults: list[tuple[str, Codes]] = []
         self._said: list[str] = []
 
     def note(self, fault: str, rows: Any, values: Any = None) -> None:
@@ -296,32 +298,27 @@ class TableFile:
     def _find_typed(self, frame: pl.DataFrame | None) -> pl.LazyFrame:
         """Find the typed columns, and the fields of structures."""
         scan = (self._scan() if frame is None else frame).lazy()
+        try:
+            while pl.Struct in scan.collect_schema().dtypes():
+                scan = scan.unnest(selectors.struct(), separator=".")
+        except pl.exceptions.DuplicateError as error:
+            raise self.error(str(error).partition("\n")[0]) from None
         schema = scan.collect_schema()
-        scan = scan.rename({name: f"t{i}" for i, name in enumerate(schema)})
-        chosen: dict[str, pl.Expr] = {}
-        waiting: list[tuple[str, pl.Expr, Any]] = [
-            (name, pl.col(f"t{i}"), kind)
-            for i, (name, kind) in enumerate(schema.items())
+        read = [
+            i
+            for i, kind in enumerate(schema.dtypes())
+            if not (kind.is_nested() or kind in _UNREADABLE_TYPES)
         ]
-        while waiting:
-            name, value, kind = waiting.pop(0)
-            if isinstance(kind, pl.Struct):
-                # Fields by number, since polars reads some names as patterns.
-                numbers = [f"f{i}" for i in range(len(kind.fields))]
-                inner = value.struct.rename_fields(numbers)
-                fields = zip(kind.fields, numbers, strict=True)
-                waiting[:0] = [
-                    (f"{name}.{field.name}", inner.struct.field(number), field.dtype)
-                    for field, number in fields
-                ]
-            elif kind.is_nested() or kind in _UNREADABLE_TYPES or name in chosen:
-                self.skipped.append(name)
-            else:
-                chosen[name], self.types[name] = value, kind
-        self.columns = list(chosen)
+        names = schema.names()
+        self.columns = [names[i] for i in read]
+        self.types = {name: schema[name] for name in self.columns}
+        self.skipped = [name for name in names if name not in self.types]
         if not self.columns:
             raise self.error("the table has no columns of text or numbers.")
-        return scan.select(v.alias(f"c{i}") for i, v in enumerate(chosen.values()))
+        # By number, since polars reads some names as patterns.
+        return scan.select(
+            selectors.by_index(place).alias(f"c{i}") for i, place in enumerate(read)
+        )
 
     def _name(self, frame: pl.DataFrame) -> pl.DataFrame:
         """Name the columns of a sheet."""
@@ -452,7 +449,7 @@ class TableFile:
         return _NAMES[self.detected.format]
 
     @cached_property
-    def blank(self) -> NDArray[np.int64]:
+    def blank(self) -> Codes:
         """The numbers of blank records, ascending."""
         if self.is_typed or not self.detected.blank:
             return np.empty(0, dtype=np.int64)
@@ -461,7 +458,7 @@ class TableFile:
         rows = [row for row, (_, record) in records if not record.strip()]
         return np.asarray(rows, dtype=np.int64)
 
-    def places(self, records: NDArray[np.int64]) -> list[str]:
+    def places(self, records: Codes) -> list[str]:
         """Name records: "line 2" is the first, or "row 1" in Parquet, 0 in memory."""
         numbers = records.tolist()
         if self.is_typed:
@@ -605,14 +602,14 @@ class Table:
         """Number of rows, without blank and dropped ones."""
         return int(self._starts[-1]) - len(self._absent)
 
-    def numbers(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    def numbers(self, rows: Codes) -> Codes:
         """Return the numbers of the records of rows."""
         if not len(self._absent):
             return rows
         kept = np.setdiff1d(np.arange(self._starts[-1]), self._absent)
         return kept[rows]
 
-    def keep(self, rows: NDArray[np.bool_]) -> None:
+    def keep(self, rows: Flags) -> None:
         """Keep only these of the current rows."""
         left_out = self.numbers(np.flatnonzero(~rows))
         self._absent = np.union1d(self._absent, left_out)
@@ -629,7 +626,7 @@ class Table:
         texts = self.frame(sorted(self.columns)).select(pl.all().cast(pl.String))
         return texts.hash_rows(seed=0).to_numpy()
 
-    def places(self, rows: NDArray[np.int64]) -> list[str]:
+    def places(self, rows: Codes) -> list[str]:
         """Name rows by line or number, and by file if several."""
         records = self.numbers(rows)
         if len(self.files) == 1:
@@ -674,7 +671,11 @@ class Table:
         """Say which columns there are."""
         return f"The columns are: {first_of([*map(shorten, self.columns)], 20)}."
 
-    def values(self, column: str, rows: NDArray[np.int64]) -> list[Any]:
+    def repeats(self, column: str) -> bool:
+        """Say whether a value occurs twice in the first rows."""
+        return bool(self.head[column].is_duplicated().any())
+
+    def values(self, column: str, rows: Codes) -> list[Any]:
         """Return the raw values of the first few rows."""
         return self.frame([column]).to_series().gather(rows[:SHOWN]).to_list()
 
