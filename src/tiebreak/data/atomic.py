@@ -66,8 +66,7 @@ def atomic_folder(
     A folder that holds nothing else is replaced as one, by renaming. Files beside
     others, or where somebody may be inside, are replaced one after the other.
     """
-    # Whether they can be written is found out first, before work is done that would be
-    # lost.
+    # Whether they can be written is found out before work is done.
     shown, folder = Path(folder), Path(os.path.realpath(folder))
     stale = {*stale}.difference(names)
     alone = not _others(folder, {*names, *stale}) and _is_movable(folder)

@@ -2,7 +2,7 @@
 """Comparisons as counts, and the graph of who met whom and who never lost to whom.
 
 Strengths of maximum likelihood are finite exactly when the graph with an edge from
-every winner to every loser, and edges both ways for a tie, is strongly connected.
+winner to loser, and both ways for a tie, is strongly connected.
 
 Equal comparisons (of the same two items with the same covariates) make one cell, the
 item with the lower number on the left; turning a comparison around exchanges its

@@ -86,7 +86,7 @@ class OnItems(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
         X : Pairs, Orders, array of shape (n, 2, n_features) or table of items
             The training rows.
         y : array-like of shape (n,), optional
-            Outcomes; or the target of the transformer if X is a table of items.
+            Outcomes, or the target of a table of items.
         sample_weight : array-like of shape (n,), optional
             Rows of weight zero are absent; others count in the target of items, or if
             the transformer takes weights.
@@ -121,7 +121,7 @@ class OnItems(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
         Parameters
         ----------
         transform : {"default", "pandas", "polars"}, optional
-            Given to the transformer. Comparisons stay comparisons.
+            Given to the transformer.
 
         Returns
         -------

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Ranked lists of items, best first, of any lengths, with tied or open positions.
 
-Convention: tied items share the position of the first of them (1, 2, 2, 4; counted from
-0 here), and so do items whose order is unknown. Whether items that a list leaves out
-are below it is for a model to say.
+Convention: tied items share the position of the first of them (0, 1, 1, 3), and so do
+items whose order is unknown. Whether items that a list leaves out are below it is for a
+model to say.
 """
 
 from __future__ import annotations
@@ -196,8 +196,7 @@ class Orders(ItemRows):
         sets : iterable of sequences
             The items of each set, by row number or name as in `Pairs`.
         best, worst : array-like of shape (n,)
-            The item of each set that was chosen as the best, and as the worst; None:
-            nobody was asked for the worst.
+            The item of each set that was chosen as the best, and the worst, if any.
         items, names
             As in `Pairs`.
 
@@ -310,12 +309,12 @@ class Orders(ItemRows):
         return self._replace(_items=self._check_table(table))
 
     def unlisted(self) -> tuple[Codes, Codes]:
-        """Find the items that authors of lists saw and did not list.
+        """Find the items that were seen and not listed.
 
         Returns
         -------
         row, item : ndarray of int64 of shape (n_unlisted,)
-            Numbers of the lists, ascending, and of the items.
+            Of the lists, ascending, and of the items.
         """
         n, seen = self.n_items, self.seen
         saw = np.arange(len(self) * n) if seen is None else seen._keys()

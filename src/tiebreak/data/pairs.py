@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Comparisons of two items: the container that models and splitters pass around.
 
-Each item is stored once. Selecting comparisons keeps the item table whole, so that row
-numbers keep their meaning.
+Each item is stored once; selecting comparisons keeps the item table whole.
 """
 
 from __future__ import annotations
@@ -261,7 +260,7 @@ class Pairs(ItemRows):
         frame : DataFrame (pandas, polars, lazy ones) or Arrow table of n rows
             One comparison per row.
         left, right, outcome : str
-            Names of columns: the two items, and who is better.
+            Names of columns.
         meaning : {"sign", "score", "left"}, optional
             As in `Outcome.parse`; a number is never the name of an item.
         items, names
@@ -327,8 +326,8 @@ class Pairs(ItemRows):
         Returns
         -------
         pairs, y, task : Pairs, ndarray of int8, ndarray of shape (n,)
-            Comparisons, sides exchanged in about half of them, and the task of each:
-            the `unit` of :meth:`BradleyTerry.fit`.
+            Comparisons, about half of them exchanged, and the task of each: the `unit`
+            of :meth:`BradleyTerry.fit`.
 
         Examples
         --------

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Scores of items on tasks, the comparisons that they make, and mean differences.
 
-A difference of exactly the tolerance is a tie. A relative difference is divided by the
-larger of both sizes, |a - b| / max(|a|, |b|), and 0 of two zeros.
+A difference of exactly the tolerance is a tie. A relative one is |a - b| divided by
+max(|a|, |b|), and 0 of two zeros.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Python threads over blocks, with the BLAS library kept to one thread each.
 
-NumPy releases the interpreter lock inside products and exponentials; a BLAS with
-threads of its own inside each Python thread would only make them wait for each other.
+NumPy releases the interpreter lock inside products and exponentials; a BLAS with its
+own threads inside each would make them wait for each other.
 """
 
 import os
