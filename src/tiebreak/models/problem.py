@@ -219,10 +219,6 @@ class KernelItems:
             kept["gamma_"] = self.function.gamma
         return kept
 
-    def keep_design(self, x: Floats) -> dict[str, Any]:
-        """Return the attributes of a utility with coefficients x of the design."""
-        return {"coef_": x} if self.is_linear else self.keep(self.design_coef(x))
-
     def design_coef(self, x: Floats) -> Floats:
         """Coefficients on the items for coefficients x of the factor."""
         a = np.zeros(self.n_items)
@@ -280,9 +276,9 @@ def support(rows: Codes, coef: Floats) -> dict[str, Any]:
 class CellProblem:
     """Rows of data, added up by kind in m rows of a kernel of N items."""
 
-    data: Comparisons | Grades
+    data: Any  # Comparisons or Grades
     items: KernelItems
-    ends: tuple[Codes, Codes] | None  # (m,) items of pairs; None: the items themselves
+    ends: Any  # (m,) items of pairs; None: the items themselves
     weight: Floats  # (k, m) summed weights of each kind
     share: sp.csr_array  # (n, k m) which share of a cell's coefficient each row has
     rows: Codes  # (n,) places of the rows in what the user passed

@@ -137,7 +137,13 @@ class KernelPoints:
     def _gram(self) -> Floats:
         """Give K, shape (n, n); only the upper triangle is filled."""
         gram = upper_triangle(self.n_columns, self._kernel.between)
-        self._refuse_indefinite(gram)
+        sums = dsymv(1.0, gram.T, np.ones(len(gram)), lower=1)
+        if not np.isfinite(sums).all():
+            refuse_infinite()
+        function = self.items.function
+        if function is None or not function.is_definite:
+            mirror(gram)
+            factor_gram(gram)
         if not np.array_equal(self.code, np.arange(self.n_columns)):
             mirror(gram)
             gram = gram[np.ix_(self.code, self.code)]
@@ -164,16 +170,6 @@ class KernelPoints:
         """Give the coefficients of the items from Bᵀb."""
         a = laplacian.root_transpose(b)
         return np.bincount(self.code, a, self.items.n_items).astype(np.float64)
-
-    def _refuse_indefinite(self, gram: Floats) -> None:
-        sums = dsymv(1.0, gram.T, np.ones(len(gram)), lower=1)
-        if not np.isfinite(sums).all():
-            refuse_infinite()
-        function = self.items.function
-        if function is not None and function.is_definite:
-            return
-        mirror(gram)
-        factor_gram(gram)
 
 
 Points = LinearPoints | KernelPoints

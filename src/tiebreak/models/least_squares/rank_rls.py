@@ -3,7 +3,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self, cast
 
 import numpy as np
 import scipy.linalg as la
@@ -259,8 +259,8 @@ class RankRLS(KernelUtility, BaseEstimator):
 
 def _leave_group_out(problem: LeastSquaresProblem, alpha: float) -> Floats:
     """Give held-out utilities of the graded rows, shape (n,)."""
-    laplacian, form = problem.laplacian, problem.form()
-    assert isinstance(laplacian, GroupLaplacian)
+    laplacian: Any = problem.laplacian
+    form = problem.form()
     if len(laplacian.size) < 2:
         raise ValueError(
             "To leave a group out there must be at least two groups, got one: without "
@@ -291,9 +291,8 @@ def _columns_without(
     form: ColumnForm, inverse: Floats, x: Floats, rows: Codes, alpha: float
 ) -> Floats:
     """Give held-out utilities of a group, by the system of columns."""
-    assert isinstance(form.laplacian, GroupLaplacian)
-    A = dense_array(form.A[rows])
-    Z, t = form.laplacian.root_of(A, rows), form.target[rows]
+    A, laplacian = dense_array(form.A[rows]), cast(GroupLaplacian, form.laplacian)
+    Z, t = laplacian.root_of(A, rows), form.target[rows]
     Z[:, form.constant] = 0.0
     if len(Z) > len(x):
         H = form.system.H - Z.T @ Z

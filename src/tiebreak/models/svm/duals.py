@@ -69,7 +69,6 @@ def list_hinges(
     problem: CellProblem, ties: str
 ) -> tuple[ListedSquaredHinge, Codes, Floats]:
     """Return the squared hinge of decided pairs, and cell and sign of its terms."""
-    assert problem.ends is not None
     cell, row, weight, sign, _ = list_terms(order_terms(problem.weight, ties))
     left, right = (end[row] for end in problem.ends)
     better, worse = np.where(sign > 0, [right, left], [left, right])
@@ -203,10 +202,11 @@ def keep_primal(
     method: str,
 ) -> dict[str, Any]:
     """Return the utility of a primal solution, and the coefficients of rows."""
+    items, x = problem.items, solution.x
     return {
         **problem.data.attributes,
         **support(problem.rows, coef),
-        **problem.items.keep_design(solution.x),
+        **({"coef_": x} if items.is_linear else items.keep(items.design_coef(x))),
         **certificate(solution.value, solution),
         "solver_": method,
     }

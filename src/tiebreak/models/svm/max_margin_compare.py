@@ -161,7 +161,9 @@ class MaxMarginCompare(KernelUtility, ClassifierMixin, BaseEstimator):
         data = read_comparisons(X, y, sample_weight, decode=True)
         if not data.pairs.has_features:
             raise TypeError("MaxMarginCompare needs features; got names alone.")
-        fitted = self._fit_hard(data) if self.C is None else self._fit_soft(data)
+        fitted = (
+            self._fit_hard(data) if self.C is None else self._fit_soft(data, self.C)
+        )
         return self._keep({**data.attributes, "classes_": data.classes, **fitted})
 
     def _fit_hard(self, data: Comparisons) -> dict[str, Any]:
@@ -202,11 +204,10 @@ class MaxMarginCompare(KernelUtility, ClassifierMixin, BaseEstimator):
             "gap_": solution.gap,
         }
 
-    def _fit_soft(self, data: Comparisons) -> dict[str, Any]:
+    def _fit_soft(self, data: Comparisons, C: float) -> dict[str, Any]:
         """Allow violations, at a cost of C each."""
-        assert self.C is not None
         problem = pair_problem(self, data)
-        a, intercept, d, objective, gap = solve_soft_lp(problem, self.C)
+        a, intercept, d, objective, gap = solve_soft_lp(problem, C)
         left, tied, right = problem.weight
         intercept = intercept if data.y.any() else -1.0
         threshold = max(0.0, -intercept)
@@ -222,7 +223,7 @@ class MaxMarginCompare(KernelUtility, ClassifierMixin, BaseEstimator):
             if d.any():
                 warn_threshold(self, intercept, d)
             else:
-                warn_flat(self, f"C={self.C:g} is too small, or no feature helps")
+                warn_flat(self, f"C={C:g} is too small, or no feature helps")
         return {
             **problem.items.keep(a),
             "intercept_": intercept,
@@ -277,7 +278,6 @@ def solve_soft_lp(
 
     Returns a, β, the differences of utilities, the objective and its relative gap.
     """
-    assert problem.ends is not None
     dual, items = compare_dual(problem, C), problem.items
     q, balanced = dual.qp, dual.qp.balanced
     gram = items.gram

@@ -196,14 +196,12 @@ class OrderSVM(KernelUtility, BaseEstimator):
 
     path = duals.path
 
-    def _read(
-        self, X: Any, y: Any, qid: Any, sample_weight: Any
-    ) -> tuple[Codes, CellProblem]:
+    def _read(self, *data: Any) -> tuple[Codes, CellProblem]:
         check_parameters(self)
-        data = read_grades(X, y, qid, sample_weight)
-        present = np.flatnonzero(data.weight)
-        group = data.group[present]
-        begin, end, length = places = list_places(data.y[present], group)
+        grades = read_grades(*data)
+        present = np.flatnonzero(grades.weight)
+        group = grades.group[present]
+        begin, end, length = places = list_places(grades.y[present], group)
         usable, n_lists = usable_cuts(*places), len(np.unique(group))
         if not len(usable):
             refuse_no_pairs(len(present), n_lists)
@@ -212,7 +210,7 @@ class OrderSVM(KernelUtility, BaseEstimator):
         warn_idle_groups(n_idle, n_lists, EQUAL_GRADES)
         side = cut_sides(cuts, *places)
         used = np.flatnonzero(side.any(axis=0))
-        return cuts, sided_problem(self, data, present[used], side[:, used])
+        return cuts, sided_problem(self, grades, present[used], side[:, used])
 
     def _solve(
         self, problem: tuple[Codes, CellProblem], last: Any = None

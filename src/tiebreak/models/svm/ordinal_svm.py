@@ -114,20 +114,20 @@ class OrdinalSVM(KernelUtility, BaseEstimator):
 
     path = duals.path
 
-    def _read(self, X: Any, y: Any, qid: Any, sample_weight: Any) -> CellProblem:
+    def _read(self, *data: Any) -> CellProblem:
         check_parameters(self)
-        if isinstance(X, Orders):
+        if isinstance(data[0], Orders):
             raise TypeError(
                 "OrdinalSVM learns from graded items, and orders have no common "
                 "grades. Try RankSVM, which takes these too."
             )
-        data = read_grades(X, y, qid, sample_weight)
-        present = np.flatnonzero(data.weight)
-        grades, grade = np.unique(data.y[present], return_inverse=True)
-        _check_grades(grades, data.group[present])
+        items = read_grades(*data)
+        present = np.flatnonzero(items.weight)
+        grades, grade = np.unique(items.y[present], return_inverse=True)
+        _check_grades(grades, items.group[present])
         is_above = grade > np.arange(len(grades) - 1)[:, None]
         side = np.where(is_above, 1, -1).astype(np.int8)
-        return sided_problem(self, data, present, side)
+        return sided_problem(self, items, present, side)
 
     def _solve(self, problem: CellProblem, last: Any = None) -> duals.Fitted:
         loading = np.ones((len(problem.weight) // 2, 1))

@@ -153,18 +153,16 @@ class RankSVM(KernelUtility, BaseEstimator):
 
     path = duals.path
 
-    def _read(
-        self, X: Any, y: Any, qid: Any, sample_weight: Any
-    ) -> CellProblem | GradedProblem:
+    def _read(self, *data: Any) -> CellProblem | GradedProblem:
         check_parameters(self)
-        data = read_data(X, y, qid, sample_weight)
-        if isinstance(data, Grades):
+        read = read_data(*data)
+        if isinstance(read, Grades):
             if self.pairs_per_item is not None:
-                return self._draw(data)
-            return graded_problem(self, data, self.per_group)
-        if self.ties == "ignore" and not data.y.any():
-            refuse_only_ties(self, len(data))
-        return pair_problem(self, data)
+                return self._draw(read, self.pairs_per_item)
+            return graded_problem(self, read, self.per_group)
+        if self.ties == "ignore" and not read.y.any():
+            refuse_only_ties(self, len(read))
+        return pair_problem(self, read)
 
     def _solve(
         self, problem: CellProblem | GradedProblem, last: Any = None
@@ -194,13 +192,10 @@ class RankSVM(KernelUtility, BaseEstimator):
         coef = problem.share @ of_cells
         return duals.keep_primal(solution, problem, coef, "newton"), solution
 
-    def _draw(self, data: Grades) -> CellProblem:
+    def _draw(self, data: Grades, per_item: int) -> CellProblem:
         """Compare items with random others, and report coefficients per graded row."""
-        assert self.pairs_per_item is not None
         tree = build_grade_tree(data, self.per_group)
-        left, right, outcome, weight = draw_pairs(
-            tree, self.pairs_per_item, self.random_state
-        )
+        left, right, outcome, weight = draw_pairs(tree, per_item, self.random_state)
         if self.ties == "both":  # where a comparison with a winner counts twice
             weight = 0.5 * weight
         pairs = Pairs(data.table, data.places[left], data.places[right])

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from tiebreak.data import Comparisons, read_comparisons
+from tiebreak.data import read_comparisons
 from tiebreak.data.arrays import Floats
 from tiebreak.data.messages import FitWarning, warn_user
 from tiebreak.data.parameters import POSITIVE, check_parameters
@@ -152,7 +152,6 @@ class SVMCompare(KernelUtility, ClassifierMixin, BaseEstimator):
         return pair_problem(self, data)
 
     def _solve(self, problem: CellProblem, last: Any = None) -> duals.Fitted:
-        assert isinstance(problem.data, Comparisons)
         left, tied, right = problem.weight
         n_decided, n_tied = float(right.sum() + left.sum()), float(tied.sum())
         both = n_tied > 0 and n_decided > 0

@@ -101,9 +101,9 @@ class SwapSVM(KernelUtility, BaseEstimator):
 
     path = duals.path
 
-    def _read(self, X: Any, y: Any, qid: Any, sample_weight: Any) -> GradedProblem:
+    def _read(self, *data: Any) -> GradedProblem:
         check_parameters(self)
-        return graded_problem(self, read_grades(X, y, qid, sample_weight))
+        return graded_problem(self, read_grades(*data))
 
     def _solve(self, problem: GradedProblem, last: Any = None) -> duals.Fitted:
         slack = GradeHinge(problem.tree, slope=2.0)  # ξ as a function of utilities
