@@ -19,7 +19,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 # Of the extra "test"; the others judge style, draw the site or are peers.
 _TOOLS = ("hypothesis", "jsonschema", "lightgbm", "pandas", "psutil", "pyarrow")
-_TOOLS += ("pytest", "pytest-xdist")
+_TOOLS += ("pytest", "pytest-xdist", "xlsxwriter")
 FOLDERS = ("data", "io", "kernels", "losses", "metrics", "solvers", "models", "ratings")
 FOLDERS += ("selection", "persistence", "robustness", "pipeline", "laws", "cli")
 
