@@ -443,7 +443,8 @@ def test_many_items_are_held_twice_and_no_more(rng):
     right = (left + rng.integers(1, 10_000, size=20_000)) % 10_000
     pairs, y = Pairs(items, left, right), np.sign(items[right, 0] - items[left, 0])
     model = LogisticCompare(alpha=1.0)
-    model.fit(Pairs(items[:50], left[:30] % 25, 25 + right[:30] % 25), y[:30])
+    some = left[:900] % 300, 300 + right[:900] % 300
+    model.fit(Pairs(items[:600], *some), y[:900])  # what has to be compiled is now
     tracemalloc.start()
     try:
         model.fit(pairs, y.astype(int))

@@ -130,10 +130,11 @@ def _part_html(part: Any) -> str:
         return "".join(map(_part_html, part.renderables))
     if not isinstance(part, Table):
         return element("p", _text_html(part)) if str(part) else ""
-    # A column without a heading is a picture made of characters.
+    # Text without a heading is a picture made of characters.
     align = [
         f"text-align:{column.justify}"
-        + ";white-space:pre;font-family:monospace" * (not str(column.header))
+        + ";white-space:pre;font-family:monospace"
+        * (column.justify == "left" and not str(column.header))
         for column in part.columns
     ]
     headings = [
