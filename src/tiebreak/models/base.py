@@ -199,8 +199,7 @@ class UtilityMixin:
 
             -d - τ,    τ - |d|,    d - τ,
 
-        for the outcomes -1, 0, 1. The largest is that of ``predict``; also at
-        a distance of exactly τ the score of a tie is positive.
+        for the outcomes -1, 0, 1. The largest is that of ``predict``.
 
         Parameters
         ----------

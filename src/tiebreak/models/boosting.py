@@ -288,7 +288,6 @@ class RankBoost(UtilityMixin, BaseEstimator):
         ``"lists"`` counts every pair of every list. ``"majority"`` counts each two
         items once, with the weight max(2 P - 1, 0), where P is the share of lists or
         comparisons of both in which the one is above the other, ties counting half.
-        Items with the same features are one item, and the pairs are listed.
     smoothing : float, default=1e-4
         Stumps: least value of W₊ and W₋, which keeps α finite.
 

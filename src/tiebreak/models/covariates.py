@@ -173,9 +173,6 @@ class CovariateMixin(UtilityMixin):
     ) -> Floats:
         """Scores of left, tie and right for comparisons, or utilities of items.
 
-        With d as in `difference` and τ = ``threshold_`` the columns are -d - τ,
-        ``τ - |d|`` and d - τ.
-
         Parameters
         ----------
         X, advantage, context

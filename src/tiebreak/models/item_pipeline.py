@@ -115,8 +115,7 @@ def make_pipeline(
 
     It is scikit-learn's ``Pipeline`` with ``utility(items)``, ``difference(pairs)`` and
     ``order(items, qid=None)``, which take items and comparisons before the
-    transformations. A transformer of tables before comparisons is an error that says to
-    wrap it in `OnItems`.
+    transformations.
 
     Parameters
     ----------

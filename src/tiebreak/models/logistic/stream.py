@@ -12,10 +12,8 @@ Every coefficient, and the tie parameter, has four numbers:
 Steps like T^(-3/4) forget the start faster than 1/T when features are correlated, and
 the average removes the noise.
 
-The parameter t of the cumulative link is positive, and the second derivative of a tie's
-loss grows like 1/t² near 0. Its curvature and steps are therefore those of
-u = ln(θ - 1), the counterpart of Davidson's ln ν, and no step takes more than half of
-t.
+Curvature and steps of the cumulative link's t > 0 are those of u = ln(θ - 1), the
+counterpart of Davidson's ln ν, and no step takes more than half of t.
 """
 
 import math

@@ -201,11 +201,6 @@ class RankingPursuit(KernelPursuit, BaseEstimator):
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
-    See Also
-    --------
-    MatchingPursuit : The same with the squared error of single grades.
-    CoRankingPursuit : Several views of the items, and items without a grade.
-
     Examples
     --------
     >>> import numpy as np

@@ -78,8 +78,8 @@ class MaxMarginCompare(KernelUtility, ClassifierMixin, BaseEstimator):
         Nonzero a_j and their items, for other kernels; all a_j of a precomputed one.
     margin_ : float
         μ; not positive if the comparisons are not separable. Without ties 1 / ‖w‖. With
-        ``C`` the smallest distance of a difference from the border, negative on the
-        wrong side, in units of ``threshold_`` if that is not zero.
+        ``C`` the smallest distance of a difference from the border, in units of
+        ``threshold_`` if that is not zero.
     separable_ : bool
         Whether a linear utility with a threshold explains every comparison; with ``C``
         whether this one does.

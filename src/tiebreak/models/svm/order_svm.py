@@ -126,8 +126,6 @@ class OrderSVM(KernelUtility, BaseEstimator):
         ``orders.flat``.
     objective_, gap_, n_iter_, converged_, solver_, gamma_
         As in :class:`SVMCompare`.
-    fitted_with_qid_ : bool
-        Whether ``fit`` was given ``qid`` or orders.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 

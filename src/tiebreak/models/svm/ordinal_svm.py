@@ -52,8 +52,6 @@ class OrdinalSVM(KernelUtility, BaseEstimator):
         The utility, as in :class:`RankSVM`.
     objective_, gap_, n_iter_, converged_, solver_, gamma_
         As in :class:`SVMCompare`.
-    fitted_with_qid_ : bool
-        Whether ``fit`` was given ``qid``.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
