@@ -163,15 +163,15 @@ def shared_covariance(
     ``rows`` are the `weighted_scores` of what both share.
     """
     meat = np.asarray((rows[0].T @ rows[1]).todense())
-    inverse = [_inverse_hessian(board.model) for board in (old, new)]
-    n = [len(board.model.items_) for board in (old, new)]
+    models = old.model, new.model
+    inverse = [
+        inverse_hessian(model._problem.objective(model.alpha_), model._solution())
+        for model in models
+    ]
+    n = [len(model.items_) for model in models]
     cross = (inverse[0] @ meat @ inverse[1])[: n[0], : n[1]]
     orders = np.ix_(_table_order(old), _table_order(new))
     return RatingScale().unit ** 2 * cross[orders]
-
-
-def _inverse_hessian(model: BradleyTerry) -> Floats:
-    return inverse_hessian(model._problem.objective(model.alpha_), model._solution())
 
 
 def weighted_scores(

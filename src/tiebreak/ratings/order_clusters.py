@@ -27,9 +27,8 @@ from tiebreak.models.problem import add_up
 class OrderClusters(ClusterMixin, BaseEstimator):
     """Clusters of ranked lists, and the order in the center of each: k-o'means.
 
-    It is k-means with another distance and another center. The distance of a list from
-    a center is 1 - ρ, with Spearman's ρ over the items of the list, from 0 (the same
-    order) to 2 (the reverse). A center is an order of all items by Thurstone's law:
+    The distance of a list from a center is 1 - ρ, with Spearman's ρ over the items of
+    the list. A center is an order of all items by Thurstone's law:
     with n_ab the weight of the lists of the cluster that have a above b (½ for a tie),
     the score of a is the mean over all other items b of ::
 

@@ -134,10 +134,8 @@ class ClaimAudit:
         Under each other choice that can tell.
     confidence : float or None
         That it is no luck: of "A is first", 1 minus the largest p-value of "is best" of
-        the others, so that the claim has the confidence `level` where the leaderboard
-        says of A alone that it could be best; of "A is above B" 1 minus the p-value of
-        :meth:`Leaderboard.versus`; of several first items 2 P(claim) - 1. None of
-        "cannot be told apart".
+        the others; of "A is above B" 1 minus the p-value of :meth:`Leaderboard.versus`;
+        of several first items 2 P(claim) - 1. None of "cannot be told apart".
     verdict : str
     """
 

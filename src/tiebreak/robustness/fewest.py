@@ -19,10 +19,11 @@ are tried, and the number is exact.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, islice
 from typing import Any
 
 import numpy as np
@@ -489,17 +490,13 @@ def _needs(
     ]
 
 
-def _sets_of(limit: Codes, number: int, most: int) -> list[Codes] | None:
-    """All sets of so many changes; None: more than `most`."""
-    chosen = []
+def _sets_of(limit: Codes, number: int) -> Iterator[Codes]:
+    """All sets of so many changes."""
     units = np.flatnonzero(limit).tolist()
     for taken in combinations_with_replacement(units, number):
         times = np.bincount(taken, minlength=len(limit))
         if (times <= limit).all():
-            chosen.append(times)
-        if len(chosen) > most:
-            return None
-    return chosen
+            yield times
 
 
 def fewest(
@@ -546,8 +543,8 @@ def _try_all(
     budget = changes.n_tried
     most = int(changes.limit.sum()) + 1 if best is None else best.number
     for number in range(1, most):
-        sets = _sets_of(changes.limit, number, budget)
-        if sets is None:
+        sets = list(islice(_sets_of(changes.limit, number), budget + 1))
+        if len(sets) > budget:
             return best
         budget -= len(sets)
         for chosen in sets:

@@ -12,10 +12,7 @@ from scipy.special import chdtrc
 from tiebreak.data.arrays import Floats
 from tiebreak.data.comparison_graph import ComparisonCounts
 from tiebreak.losses import (
-    LINKS,
-    ComparisonObjective,
     CovariateDesign,
-    Design,
     ItemDesign,
     JointDesign,
 )
@@ -25,11 +22,10 @@ from tiebreak.ratings.checks.pairs_report import (
     StrengthFacts,
 )
 from tiebreak.ratings.strengths import refits
-from tiebreak.solvers import conjugate_gradients, minimize_newton
+from tiebreak.solvers import conjugate_gradients
 
 # Without a penalty strengths of few games turn chance into an effect.
 _LIGHT = 0.05
-_TOL = 1e-5
 _IDENTIFIED = 1e-6
 
 
@@ -42,11 +38,9 @@ def check_strengths(
     """
     if n_items > MOST_ITEMS or not cells.counts[:, ::2].any():
         return None
-    strengths = ItemDesign(cells.left, cells.right, n_items)
-    covariates = CovariateDesign(cells.covariates)
-    equal, equal_at = _fit(covariates, cells.counts, 0)
-    free, free_at = _fit(JointDesign(strengths, covariates), cells.counts, n_items)
-    statistic = max(0.0, 2 * (_loss(equal, equal_at) - _loss(free, free_at)))
+    small, large = (refits.count_design(cells, n) for n in (0, n_items))
+    equal, free = (refits.fit_table(one, cells.counts) for one in (small, large))
+    statistic = max(0.0, 2 * (equal.loss - free.loss))
     degrees = n_items - n_components
     if cells.covariates.shape[1] and not is_identified(cells, n_items):
         degrees -= 1
@@ -57,10 +51,7 @@ def check_strengths(
         return StrengthFacts(statistic, degrees, p_value, 0)
     if n_items > refits.MOST_DRAWN:
         return StrengthFacts(statistic, degrees, None, 0)
-    beta, t = equal.split(equal_at)
-    probability = equal.link.probabilities(equal.design.apply(beta), t)
-    designs = refits.sparse_design(cells, 0), refits.sparse_design(cells, n_items)
-    drawn = refits.ratio_p_value(*designs, cells.counts, probability)
+    drawn = refits.ratio_p_value(small, large, cells.counts, equal.share)
     return StrengthFacts(statistic, degrees, drawn, refits.DRAWS)
 
 
@@ -78,10 +69,11 @@ def check_position(
     both = np.column_stack([cells.covariates, usual])
     equal = JointDesign(strengths, CovariateDesign(both[:, 1:]))
     joint = JointDesign(strengths, CovariateDesign(both))
-    without, without_at = _fit(equal, cells.counts, n_items, _LIGHT)
-    start = np.insert(without_at, n_items, 0.0)
-    objective, at = _fit(joint, cells.counts, n_items, _LIGHT, start)
-    gain = without.value(without_at) - objective.value(at)
+    penalty = np.append(np.full(n_items, _LIGHT), [refits.NEARLY_NONE] * 2)
+    without = refits.fit_table(equal, cells.counts, penalty[:-1])
+    found = refits.fit_table(joint, cells.counts, penalty)
+    objective, at = found.objective, found.x
+    gain = without.objective.value(without.x) - objective.value(at)
     objective.expand(at)
     unit = np.zeros(len(at))
     unit[n_items] = 1.0
@@ -123,32 +115,3 @@ def is_identified(cells: ComparisonCounts, n_items: int) -> bool:
     design = ItemDesign(low, high, n_items).matrix()
     left_over = lsqr(design[order], turned, 0, 1e-9, 1e-9)[3]
     return bool(left_over > _IDENTIFIED * np.linalg.norm(z))
-
-
-def _fit(
-    design: Design,
-    counts: Floats,
-    n_items: int,
-    alpha: float = refits.NEARLY_NONE,
-    start: Floats | None = None,
-) -> tuple[ComparisonObjective, Floats]:
-    """Fit with a penalty on strengths, and next to none on an effect."""
-    link = LINKS["davidson"]
-    share = float(counts[:, 1].sum() / counts.sum())
-    t = link.start(share)
-    penalty = np.full(design.n_coef, refits.NEARLY_NONE)
-    penalty[:n_items] = alpha
-    tie = None if share else t
-    objective = ComparisonObjective(design, link, counts, penalty, tie=tie)
-    if start is None:
-        start = np.zeros(objective.n_variables)
-        if share:
-            start[-1] = t
-    if design.n_coef:  # else there is only t, which is best where it starts
-        start = minimize_newton(objective, start, tol=_TOL).x
-    return objective, start
-
-
-def _loss(objective: ComparisonObjective, x: Floats) -> float:
-    beta, t = objective.split(x)
-    return objective.link.value(objective.design.apply(beta), t, objective.counts)

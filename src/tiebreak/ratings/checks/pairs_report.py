@@ -140,8 +140,7 @@ class PairsReport:
         Rows of positive weight, `self_rows` included, and items compared with another
         one.
     n_connected : int
-        Size of the largest strong component of the comparison graph: so many items have
-        finite strengths of maximum likelihood together.
+        Size of the largest strong component of the comparison graph.
     n_comparisons, left, tie, right : float
         All comparisons, and those won by left, tied, won by right.
     n_pairs : int
@@ -161,17 +160,17 @@ class PairsReport:
     winning_groups, losing_groups : tuple of tuples
         Groups of items that won, or lost, all games against the others.
     strengths : StrengthFacts or None
-        Whether any item is better; None when nothing is decided or items are too many.
+        Whether any item is better; None, here and below: not tested, or not given.
     cycles : CycleFacts or None
         Contradictions to any ranking.
     position : PositionFacts or None
-        Who wins, by side; None when nothing is decided or sides mean nothing.
+        Who wins, by side.
     raters, periods : RaterFacts and PeriodFacts, or None
-        How raters vote, and when; None when they were not given.
+        How raters vote, and when.
     drift : float or None
-        P-value of the same strengths in both halves of the time; None: not tested.
+        P-value of the same strengths in both halves of the time.
     newcomers : NewcomerFacts or None
-        Whether items of few games are as strong as others; None: not tested.
+        Whether items of few games are as strong as others.
     findings : tuple of Finding
         Problems first, then warnings, then notes.
     """

@@ -100,9 +100,9 @@ class Elo(SequentialRating):
     Parameters
     ----------
     k : float, "fide" or "fide2014", default=20.0
-        K, the same for all, or FIDE's rule: 30 for an item with fewer than 30 games
-        before this update, then 10 for ever once it reached a rating of 2400, else 15.
-        "fide2014": 40, 10 and 20.
+        K, the same for all, or FIDE's rule: 30 for an item with fewer than 30 games,
+        then 10 for ever once it reached a rating of 2400, else 15. "fide2014": 40, 10
+        and 20.
     init : float or mapping of names to floats, default=1200.0
         Rating before the first game; items that a mapping leaves out have the default.
     advantage : float or "auto", default=0.0
@@ -122,11 +122,10 @@ class Elo(SequentialRating):
     advantage_ : float
         The parameter, or learned.
     before_ : ndarray of shape (n, 2)
-        Ratings of left and right before each row of the last call, without the
-        advantage.
+        Ratings of left and right before each row of the last call.
     history_ : polars.DataFrame
-        Columns ``row`` (counted over all calls since ``fit``) or ``period``, ``item``
-        and ``rating``: the rating of each item after each of its updates.
+        Columns ``row`` (counted since ``fit``) or ``period``, ``item`` and ``rating``:
+        after each update.
     tie_, slope_, classes_ : float, float, ndarray
         Parameters of the ties, see ``predict_proba``; -1, 0, 1.
     threshold_ : float

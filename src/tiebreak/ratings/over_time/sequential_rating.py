@@ -41,6 +41,7 @@ from tiebreak.ratings.over_time.games import (
 )
 
 Settings = dict[str, Any]
+Advantage = ArrayLike | float | None  # of left, in each row
 
 _ODDS = 2.0  # a learned advantage of at most so many scales: a hundred to one
 _ROWS = ("sides", "outcome", "weight", "advantage")
@@ -104,7 +105,7 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
         y: ArrayLike | None = None,
         *,
         period: ArrayLike | None = None,
-        advantage: ArrayLike | float | None = None,
+        advantage: Advantage = None,
         rater: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
@@ -159,7 +160,7 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
         y: ArrayLike | None = None,
         *,
         period: ArrayLike | None = None,
-        advantage: ArrayLike | float | None = None,
+        advantage: Advantage = None,
         rater: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
@@ -471,9 +472,7 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
     def _utility_of_names(self, names: Any) -> Floats:
         return self._values_of(as_column(names, "names"))[:, 0]
 
-    def _sides_of(
-        self, X: Any, advantage: ArrayLike | float | None
-    ) -> tuple[Floats, float | Floats]:
+    def _sides_of(self, X: Any, advantage: Advantage) -> tuple[Floats, float | Floats]:
         """Give the state of both sides of games, and the advantage of left."""
         check_is_fitted(self)
         pairs = named_pairs(X, type(self).__name__).compact()
@@ -485,9 +484,7 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
             points = unit * check_row_numbers(advantage, "advantage", len(pairs))
         return np.stack([values[pairs.left], values[pairs.right]], axis=1), points
 
-    def difference(
-        self, X: Any, *, advantage: ArrayLike | float | None = None
-    ) -> Floats:
+    def difference(self, X: Any, *, advantage: Advantage = None) -> Floats:
         """Difference of ratings, r(right) - r(left) - advantage.
 
         Parameters
@@ -504,9 +501,7 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
         values, points = self._sides_of(X, advantage)
         return values[:, 1, 0] - values[:, 0, 0] - points
 
-    def decision_function(
-        self, X: Any, *, advantage: ArrayLike | float | None = None
-    ) -> Floats:
+    def decision_function(self, X: Any, *, advantage: Advantage = None) -> Floats:
         """Scores of left, tie and right for games, or ratings of items.
 
         The columns are -d - τ, ``τ - |d|`` and d - τ, with τ = ``threshold_`` and d the
@@ -527,9 +522,7 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
         difference = self._effective_difference(*self._sides_of(X, advantage))
         return outcome_scores(difference, self.threshold_)
 
-    def expected_score(
-        self, X: Any, *, advantage: ArrayLike | float | None = None
-    ) -> Floats:
+    def expected_score(self, X: Any, *, advantage: Advantage = None) -> Floats:
         """Score that left can expect: its chance to win plus half that of a tie.
 
         Parameters
@@ -543,13 +536,11 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
         """
         return expit(-self._right_logit(X, advantage))
 
-    def _right_logit(self, X: Any, advantage: ArrayLike | float | None) -> Floats:
+    def _right_logit(self, X: Any, advantage: Advantage) -> Floats:
         difference = self._effective_difference(*self._sides_of(X, advantage))
         return difference * _per_point(self._settings)
 
-    def predict_proba(
-        self, X: Any, *, advantage: ArrayLike | float | None = None
-    ) -> Floats:
+    def predict_proba(self, X: Any, *, advantage: Advantage = None) -> Floats:
         """Probabilities of left, tie and right.
 
         Davidson's model adds ties to expected scores: P(left) : P(tie) : P(right) =
@@ -568,9 +559,7 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
         logit = self._right_logit(X, advantage)
         return outcome_probabilities(logit, *self._tie_model())
 
-    def predict(
-        self, X: Any, *, advantage: ArrayLike | float | None = None
-    ) -> NDArray[Any]:
+    def predict(self, X: Any, *, advantage: Advantage = None) -> NDArray[Any]:
         """Most likely outcomes of games, or ratings of items.
 
         Parameters
@@ -595,7 +584,7 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
         X: Any,
         y: ArrayLike | None = None,
         *,
-        advantage: ArrayLike | float | None = None,
+        advantage: Advantage = None,
         qid: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> float:

@@ -98,8 +98,7 @@ class BradleyTerry(CovariateMixin, StrengthModel):
     With d = θ_right - θ_left - γ h - zᵀβ for a comparison with advantage h and context
     z (both in favor of left), the outcome has probabilities
 
-    * ``ties="davidson"``: P(left) : P(tie) : P(right) = exp(-d/2) : ν : exp(d/2), that
-      is P(i beats j) = π_i / (π_i + π_j + ν √(π_i π_j)) with π = exp(θ);
+    * ``ties="davidson"``: P(left) : P(tie) : P(right) = exp(-d/2) : ν : exp(d/2);
     * ``ties="rao-kupper"``: P(right) = 1 / (1 + κ exp(-d′)) and P(left) =
       1 / (1 + κ exp(d′)), a tie the rest, with d′ = d / (1 + p₀) and κ ≥ 1;
     * ``ties=None``: P(right) = 1 / (1 + exp(-d)); a tie is refused;
@@ -118,7 +117,7 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         -Σᵢ wᵢ ln P(yᵢ) + α Σⱼ θⱼ²,
 
     a sum over comparisons. With a half-life h the weight of a row is multiplied by
-    2^(-(T - t) / h), t its period and T the latest one. The penalty is a normal prior
+    2^(-(T - t) / h), T the latest period. The penalty is a normal prior
     with standard deviation τ = 1/√(2α) on every strength. With `prior_by` the penalty
     is α Σⱼ (θⱼ - μ_c(j))², c(j) the class of an item, whose mean μ is learned: items of
     few results, such as newcomers, are then pulled to their equals instead of the mean
@@ -159,8 +158,7 @@ class BradleyTerry(CovariateMixin, StrengthModel):
     tie_probability_ : float
         p₀.
     tie_, threshold_ : float
-        ν, κ or c (without ties in training 0, 1 or 0), and the largest \|d\| at which a
-        tie is the most probable outcome, or 0.
+        ν, κ or c, and the largest \|d\| at which a tie is the most probable outcome.
     advantage_, context_coef_, context_names_ : float, ndarray and tuple of shape (q,)
         γ, β and names of columns, if fitted with them.
     half_life_ : float
@@ -175,19 +173,18 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         Item numbers (m,) of the m pairs that met (apart by covariates); counts of left,
         tie and right (m, 3), by weight; covariates.
     members_ : csr_array of shape (T, N)
-        If fitted with teams: 1 at the members of each. Numbers of pairs from N on are
-        those of teams.
+        Members of teams, whose numbers in pairs are from N on.
     pair_votes_ : ndarray of shape (m, 3)
-        The same counts before fading by a half-life.
+        The same counts before fading.
     rater_counts_, unit_counts_, both_counts_ : csr_array of shape (n_raters, 3 m), …
-        The same counts by rater, by unit, and by both, if fitted with them.
+        The same counts by rater, by unit, and by both.
     prior_alphas_, prior_weights_, prior_coefs_ : ndarray of shape (K,), (K,), (K, n)
         Of a learned penalty, or two models of ties: nodes, their probabilities and all
         coefficients, the last logit p₀.
     prior_ties_ : ndarray of shape (K,)
-        Models of ties of the nodes.
+        Their models of ties.
     prior_class_, prior_means_, prior_names_ : ndarray of shape (N,), (C,) and (C,)
-        With `prior_by`: classes of the items, their means μ and names.
+        Classes of the items, their means μ and names.
 
     Examples
     --------

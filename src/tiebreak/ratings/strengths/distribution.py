@@ -237,11 +237,6 @@ def student_quantile(share: float | Floats, df: Floats) -> Floats:
     return np.where(np.isinf(df), ndtri(share), stdtrit(df, share))
 
 
-def score_quantile(z: Floats, df: Floats) -> Floats:
-    """Give values of Student's t that are as probable as normal ones."""
-    return -student_quantile(ndtr(-z), df)
-
-
 def satterthwaite(df: float | Floats, total: Floats, excess: Floats) -> Floats:
     """Degrees of freedom of variances of which the excess was estimated with df.
 
@@ -361,7 +356,9 @@ class Separation:
         total = self.strengths.total
         if total.ndim == 1:
             mean = self.strengths.mean
-            limit = score_quantile(self.critical, self.strengths._spread[1]) ** 2
+            # Values of Student's t that are as probable as the normal ones.
+            df = self.strengths._spread[1]
+            limit = student_quantile(ndtr(-self.critical), df) ** 2
 
             def count(rows: slice) -> None:
                 _count_apart(rows.start, mean, total, limit, self.component, out[rows])

@@ -83,9 +83,8 @@ class JudgeBradleyTerry(StrengthModel):
         -Σⱼ ln ∫ Πᵢ P(yᵢ) p(a_j, ln ν_j, b_j) + α Σ θ²,
 
     a sum over the votes i of judges j, integrals by Laplace's approximation.
-    Discriminations have mean 1, so strengths are those that an average judge sees. With
-    up to 200 judges strengths are averaged over this model and that of equal judges,
-    :class:`BradleyTerry`, weighted by the marginal likelihood.
+    Discriminations have mean 1. With up to 200 judges strengths are averaged over this
+    model and that of equal judges, :class:`BradleyTerry`, by marginal likelihood.
 
     Parameters
     ----------

@@ -9,8 +9,8 @@ parameter, effects) border it by B and C:
           (H^{-1})_{θθ} = A^{-1} + U S^{-1} U^\top, \quad U = A^{-1} B, \quad
           S = C - B^\top U.
 
-A is sparse, its factor is not. So the diagonal of A⁻¹ is found by K draws y = A⁻¹ b of
-covariance A⁻¹, by conjugate gradients, b = Dᵀ√w z₁ + √(2α) z₂ with z standard normal.
+The diagonal of A⁻¹ is found by K draws y = A⁻¹ b of covariance A⁻¹, by conjugate
+gradients, b = Dᵀ√w z₁ + √(2α) z₂ with z standard normal.
 Given all the others, y_i has the variance 1/A_ii and the mean y_i - b_i / A_ii, so that
 
 .. math:: (A^{-1})_{ii} = 1 / A_{ii} + E\,(y_i - b_i / A_{ii})^2,

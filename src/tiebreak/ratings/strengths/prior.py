@@ -176,20 +176,13 @@ class _Search:
     known: dict[float, float] = field(default_factory=dict)
     fits: dict[float, NewtonSolution] = field(default_factory=dict)
 
-    @property
-    def top(self) -> float:
-        return max(self.known.values())
-
     @cached_property
     def mode(self) -> tuple[float, float]:
         """The most probable ln τ, and its standard deviation, or 0."""
-        if self.n_items > MANY_ITEMS and self.is_counted:
+        counted = isinstance(self.objective_of(1.0), ComparisonObjective)
+        if self.n_items > MANY_ITEMS and counted:
             return self.find_level(), 0.0
         return find_mode(self.evidence, self._guess())
-
-    @cached_property
-    def is_counted(self) -> bool:
-        return isinstance(self.objective_of(1.0), ComparisonObjective)
 
     def nodes(self) -> list[float]:
         """Widths to average over."""
@@ -258,7 +251,8 @@ class _Search:
                 if not NARROWEST <= s <= WIDEST:
                     break
                 nodes.append(s)
-                if self.evidence(s) - self.top < math.log(_NEGLIGIBLE * spread / step):
+                lower = self.evidence(s) - max(self.known.values())
+                if lower < math.log(_NEGLIGIBLE * spread / step):
                     break
                 step *= 1.25
         return sorted(nodes)

@@ -44,7 +44,9 @@ def recency_weights(
         if period is not None:  # also where it has no influence it must fit the rows
             check_row_column(period, "period", results.n_rows)
         return results.weight, np.inf, model.alpha
-    half_life, in_days = read_half_life(model.half_life)
+    half_life, in_days = None, False
+    if model.half_life != "auto":
+        half_life, in_days = read_duration(model.half_life, "half_life")
     if period is None:
         raise ValueError(
             f"{type(model).__name__} got half_life={model.half_life!r} but no times; "
@@ -55,11 +57,6 @@ def recency_weights(
     if half_life is None:
         half_life, alpha = _learn(model, results, covariates, times)
     return results.weight * _fade(times, half_life), half_life, alpha
-
-
-def read_half_life(value: Any) -> tuple[float | None, bool]:
-    """A half-life as a number, None for "auto", and whether it is in days."""
-    return (None, False) if value == "auto" else read_duration(value, "half_life")
 
 
 def _measure(period: ArrayLike, n_rows: int, in_days: bool, half_life: Any) -> Floats:

@@ -118,12 +118,11 @@ def _draw_ratio(small: Any, large: Any, chi_square: float) -> float:
     if not set(own) <= set(names):
         return chi_square
     columns = cells.covariates[:, [names.index(name) for name in own]]
-    design = refits.sparse_design(replace(cells, covariates=columns), n)
-    d = design @ np.append(small.strength_, small._effect_values())
+    design = refits.count_design(replace(cells, covariates=columns), n)
+    d = design.apply(np.append(small.strength_, small._effect_values()))
     share = small._link.probabilities(d, small._tie)
-    return refits.ratio_p_value(
-        design, refits.sparse_design(cells, n), cells.counts, share
-    )
+    large_design = refits.count_design(cells, n)
+    return refits.ratio_p_value(design, large_design, cells.counts, share)
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,8 +134,7 @@ class GoodnessOfFit:
     statistic, df, p_value : float, int, float
         Pearson's Σ (observed - expected)² / expected over pairs and outcomes, its
         degrees of freedom, and the probability of a larger one: χ² or, where
-        `small_cells` is above 0.2, drawn from the model (up to 170 items, no teams,
-        and weights that are whole).
+        `small_cells` is above 0.2, drawn from the model.
     small_cells : float
         Share of cells with an expected count below 5.
     table : polars.DataFrame
@@ -182,9 +180,8 @@ def goodness_of_fit(
     small = float((expected[possible] < 5.0).mean())
     drawn = df > 0 and small > _SMALL_CELLS and pairs.n_items <= refits.MOST_DRAWN
     if drawn and refits.is_whole(observed) and pairs.members is None:
-        p_value = refits.pearson_p_value(
-            refits.sparse_design(cells, pairs.n_items), observed, share
-        )
+        design = refits.count_design(cells, pairs.n_items)
+        p_value = refits.pearson_p_value(design, observed, share)
     return GoodnessOfFit(statistic, df, p_value, small, table)
 
 
