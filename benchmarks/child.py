@@ -7,6 +7,7 @@ import gc
 import json
 import sys
 import time
+from typing import Any
 
 from benchmarks.measure import PeakMemory
 
@@ -45,13 +46,13 @@ def compile_first() -> dict[str, float]:
     return {"seconds": time.perf_counter() - start}
 
 
-def write_votes(path: str, n: int, dated: bool) -> dict[str, float]:
+def write_votes(path: str, n: int, **options: Any) -> dict[str, float]:
     """Write a file of votes, so that the memory this takes is not that of others."""
     from pathlib import Path
 
     from benchmarks.command_cases import write_votes
 
-    return {"bytes": write_votes(Path(path), n, dated=dated).stat().st_size}
+    return {"bytes": write_votes(Path(path), n, **options).stat().st_size}
 
 
 def fit_pursuit(n: int, steps: int, cache_size: float) -> dict[str, object]:
