@@ -4,9 +4,8 @@
 An *update* is a run of rows that are rated together, from the ratings before the first
 of them: all rows of a period, or one row when there are no periods.
 
-Slope and ν of the ties (`SequentialRating.predict_proba`) are those of maximum
-likelihood, with the penalty ``slope - log(slope)`` and one imagined win between equals,
-which keep them finite. Without ties ν is exactly 0.
+Slope and ν of the ties are those of maximum likelihood, with the penalty ``slope -
+log(slope)`` and one imagined win between equals. Without ties ν is exactly 0.
 """
 
 from __future__ import annotations

@@ -21,8 +21,7 @@ the probability 2⁻ⁿ, and no p-value is less, n that of the item with fewer; 
 be left out of the set only if the posterior with its prior is as sure. Where nearly all
 results agree, both say too little, however many there are (Hauck and Donner). There
 results and prior are λ times less probable if an item is equal to the leader, and with
-k rivals k/λ bounds the p-value. (Without the priors of the two items λ is too large:
-the set had the best of eight equal ones in .89 of tables of three games each.)
+k rivals k/λ bounds the p-value. (Without the priors of the two items λ is too large.)
 """
 
 from __future__ import annotations

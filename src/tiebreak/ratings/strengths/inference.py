@@ -213,10 +213,9 @@ class StrengthModel(UtilityMixin, ClassifierMixin, BaseEstimator):
         Returns
         -------
         StrengthDistribution
-            With ``mean``, ``total`` (the covariance), ``quantile(share)``,
-            ``below(value)`` and ``differences(left, right)``, by item number. Above
-            3,000 strengths with a penalty ``total`` holds variances; taken as
-            independent, they make no difference too certain.
+            With ``mean``, ``total`` (the covariance; above 3,000 strengths with a
+            penalty variances), ``quantile(share)``, ``below(value)`` and
+            ``differences(left, right)``, by item number.
         """
         return self._distribution(kind, reference)
 

@@ -596,8 +596,7 @@ def _average_parts(parts: list[_Part], plain: BradleyTerry) -> dict[str, Any]:
 def _learn_spread(objective: JudgeObjective, start: Floats, free: Flags) -> Floats:
     """Learn the standard deviations between judges; give x, and leave σ behind.
 
-    Each σ has a half-Cauchy prior of scale 1. Variables are (x, ln σ), in the metric of
-    the first Hessian.
+    Each σ has a half-Cauchy prior of scale 1.
     """
     n, n_judges = len(start), objective.cells.n_judges
     objective.expand(start)

@@ -19,9 +19,8 @@ of which only the second part is random (Papandreou and Yuille, 2010).
 
 No entry of A⁻¹ is negative, so Var(θ_i - θ_j) is at most the sum of both variances.
 
-What votes or raters add to the posterior (`losses.comparison_covariance`) is one factor
-ρ = tr A⁻¹(M - L) / tr A⁻¹L for all directions, if it is positive, times A⁻¹ L A⁻¹,
-whose diagonal is at most v - 2α v² for v that of A⁻¹.
+What votes or raters add to the posterior is one factor ρ = tr A⁻¹(M - L) / tr A⁻¹L for
+all directions, if it is positive, times A⁻¹ L A⁻¹, whose diagonal is at most v - 2α v².
 """
 
 import math

@@ -53,8 +53,8 @@ class PlackettLuce(StrengthModel):
 
         -Σ_l w_l ln P(list l) + α Σᵢ θᵢ²,
 
-    a sum over lists, which is convex. Lists of two items are comparisons, and the model
-    is then :class:`BradleyTerry` with Davidson's ties, ν = δ₂.
+    a sum over lists, which is convex. Of two items it is :class:`BradleyTerry` with
+    Davidson's ties, ν = δ₂.
 
     Parameters
     ----------
