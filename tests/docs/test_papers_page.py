@@ -122,6 +122,6 @@ def test_settings_by_size_are_those_of_the_results():
     page = (ROOT / "docs" / "choosing.md").read_text(encoding="utf-8")
     table = page.split("### Settings by size")[1].split("## By size")[0]
     results = RESULTS.split("### Settings for other sizes")[1].split("### ")[0]
-    numbers = re.findall(r"(?<!\d)\.\d{3}", table)
+    numbers = re.findall(r"(?<!\d)\.\d{3}", table[table.index("| |") :])
     assert len(numbers) > 24
     assert [n for n in numbers if f"0{n}" not in results] == []
