@@ -457,7 +457,7 @@ def test_connections_without_a_whole_request_are_closed(site, monkeypatch, sent)
     monkeypatch.setattr(
         uvicorn.Server, "run", lambda s, **more: (servers.append(s), run(s, **more))
     )
-    thread = threading.Thread(target=module.serve, args=(app, listening))
+    thread = threading.Thread(target=module.serve, args=(app, listening), daemon=True)
     thread.start()
     base = f"http://127.0.0.1:{port}"
     if sent.startswith("POST"):  # of the body there is only a part
