@@ -126,7 +126,7 @@ class Screen:
     def show(self, result: Any, parts: Iterable[Any]) -> None:
         """Print a result as JSON, or its parts, and last what was recognized.
 
-        Parts are sentences and tables. Which numbers are best comes first.
+        Parts are sentences and tables. Which numbers are best comes after the first.
         """
         if self.json:
             print_json(result)
@@ -135,4 +135,5 @@ class Screen:
         read = read if isinstance(read, list) else []
         told = [sentence for sentence in read if sentence.startswith("Direction:")]
         others = [" ".join(s for s in read if s not in told)] if read else []
-        self.output().show([*told, *parts, *others])
+        parts = [*parts]
+        self.output().show([*parts[:1], *told, *parts[1:], *others])
