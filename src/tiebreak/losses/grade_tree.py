@@ -256,31 +256,6 @@ def parts_around(large: Codes, starts: Codes) -> list[tuple[int, int]]:
     ]
 
 
-def plan_stages(
-    nodes: NDArray[np.int32], roots: Codes, starts: Codes
-) -> list[list[tuple[int, int]]]:
-    """Divide the work in even parts, a node before those within it."""
-    share = max(_LEAST_TASK, -(-int(starts[-1]) // n_threads()))
-    large = np.flatnonzero(np.diff(starts) > share)
-    small = [(int(roots[a]), int(roots[b])) for a, b in parts_around(large, starts)]
-    stages = [small]
-    todo = [(int(roots[g]), int(roots[g + 1]), 0) for g in large]
-    while todo:
-        first, last, stage = todo.pop()
-        if first == last:
-            continue
-        if len(stages) == stage:
-            stages.append([])
-        lo, mid, hi = (int(edge) for edge in nodes[first, :3])
-        if hi - lo <= share:
-            stages[stage].append((first, last))
-            continue
-        stages[stage].append((first, first + 1))
-        second = first + 1 + int(np.sum(nodes[first + 1 : last, 0] < mid))
-        todo += [(first + 1, second, stage + 1), (second, last, stage + 1)]
-    return [tasks for tasks in stages if tasks]
-
-
 # NumPy's own sort is the faster one for groups larger than this.
 _LARGE_GROUP = 2048
 
@@ -324,7 +299,8 @@ class GradeTree:
         self._order[0] = np.arange(m)
         self._bound = np.empty((self.n_levels, m), dtype=np.int32)
         self._spare = np.empty(m)
-        self._stages = plan_stages(self.nodes, self._roots, self.starts)
+        parts = _even_parts(self.starts, 0, len(sizes))
+        self._tasks = [(int(self._roots[a]), int(self._roots[b])) for a, b in parts]
 
     def twin(self) -> GradeTree:
         """Return a tree of the same pairs, arranged by itself."""
@@ -403,7 +379,7 @@ class GradeTree:
         """Find which items keep no margin of one from which others."""
         self._sort(s)
         arrays = self._order, self._bound, s[self._order[0]], self._spare
-        self._each_stage(lambda a, b: split_nodes(self.nodes, a, b, *arrays))
+        self._each_task(lambda a, b: split_nodes(self.nodes, a, b, *arrays))
 
     def partner_sums(self, x: Floats) -> tuple[Floats, Floats]:
         """Sum over the partners of each slot."""
@@ -425,11 +401,10 @@ class GradeTree:
 
     def _add_sums(self, x: Floats, over_worse: Floats, over_better: Floats) -> None:
         arrays = self._order, self._bound, x, self._spare, over_worse, over_better
-        self._each_stage(lambda a, b: add_partner_sums(self.nodes, a, b, *arrays))
+        self._each_task(lambda a, b: add_partner_sums(self.nodes, a, b, *arrays))
 
-    def _each_stage(self, work: Callable[[int, int], None]) -> None:
-        for tasks in self._stages:
-            run_tasks(lambda task: work(*task), tasks)
+    def _each_task(self, work: Callable[[int, int], None]) -> None:
+        run_tasks(lambda task: work(*task), self._tasks)
 
     def _sort(self, s: Floats) -> None:
         """Sort the slots of each group by utility, from where they stood last."""
