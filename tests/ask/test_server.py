@@ -299,7 +299,8 @@ def test_what_cannot_be_is_one_line(tmp_path, texts, serve):
     for words, expected in [
         ((), "Missing argument 'ITEMS'"),
         ((texts, "--goal", "top:9"), "must be from top:1 to top:7"),
-        ((texts, "--repeat", "often"), "--repeat must be like 5%"),
+        ((texts, "--repeat", "often"), "Invalid value for '--repeat'"),
+        ((texts, "--repeat", "2"), "a share from 0 to 0.5"),
         ((texts, "--items", texts), "texts.txt"),
         ((tmp_path / "none",), "No such file"),
         ((tmp_path / "none.csv", "--export", "x.csv"), "no such file"),

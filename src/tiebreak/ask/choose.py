@@ -44,7 +44,7 @@ _SETTINGS = {
     "level": Values("a number above 0 and below 1", 1e-9, 1.0 - 1e-9),
     "strategy": one_of(*STRATEGIES),
     "min_each": Values("a whole number, not negative", 0, np.inf, whole=True),
-    "repeat": Values("a share from 0 to 50%", 0.0, 0.5),
+    "repeat": Values("a share from 0 to 0.5", 0.0, 0.5),
 }
 
 

@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """``tiebreak ask``: collect comparisons on a local page."""
 
-from __future__ import annotations
-
 import getpass
 import signal
 import socket
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from typer import Option
@@ -17,9 +15,6 @@ from tiebreak.cli.command import path, place
 from tiebreak.cli.console import Output, Steps
 from tiebreak.cli.errors import guarded
 from tiebreak.cli.signals import interruptible
-
-if TYPE_CHECKING:
-    from tiebreak.ask.choose import Settings
 
 _LOCAL = ("127.0.0.1", "::1", "localhost")
 
@@ -45,9 +40,8 @@ def ask(
         int, Option(metavar="NUMBER", help="Questions about every item, at least.")
     ] = 1,
     repeat: Annotated[
-        str,
-        Option(help="Share of pairs to ask again, to see who is consistent."),
-    ] = "5%",
+        float, Option(help="Share of pairs to ask again, to see who is consistent.")
+    ] = 0.05,
     raters: Annotated[
         str,
         Option(
@@ -90,7 +84,7 @@ def ask(
     port: Annotated[int, Option(help="Port; 0 takes a free one.")] = 8642,
 ) -> None:
     """Ask people which of two ITEMS is better, on a local page, until it is settled."""
-    from tiebreak.ask.choose import Goal
+    from tiebreak.ask.choose import Goal, Settings
     from tiebreak.ask.engine import Engine
     from tiebreak.ask.items import read_features, read_items
     from tiebreak.ask.store import Store
@@ -99,7 +93,10 @@ def ask(
     from tiebreak.io.result import plural
     from tiebreak.io.table import check_ending, write_table
 
-    settings = _read_settings(goal, level, strategy, min_each, repeat)
+    try:
+        settings = Settings(goal, level, strategy, min_each, repeat)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
     output = Output()
     file = source.resolve().with_suffix("") if source.is_file() else source.resolve()
     database = answers or file.with_name(f"{file.name}.answers.sqlite")
@@ -174,23 +171,6 @@ def ask(
     output.show(
         [f"{plural(done, 'answer')} in {database}. Now: tiebreak rank {database.name}"]
     )
-
-
-def _read_settings(
-    goal: str, level: float, strategy: str, min_each: int, repeat: str
-) -> Settings:
-    """Check the options of choosing, as typer wants it."""
-    from tiebreak.ask.choose import Settings
-
-    percent = repeat.strip().endswith("%")
-    try:
-        share = float(repeat.strip().rstrip("% ")) / (100.0 if percent else 1.0)
-    except ValueError:
-        raise typer.BadParameter(f"--repeat must be like 5%; got {repeat!r}.") from None
-    try:
-        return Settings(goal, level, strategy, min_each, share)
-    except ValueError as error:
-        raise typer.BadParameter(str(error)) from None
 
 
 def _user() -> str:
