@@ -7,7 +7,6 @@ import sys
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
-from sklearn.model_selection import GridSearchCV
 
 from tiebreak import (
     BradleyTerry,
@@ -15,10 +14,8 @@ from tiebreak import (
     Leaderboard,
     LogisticCompare,
     Pairs,
-    RankSVM,
 )
-from tiebreak.report import CalibrationDisplay, LeaderboardDisplay, TuningDisplay
-from tiebreak.selection import TuneResult
+from tiebreak.report import CalibrationDisplay, LeaderboardDisplay
 
 GAMES = Pairs(None, list("aabbcc$"), list("bcca$$a"))
 Y = [-1, 0, 1, 1, -1, 0, 1]
@@ -88,75 +85,14 @@ def test_an_outcome_that_nobody_thought_of_has_no_curve():
     assert colors["tie"] != colors["left wins"] != colors["right wins"]
 
 
-def tuned(candidates, scores, scoring="error", best=None):
-    scores = np.array(scores, dtype=float)
-    place = int(np.nanargmax(scores.mean(axis=1))) if best is None else best
-    good = np.ones(scores.shape, dtype=bool)
-    return TuneResult.make(candidates, scores, good, place, None, scoring)
-
-
-def test_tuning_of_two_settings_is_a_table_of_the_best_scores():
-    grid = [
-        {"a__C": c, "a__gamma": g, "a__tol": t}
-        for c in (1.0, 10.0)
-        for g in (0.1, 0.5, 2.0)
-        for t in (1e-3, 1e-4)
-    ]
-    scores = -np.arange(12.0)[:, None] / 100
-    scores[4] = np.nan
-    display = TuningDisplay(tuned(grid, scores)).plot()
-    assert display.settings == ["C", "gamma", "tol"]
-    assert display.less_is_better
-    drawn = ((text.get_position(), text.get_text()) for text in display.ax_.texts)
-    texts = {(row, column): text for (column, row), text in drawn}
-    # Rows are gamma, columns C; each the better of two, the greater score.
-    assert texts == {
-        (0, 0): "0.000",
-        (1, 0): "0.020",
-        (2, 0): "0.050",  # the other one is not a number
-        (0, 1): "0.060",
-        (1, 1): "0.080",
-        (2, 1): "0.100",
-    }
-    (cells,) = display.ax_.images
-    best, *_, worst = np.sort(cells.get_array().ravel())[::-1]
-    assert (best, worst) == (0.0, -0.1)
-    (frame,) = display.ax_.patches
-    assert frame.get_xy() == (-0.47, -0.47)
-
-
-def test_tuning_of_one_setting_is_a_curve_with_its_spread():
-    grid = [{"alpha": a} for a in (0.1, 1.0, 10.0)]
-    scores = [[-0.7, -0.5], [-0.4, -0.4], [-0.9, -0.9]]
-    display = TuningDisplay(tuned(grid, scores, "log_loss")).plot()
-    curve, ring = display.ax_.lines[0], display.ax_.lines[-1]
-    np.testing.assert_allclose(curve.get_ydata(orig=False), [0.6, 0.4, 0.9])
-    assert ring.get_xdata() == [1]
-    assert labels(display.ax_.xaxis) == ["0.1", "1", "10"]
-    assert display.ax_.get_ylabel() == "log loss"
-    more = TuningDisplay(tuned(grid, [[0.7], [0.8], [0.6]], "auc")).plot()
-    np.testing.assert_allclose(more.ax_.lines[0].get_ydata(orig=False), [0.7, 0.8, 0.6])
-
-
-def test_tuning_of_a_single_value():
-    display = TuningDisplay(tuned([{"C": 1.0}], [[-0.25]]))
-    assert display.settings == []
-    assert display.plot().ax_.get_xlabel() == "C"
-
-
-GRADES = np.random.default_rng(0).normal(size=(30, 3))
-ITEMS = GRADES[:20].reshape(10, 2, 3)
+ITEMS = np.random.default_rng(0).normal(size=(10, 2, 3))
 OUTCOMES = np.array([-1, 0, 1, 1, -1] * 2)
-SEARCH = GridSearchCV(RankSVM(), {"C": [1.0, 2.0], "tol": [1e-3, 1e-4]}, cv=2)
 MAKERS = {
     "leaderboard": lambda **more: LeaderboardDisplay.from_estimator(
         BradleyTerry(alpha=0.1).fit(GAMES, Y), **more
     ),
     "calibration": lambda **more: CalibrationDisplay.from_estimator(
         LogisticCompare().fit(ITEMS, OUTCOMES), ITEMS, OUTCOMES, **more
-    ),
-    "tuning": lambda **more: TuningDisplay.from_estimator(
-        SEARCH.fit(GRADES, GRADES[:, 0]), **more
     ),
 }
 
@@ -173,17 +109,6 @@ def test_displays_are_made_and_drawn_as_those_of_scikit_learn(name):
     assert ax.has_data()
     assert other._repr_png_() is None  # its figure belongs to who made it
     assert new.plot(ax=ax) is new and new.ax_ is ax
-
-
-def test_a_search_of_scikit_learn_is_drawn_like_one_of_ours():
-    search = SEARCH.fit(GRADES, GRADES[:, 0])
-    display = TuningDisplay.from_estimator(search)
-    assert display.result.best_params_ == search.best_params_
-    np.testing.assert_allclose(
-        display.result.table["score"], search.cv_results_["mean_test_score"]
-    )
-    with pytest.raises(TypeError, match="fitted search of a single score"):
-        TuningDisplay.from_estimator(GridSearchCV(RankSVM(), {}))
 
 
 def test_without_matplotlib_the_message_says_what_to_install(monkeypatch):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pictures for notebooks: a leaderboard, calibration, and the scores of a search.
+"""Pictures for notebooks: a leaderboard, and calibration.
 
 As in scikit-learn, class methods draw the numbers of a model (``from_estimator``) or of
 predictions (``from_predictions``). matplotlib is imported when something is drawn.
@@ -17,12 +17,9 @@ from numpy.typing import ArrayLike
 
 from tiebreak.data import check_weights
 from tiebreak.data.markup import shorten
-from tiebreak.metrics import get_scorer, scorer_names
 from tiebreak.metrics.metric_inputs import outcome_vector, positive_integer
-from tiebreak.metrics.scorers import metric_words
 from tiebreak.ratings.leaderboard import Leaderboard
 from tiebreak.report.charts import CalibrationCurve, calibration_curves
-from tiebreak.selection.results import TuneResult
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,7 +29,7 @@ if TYPE_CHECKING:
 # Okabe and Ito's blue and orange: told apart with every common color blindness.
 _BLUE, _ORANGE, _GREY = "#0072b2", "#d55e00", "#767676"
 _GRID: dict[str, Any] = {"color": _GREY, "alpha": 0.3, "linewidth": 0.6}
-_LONGEST_NAME, _LONGEST_SETTING = 32, 14
+_LONGEST_NAME = 32
 
 
 class Display:
@@ -269,163 +266,3 @@ class CalibrationDisplay(Display):
         axes.set(xlabel="predicted probability", ylabel="how often it happened")
         axes.legend(loc="best", framealpha=0.0)
         axes.grid(**_GRID)
-
-
-_PALE, _FULL = "#f4f4f2", "#7db7de"
-
-
-class TuningDisplay(Display):
-    """Scores over two settings as a table of cells, or over one as a curve.
-
-    With more than two settings the first two that vary are drawn, each cell with the
-    best score over the others. The choice is marked.
-
-    Parameters
-    ----------
-    result : TuneResult
-        The scores of a search on a grid.
-
-    Attributes
-    ----------
-    settings : list of str
-        The settings that vary, without the names of pipeline steps.
-    metric, less_is_better : str, bool
-        Name of the score in words, and whether the best is the smallest.
-    ax_, figure_ : matplotlib Axes and Figure
-        What was drawn on.
-
-    Examples
-    --------
-    >>> from tiebreak import SVMCompare, tune
-    >>> from tiebreak.datasets import make_norms
-    >>> from tiebreak.report import TuningDisplay
-    >>> data = make_norms(60, random_state=0)
-    >>> result = tune(SVMCompare(), data.pairs, data.y, {"C": [1.0, 10.0]}, cv=2)
-    >>> display = TuningDisplay(result)
-    >>> display.settings, display.metric
-    (['C'], 'error')
-    """
-
-    def __init__(self, result: TuneResult) -> None:
-        self.result = result
-        table, scoring = result.table, result.scoring
-        names = table.columns[: table.columns.index("score")]
-        self._columns = [name for name in names if table[name].n_unique() > 1]
-        self.settings = [name.rpartition("__")[2] for name in self._columns]
-        self.metric = metric_words(scoring)
-        scorer: Any = get_scorer(scoring) if scoring in scorer_names() else None
-        self.less_is_better = not getattr(scorer, "greater_is_better", True)
-
-    @classmethod
-    def from_estimator(cls, estimator: Any, *, ax: Axes | None = None) -> Self:
-        """Draw what a search of scikit-learn, or `tune`, found.
-
-        Parameters
-        ----------
-        estimator : fitted GridSearchCV, RandomizedSearchCV, … or TuneResult
-            The search, of a single score.
-        ax : matplotlib Axes, optional
-            Where to draw.
-
-        Returns
-        -------
-        TuningDisplay
-        """
-        if not isinstance(estimator, TuneResult):
-            estimator = _read_search(estimator)
-        return cls(estimator).plot(ax)
-
-    def _number(self, score: float) -> str:
-        """Write a score as people know it, losses positive."""
-        value = -score if self.less_is_better else score
-        if not np.isfinite(value):
-            return "–"
-        return f"{value:z.3f}"
-
-    def _size(self) -> tuple[float, float]:
-        if len(self._columns) < 2:
-            return 6.4, 3.2
-        across, down = (len(self._values(name)) for name in self._columns[:2])
-        return 1.6 + 0.62 * max(across, 4), 1.1 + 0.4 * max(down, 3)
-
-    def _values(self, name: str) -> list[Any]:
-        """The values of a setting, sorted if they are numbers."""
-        column = self.result.table[name].unique(maintain_order=True)
-        return (column.sort() if column.dtype.is_numeric() else column).to_list()
-
-    def _chosen(self, name: str) -> int:
-        """The place of the chosen value, perhaps as text."""
-        values, value = self._values(name), self.result.best_params_.get(name)
-        return values.index(value if value in values else str(value))
-
-    def _draw(self, axes: Any) -> None:
-        if len(self._columns) >= 2:
-            self._draw_cells(axes, *self._columns[:2])
-            axes.set(xlabel=self.settings[0], ylabel=self.settings[1])
-        else:
-            name = [*self._columns, self.result.table.columns[0]][0]
-            self._draw_curve(axes, name)
-            axes.set(xlabel=name.rpartition("__")[2], ylabel=self.metric)
-        _plain_labels(axes)
-
-    def _draw_cells(self, axes: Any, across: str, down: str) -> None:
-        from matplotlib.colors import LinearSegmentedColormap
-        from matplotlib.patches import Rectangle
-
-        xs, ys = self._values(across), self._values(down)
-        scores = np.full((len(ys), len(xs)), -np.inf)
-        for a, b, score in self.result.table.select(across, down, "score").iter_rows():
-            if score is not None and score > scores[ys.index(b), xs.index(a)]:
-                scores[ys.index(b), xs.index(a)] = score
-        worst = scores[np.isfinite(scores)].min(initial=np.inf)
-        shade = LinearSegmentedColormap.from_list("score", [_PALE, _FULL])
-        axes.imshow(np.maximum(scores, worst), aspect="auto", cmap=shade)
-        for i, j in np.ndindex(scores.shape):
-            text = self._number(float(scores[i, j]))
-            axes.text(j, i, text, ha="center", va="center", fontsize=7)
-        corner = self._chosen(across) - 0.47, self._chosen(down) - 0.47
-        axes.add_artist(Rectangle(corner, 0.94, 0.94, fill=False, ec="black", lw=2.0))
-        axes.set(xlim=(-0.5, len(xs) - 0.5), ylim=(len(ys) - 0.5, -0.5))
-        axes.set_xticks(np.arange(len(xs)), [*map(_label, xs)], fontsize=8)
-        axes.set_yticks(np.arange(len(ys)), [*map(_label, ys)], fontsize=8)
-        axes.tick_params(length=0)
-        axes.spines[:].set_visible(False)
-
-    def _draw_curve(self, axes: Any, name: str) -> None:
-        values, sign = self._values(name), -1.0 if self.less_is_better else 1.0
-        best = self.result.table.sort("score", descending=True, nulls_last=True)
-        rows = [best.filter(pl.col(name).eq_missing(value)) for value in values]
-        score = [sign * row["score"][0] for row in rows]
-        spread = np.array([row["spread"][0] for row in rows], dtype=np.float64)
-        places, at = np.arange(len(values)), self._chosen(name)
-        bars = spread if spread.any() else None
-        axes.errorbar(places, score, yerr=bars, color=_BLUE, marker="o", capsize=3)
-        axes.plot(at, score[at], "o", ms=13, mfc="none", mec=_ORANGE, mew=2.0)
-        axes.set_xticks(places, [*map(_label, values)])
-        axes.grid(**_GRID)
-        axes.spines[["top", "right"]].set_visible(False)
-
-
-def _read_search(search: Any) -> TuneResult:
-    """Convert a search of scikit-learn to a `TuneResult`."""
-    results = getattr(search, "cv_results_", {})
-    if "mean_test_score" not in results:
-        raise TypeError(
-            f"Expected a TuneResult or a fitted search of a single score: {search!r}."
-        )
-    splits = [f"split{k}_test_score" for k in range(search.n_splits_)]
-    scores = np.stack([results[name] for name in splits], axis=1)
-    scoring = search.scoring
-    return TuneResult.make(
-        list(results["params"]),
-        scores,
-        np.ones(scores.shape, dtype=bool),
-        int(search.best_index_),
-        getattr(search, "best_estimator_", None),
-        getattr(scoring, "name", scoring if isinstance(scoring, str) else "score"),
-    )
-
-
-def _label(value: Any) -> str:
-    is_float = isinstance(value, float)
-    return f"{value:.3g}" if is_float else shorten(value, _LONGEST_SETTING)
