@@ -6,6 +6,7 @@ import re
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
@@ -53,6 +54,17 @@ def test_leaderboards_draw_their_intervals(votes):
     weighted = Leaderboard.from_results(*votes, sample_weight=np.full(30, 0.3))
     assert weighted.table.schema["wins"].is_float()
     assert "sums of weights" in weighted._repr_html_()
+
+
+@pytest.mark.parametrize("library", [pd, pl])
+def test_the_table_comes_back_in_the_library_that_came_in(library):
+    votes = {"left": ["a", "b", "a"], "right": ["b", "c", "c"], "outcome": ["left"] * 3}
+    frame = library.DataFrame(votes)
+    table = tiebreak.rank(frame).table
+    assert type(table) is type(frame)
+    assert list(table["item"]) == ["a", "b", "c"]
+    assert list(table["wins"]) == [2, 1, 0]
+    assert table["wins"].dtype in ("int64", pl.Int64)
 
 
 def test_results_are_tables_and_names_are_text(votes):

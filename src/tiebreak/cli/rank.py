@@ -118,7 +118,7 @@ def _as_text(result: RankResult, form: str) -> str:
 
     if form == "csv":
         return csv_text(result_table(result))
-    board, level = result.table, result.options.level
+    board, level = result.board, result.options.level
     if board is None:
         raise ValueError(
             f"--print {form} shows items by name, and these have none; try --print csv."

@@ -73,7 +73,8 @@ def rank(data: Any, **options: Any) -> RankResult:
     """
     with in_python():
         reading, ranking = split_options(options)
-        return rank_source(read_source(data, reading, ranking), ranking)
+        result = rank_source(read_source(data, reading, ranking), ranking)
+        return replace(result, in_pandas=hasattr(data, "iloc"))
 
 
 _TEXT = cleandoc(str(rank.__doc__)).replace("OPTIONS", describe_options(RankOptions))

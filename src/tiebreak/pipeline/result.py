@@ -101,6 +101,8 @@ class RankResult:
         The options of the ranking.
     audit : dict or None
         The result of ``tiebreak audit --json``, which the report shows.
+    in_pandas : bool
+        Whether `table` is one of pandas, as the data were.
     command, date : str
         The command that makes the report, and when it was made.
     """
@@ -125,6 +127,7 @@ class RankResult:
     options: RankOptions = field(default_factory=RankOptions)
     audit: dict[str, Any] | None = None
     shares: str = ""
+    in_pandas: bool = False
     command: str = ""
     date: str = field(default_factory=_now)
 
@@ -144,8 +147,22 @@ class RankResult:
         return self.choice.model
 
     @property
-    def table(self) -> pl.DataFrame | None:
-        """The table of the leaderboard, also of items with features, or None."""
+    def table(self) -> Any:
+        """The table of the leaderboard, also of items with features, or None.
+
+        In pandas if the data came in pandas, else in polars.
+        """
+        if self.board is None or not self.in_pandas:
+            return self.board
+        import pandas as pd
+
+        return pd.DataFrame(
+            {name: self.board[name].to_numpy() for name in self.board.columns}
+        )
+
+    @property
+    def board(self) -> pl.DataFrame | None:
+        """The same table in polars."""
         if self.leaderboard is not None:
             return self.leaderboard.table
         ranked = self.items is not None and "rating" in self.items.columns
@@ -166,7 +183,7 @@ class RankResult:
     @cached_property
     def compare(self) -> dict[str, Any] | None:
         """What predicts the outcome of any two items, see `compare_two`."""
-        if self.table is None:
+        if self.board is None:
             return compare_two(self.model)
         return compare_two(self.model, self.data.names, self.utility)
 
@@ -280,7 +297,7 @@ class RankResult:
             return self._methods()
 
     def _methods(self) -> str:
-        model, table, name = self.model, self.table, self.choice.name
+        model, table, name = self.model, self.board, self.choice.name
         half = ", a tie counting as half a win for each side"
         n_items = len(table) if table is not None else self.source.n_items
         sentences = [
@@ -338,7 +355,7 @@ class RankResult:
         """
         with speaking_of(self.source.nouns):
             items, quality = about_items(self), about_quality(self)
-            return items + quality if self.table is not None else quality + items
+            return items + quality if self.board is not None else quality + items
 
     def headline(self, category: str) -> list[str]:
         """Return who is best in a category, and of how many results."""
@@ -386,7 +403,7 @@ class RankResult:
         )
         history, note = self.history
         parts_of = {name: getattr(self, name) for name in same} | {
-            "leaderboard": [] if self.table is None else self.table,
+            "leaderboard": [] if self.board is None else self.board,
             "level": self.options.level,
             "summary": self.summary(),
             "checks": None if self.checks is None else self.checks.to_dict(),
@@ -432,11 +449,11 @@ def show(
     level, how = result.options.level, ": --all" * in_command
     detected = result.source.detected
     told = [sentence for sentence in detected if sentence.startswith("Direction:")]
-    if result.table is None:
+    if result.board is None:
         yield from about_quality(result)
     yield from (*about_items(result), *told)
-    if result.table is not None:
-        yield draw_leaderboard(result.table, level, width, rows, how)
+    if result.board is not None:
+        yield draw_leaderboard(result.board, level, width, rows, how)
     if result.effects is not None:
         if verbose or len(result.effects) > 1:
             yield _effects(result.effects, level)
@@ -452,11 +469,11 @@ def show(
     for name, weight in (result.weights or [])[:_SHOWN_WEIGHTS]:
         number = f"{100 * weight:7.1f} %" if result.shares else f"{weight:+8.3f}"
         yield f"{number}  {name}"
-    if result.quality is not None and (verbose or result.table is None):
+    if result.quality is not None and (verbose or result.board is None):
         yield result.quality.__rich__()
     if isinstance(result.quality, OrderQuality):
         yield from result.quality.say_metrics(level)
-    if result.table is not None:
+    if result.board is not None:
         yield from about_quality(result)
     yield from result.tuning_notes
     if result.tuning is not None and verbose:
@@ -534,7 +551,7 @@ def _moves(moves: pl.DataFrame) -> Iterator[Any]:
 
 def about_items(result: RankResult) -> list[str]:
     """Say who is best, or what the features say."""
-    table, data, sentences = result.table, result.data, []
+    table, data, sentences = result.board, result.data, []
     if table is not None:
         findings = () if result.checks is None else result.checks.findings
         problems = {each.code for each in findings if each.level == "problem"}

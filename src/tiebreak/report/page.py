@@ -161,14 +161,14 @@ def _hash(content: str) -> str:
 
 def _items(result: Any) -> list[Any]:
     """Names of the leaderboard, best first."""
-    return [] if result.table is None else result.table["item"].to_list()
+    return [] if result.board is None else result.board["item"].to_list()
 
 
 def _block(result: Any, views: dict[str, View]) -> str:
     """JSON for the script, beside the tables that it reads."""
     items = _items(result)
     places = {item: i for i, item in enumerate(items)}
-    boards = ({"": result.table} if items else {}) | result.categories
+    boards = ({"": result.board} if items else {}) | result.categories
     groups = {name: board["group"] for name, board in boards.items()}
     block: dict[str, Any] = {
         "level": result.options.level,
@@ -236,7 +236,7 @@ def _answer(result: Any) -> dict[str, Any]:
         "more": more,
         "facts": facts,
         "distrust": " and ".join(plural(n, lev) for lev, n in counts.items() if n),
-        "board": _table(result.table, result) if items else None,
+        "board": _table(result.board, result) if items else None,
     }
 
 
@@ -257,7 +257,7 @@ def _table(board: pl.DataFrame, result: Any, drawn: bool = True) -> dict[str, An
 
 def _critical(result: Any) -> View:
     scores = result.source.scores
-    chart = None if scores is None else charts.critical_chart(result.table)
+    chart = None if scores is None else charts.critical_chart(result.board)
     if chart is None:
         return None
     return chart | {"tolerance": scores.tolerance.size and str(scores.tolerance)}
@@ -268,7 +268,7 @@ def _categories(result: Any) -> View:
         return None
     boards = result.categories
     tables = {name: _table(board, result, False) for name, board in boards.items()}
-    return {"tables": tables, "ranks": charts.category_ranks(result.table, boards)}
+    return {"tables": tables, "ranks": charts.category_ranks(result.board, boards)}
 
 
 def _effects(result: Any) -> View:
@@ -395,7 +395,7 @@ _MOST_IN_LATEX = 50
 def _made(result: Any) -> View:
     if not _items(result):
         return {"latex": ""}
-    first = result.table.head(_MOST_IN_LATEX)
+    first = result.board.head(_MOST_IN_LATEX)
     return {"latex": as_document(first, result.options.level, "latex")}
 
 
