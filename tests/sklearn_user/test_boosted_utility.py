@@ -166,5 +166,5 @@ def test_arrays_may_have_gaps():
     assert np.allclose(model.utility(X), model.booster_.predict(X))
     with pytest.raises(ValueError, match=r"bound|finite"):
         model.utility([[np.inf, 0.0]])
-    with pytest.raises(ValueError, match="must hold numbers"):
+    with pytest.raises(TypeError, match="must hold numbers"):
         model.utility([["red", 0.0]])

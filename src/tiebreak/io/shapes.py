@@ -58,8 +58,10 @@ def _refuse_sides(rule: Rule, roles: Roles, options: ReadOptions) -> list[Readin
     """Refuse two sides of which no column says who won."""
     graded = {"query", "grade", "person", "item"} & set(roles.named)
     if (sides := roles.sides()) and not graded:
-        scores = f"{flag('left_score')} and {flag('right_score')}"
-        advice = f"Name it with {flag('outcome')}, or both scores with {scores}"
+        advice = f"Name it with {flag('outcome')}"
+        if len(roles.table.columns) > 3:
+            scores = f"{flag('left_score')} and {flag('right_score')}"
+            advice += f", or both scores with {scores}"
         if any({"wins", "won", "win"} & words_of(c) for c in roles.table.columns):
             advice = "Call columns that count wins of both sides wins_a and wins_b"
         raise roles.table.error(

@@ -321,7 +321,12 @@ def encode(table: Table, categories: Categories) -> ItemTable:
             values[:, j] = [place.get(_category(value), np.nan) for value in column]
         else:
             of = table.feature_names[j] if table.feature_names else j
-            values[:, j] = as_numbers(column, f"Column {of!r} of items")
+            try:
+                values[:, j] = as_numbers(column, f"Column {of!r} of items")
+            except ValueError as error:  # in the words of Python's own float()
+                raise TypeError(
+                    f"{error} An argument must be a string or a real number."
+                ) from None
     missing = np.isnan(values)
     values[missing] = 0.0
     refuse_out_of_bounds(values, "items", table.feature_names)
