@@ -9,6 +9,6 @@ every item, seen or unseen, and predict left, tie or right for any two.
 
 import lazy_loader
 
-__version__ = "0.3.0.dev0"
+__version__ = "0.3.0"
 
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
