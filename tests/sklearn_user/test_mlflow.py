@@ -28,6 +28,7 @@ def test_skops_needs_the_types_that_are_listed():
     assert np.array_equal(again.utility(items), model.utility(items))
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning:mlflow")  # of its own type hints
 def test_mlflow_keeps_a_model_by_skops(tmp_path):
     mlflow = pytest.importorskip("mlflow")
     model, items = fitted()
