@@ -54,7 +54,7 @@ def result_of(title, table=None, *, summary=(), **parts):
     content |= {"categories": {}, "category_notes": {}}
     content |= {"options": RankOptions(), "choice": SimpleNamespace(name="model")}
     content["source"] = SimpleNamespace(scores=None, pictures={})
-    content |= {"title": title, "table": table, "history": (None, "")}
+    content |= {"title": title, "board": table, "history": (None, "")}
     content["headline"] = lambda name: [f"Best in {name}.", "12 comparisons"]
     return SimpleNamespace(summary=lambda: list(summary), **(content | parts))
 
@@ -179,8 +179,8 @@ def full_report(rng_seed):
     rng = np.random.default_rng(rng_seed)
     names = [f"item {i}" for i in range(12)]
     data, model = report_of(names, rng)
-    parts = [report_of(names[:k], rng, n=300)[0].table for k in (12, 9)]
-    table = data.table.select("item", "rank", "rating")
+    parts = [report_of(names[:k], rng, n=300)[0].board for k in (12, 9)]
+    table = data.board.select("item", "rank", "rating")
     moves = table.with_columns(
         rank_without=pl.Series([2, 1, *range(3, 13)]),
         rating_without=pl.col("rating") + 1.0,

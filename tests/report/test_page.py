@@ -157,8 +157,8 @@ def test_the_first_screen_is_the_answer(plain_report, plain_page):
     # The sentence, the contents, and then the table with its pictures.
     parts = [first.index(part) for part in ("item 0 is one of 6.", "<nav", "<table")]
     assert parts == sorted(parts)
-    assert first.count("<th scope=row>") == len(data.table)
-    assert first.count('class="iv"') == first.count('class="dot"') == len(data.table)
+    assert first.count("<th scope=row>") == len(data.board)
+    assert first.count('class="iv"') == first.count('class="dot"') == len(data.board)
     counted = sum(f.level == "warning" for f in data.checks.findings) + 1
     assert f"{counted} warning" in first
 
@@ -350,4 +350,4 @@ def test_pictures_stand_beside_their_items(plain_board):
 def test_the_table_is_there_for_a_paper(plain_page, plain_report):
     for rule in ("toprule", "midrule", "bottomrule"):
         assert f"\\{rule}" in plain_page
-    assert f"1 &amp; {plain_report[0].table['item'][0]} &amp;" in plain_page
+    assert f"1 &amp; {plain_report[0].board['item'][0]} &amp;" in plain_page

@@ -169,7 +169,7 @@ def number(text):
 
 
 def test_every_number_is_that_of_the_data(visit):
-    page, board = visit("full"), DATA["full"].table
+    page, board = visit("full"), DATA["full"].board
     assert names_in(page, "#board tbody") == board["item"].to_list()
     counts = [column(page, key) for key in ("wins", "ties", "losses")]
     for key, shown in zip(("wins", "ties", "losses"), counts, strict=True):
@@ -296,7 +296,7 @@ def test_search_filters_plot_and_table(visit):
 
 @pytest.mark.extended
 def test_a_pinned_item_fades_those_like_it(visit):
-    page, board = visit("full"), DATA["full"].table
+    page, board = visit("full"), DATA["full"].board
     letters = {row["item"]: set(row["group"].split()) for row in board.to_dicts()}
     name = board["item"][4]
     page.locator("#board").get_by_text(name, exact=True).click()
@@ -337,7 +337,7 @@ def test_a_category_is_switched_to(visit):
         shown = [number(text) for text in column(page, "rating")]
         assert shown == [round(value) for value in board["rating"]]
     page.get_by_role("button", name="All", exact=True).click()
-    whole = DATA["full"].table["item"].to_list()
+    whole = DATA["full"].board["item"].to_list()
     assert names_in(page, "#board tbody") == whole
     assert page.locator(".standfirst").text_content() == "item 0 is best."
     assert "A <note>." in page.locator("#categories").text_content()
@@ -350,7 +350,7 @@ def copied(page, form):
 
 
 def test_the_table_is_copied(visit):
-    page, board = visit("full"), DATA["full"].table
+    page, board = visit("full"), DATA["full"].board
     lines = copied(page, "Markdown").splitlines()
     assert lines[0].startswith("| Rank | Item | Rating |")
     assert len(lines) == 2 + len(board)
@@ -579,9 +579,9 @@ def test_every_chart_is_saved_as_svg_with_its_source(visit):
         said = [node.text for node in root.iter() if node.tag.endswith("text")]
         assert said[-1].startswith("Everything; tiebreak ")
         if name == "leaderboard":
-            assert set(DATA["full"].table["item"]) <= set(said)
+            assert set(DATA["full"].board["item"]) <= set(said)
             lines = [node.get("d") for node in root.iter() if node.get("d")]
-            assert len(lines) > 2 * len(DATA["full"].table)
+            assert len(lines) > 2 * len(DATA["full"].board)
 
 
 def test_everything_can_be_reached_by_keyboard(visit):
