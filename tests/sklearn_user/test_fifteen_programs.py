@@ -263,7 +263,7 @@ def test_rank():
     goals = tiebreak.rank(
         games.rename(columns={"hg": "home_goals", "ag": "away_goals"})
     )
-    assert goals.table.height == 6
+    assert len(goals.table) == 6
     assert "<table" in result._repr_html_()
 
 
