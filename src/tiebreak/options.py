@@ -407,7 +407,7 @@ class RankOptions:
     )
     half_life: str | float | None = option(
         "For bradley-terry: the age at which a result counts half, 5y, 18m, 26w, 90d "
-        "or a number of periods; auto: what predicts best.",
+        "or a number (of days, if dates are known); auto: what predicts best.",
         panel=SCALE,
         metavar="TIME",
     )

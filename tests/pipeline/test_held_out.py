@@ -56,6 +56,14 @@ def test_sides_of_scores_and_lists_mean_nothing(write, kind, panel, tmp_path):
     assert not {"position", "one_sided"} & {f.code for f in report.findings}
 
 
+def test_lists_are_no_raters_with_one_vote():
+    ballots = {"1st": ["a", "b", "a", "c"], "2nd": ["b", "a", "c", "a"]}
+    lists = select_rows(
+        read_file(ballots, ReadOptions(unlisted="unknown")), RankOptions()
+    )
+    assert "one_vote" not in {f.code for f in check_data(lists).findings}
+
+
 def test_sides_of_comparisons_are_looked_at(tmp_path):
     file = tmp_path / "games.csv"
     rows = ["a,b,left", "b,a,left", "a,b,left", "b,a,left", "b,a,right"] * 8

@@ -172,13 +172,14 @@ def test_unseen_names(model):
         [2019, 2019, 2021],
         [0.5, 0.5, 3.25],
         ["2019", "2019", "2021"],
+        pd.Series(pd.PeriodIndex(["2019-01", "2019-01", "2021-03"], freq="M")),
         np.array(["2019-01", "2019-01", "2021-03"], dtype="datetime64[M]"),
         [datetime.date(2019, 1, 1)] * 2 + [datetime.date(2021, 1, 1)],
         [datetime.datetime(2019, 1, 1, 8)] * 2 + [datetime.date(2021, 1, 1)],
         pd.Series(pd.to_datetime(["2019-01-01", "2019-01-01", "2021-01-01"])),
         pl.Series([datetime.date(2019, 1, 1)] * 2 + [datetime.date(2021, 1, 1)]),
     ],
-    ids=["int", "float", "text", "month", "date", "time", "pandas", "polars"],
+    ids=["int", "float", "text", "Period", "month", "date", "time", "pandas", "polars"],
 )
 def test_periods_of_any_sortable_type(period):
     pairs = Pairs(None, ["a", "a", "b"], ["b", "b", "c"])

@@ -453,6 +453,9 @@ def test_the_table_by_split_says_when(rng):
         assert row["last"] == dates[test].max().item()
         assert (row["n_train"], row["n_test"]) == (len(train), len(test))
     assert result.by_split["n_test"].sum() == 2 * result.table["n_test"][0]
+    in_seconds = dates.astype("datetime64[s]")  # as pandas reads a column of dates
+    again = evaluate_forward(Constant(), pairs, y, period=in_seconds, n_splits=3)
+    assert again.table.equals(result.table)
 
 
 def test_the_text_and_the_terminal_show_the_table(rng):

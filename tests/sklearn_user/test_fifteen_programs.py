@@ -122,6 +122,10 @@ def test_chess_elo():
     assert elo.items_.tolist() == [101, 102, 103]
     assert elo.rating_[0] > 1400
     assert elo.predict(pd.DataFrame({"white": [101], "black": [102]})).tolist() == [-1]
+    newcomer = pd.DataFrame({"white": [104], "black": [101]})
+    with pytest.raises(ValueError, match=r"set_params\(unseen='prior'\)[^?]*$"):
+        elo.predict(newcomer)
+    assert elo.set_params(unseen="prior").predict(newcomer).tolist() == [1]
     glicko = Glicko(period_length="30d")
     glicko.fit(games[["white", "black"]], y, period=games["date"])
     assert (glicko.deviation_ < 350).all()
@@ -219,6 +223,10 @@ def test_forward_evaluation():
     )
     assert set(result.table["model"]) >= set(models)
     assert (result.table["log_loss"] < 1.3).all()
+    for unit in ("period[M]", "datetime64[s]"):
+        when = games["date"].astype(unit)
+        again = evaluate_forward(models, games[["home", "away"]], y, period=when)
+        assert again.table["n_test"][0] > 100
 
 
 def test_serving(tmp_path):

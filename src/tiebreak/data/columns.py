@@ -143,6 +143,9 @@ _NESTED = (list, tuple, np.ndarray)
 _NOT_COLUMNS = (str, bytes, dict, set, frozenset)
 # Columns of text, by the names that polars and pandas have for them.
 _TEXT_TYPES = ("String", "Categorical", "Enum", "str", "string")
+# Units of dates that polars has; of coarser ones, the next finer of these.
+_DATE_UNITS = dict.fromkeys("YMWD", "D") | dict.fromkeys([*"hms", "ms"], "ms")
+_DATE_UNITS["ns"] = "ns"
 
 
 def as_column(values: Any, name: str) -> NDArray[Any]:
@@ -155,6 +158,8 @@ def as_column(values: Any, name: str) -> NDArray[Any]:
             text = TextColumn.read(values)
             if text is not None:
                 return text
+        if kind.startswith("period["):  # of pandas
+            values = values.astype("datetime64[us]")
         values = values.to_numpy()
     if isinstance(values, np.ma.MaskedArray):
         column = np.array(values.data, dtype=object)
@@ -170,6 +175,9 @@ def as_column(values: Any, name: str) -> NDArray[Any]:
         )
     if column.ndim != 1:
         raise ValueError(f"{name} must have one dimension, got shape {column.shape}.")
+    if column.dtype.kind == "M":
+        unit = np.datetime_data(column.dtype)[0]
+        return column.astype(f"datetime64[{_DATE_UNITS.get(unit, 'us')}]", copy=False)
     if column.dtype.kind not in "OT":
         return column
     return _from_objects(column.astype(object, copy=False), name)

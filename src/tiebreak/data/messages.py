@@ -101,7 +101,9 @@ def closest(name: Any, known: Iterable[Any]) -> str:
     """Suggest the known name that may have been meant, as a question."""
     texts = {str(one).casefold(): one for one in islice(known, _MOST_COMPARED)}
     near = get_close_matches(str(name).casefold(), texts, 1)
-    return f" Did you mean {texts[near[0]]!r}?" if near else ""
+    if not near or str(name).isdigit():  # a number is close to many others
+        return ""
+    return f" Did you mean {texts[near[0]]!r}?"
 
 
 def first_of(names: Sequence[str], most: int = 10, total: int = 0) -> str:

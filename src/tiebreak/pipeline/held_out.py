@@ -190,6 +190,8 @@ def check_data(source: Source, without: Sequence[str] = ()) -> PairsReport:
     left_out = {"unit", *without}
     columns = {name: c for name, c in columns.items() if name not in left_out}
     report = check_pairs(pairs, y, **columns, sided=source.sided)
-    known = "newcomers" if source.classes else ""  # whose classes are given
+    # Classes of newcomers are given; the raters of lists are the lists.
+    known = "newcomers" if source.classes else ""
+    known = "one_vote" if isinstance(source.data, Lists) else known
     kept = tuple(one for one in report.findings if one.code != known)
     return replace(report, findings=kept)

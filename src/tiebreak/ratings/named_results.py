@@ -19,12 +19,9 @@ from tiebreak.data.comparison_graph import list_items
 from tiebreak.data.messages import closest, list_rows
 from tiebreak.models.covariates import check_row_column
 
-# Units of dates that polars has; coarser ones become the next finer of these.
-_DATE_UNITS = {"D", "ms", "us", "ns"}
 _ISO_DATE = re.compile(r"\d{4}-\d\d-\d\d(?![\d-])(?!.*(Z|[+-]\d\d:?\d\d)$)")
 _DAYS = {"d": 1.0, "w": 7.0, "m": 365.25 / 12, "y": 365.25}
 _TIME = re.compile(r"(\d+\.?\d*|\.\d+)\s*([dwmy])")
-_COARSE_UNITS = dict.fromkeys(["Y", "M", "W"], "D") | dict.fromkeys("hms", "ms")
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,10 +110,6 @@ def _sortable(column: NDArray[Any]) -> NDArray[Any]:
         # A date is at midnight when there are times among the dates.
         times = any(issubclass(kind, datetime.datetime) for kind in kinds)
         column = column.astype("datetime64[us]" if times else "datetime64[D]")
-    if column.dtype.kind == "M":
-        unit = np.datetime_data(column.dtype)[0]
-        if unit not in _DATE_UNITS:
-            column = column.astype(f"datetime64[{_COARSE_UNITS.get(unit, 'us')}]")
     if column.dtype.kind not in "iufUM":
         raise TypeError(
             f"period must hold numbers, text or dates, got {column.dtype} values, for "

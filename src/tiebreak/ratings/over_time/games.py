@@ -111,8 +111,8 @@ def _check_period(
     column = check_row_periods(period, n_rows)
     if measured_by is not None and column.dtype.kind not in "iufM":
         raise TypeError(
-            f"{measured_by} needs numbers or dates as period, because deviations grow "
-            f"with time; got {plain_values(column[:1])[0]!r} at row 0."
+            f"{measured_by} needs numbers or dates (2024-05-31) as period, because "
+            f"deviations grow with time; got {plain_values(column[:1])[0]!r} at row 0."
         )
     earlier = np.flatnonzero(column[1:] < column[:-1]) + 1
     if len(earlier):

@@ -461,7 +461,7 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
             unseen = dict.fromkeys(repr(values[i]) for i in np.flatnonzero(rows < 0))
             raise ValueError(
                 f"{len(unseen)} item(s) have no rating: {first_of(list(unseen))}. "
-                "Known names are in items_; unseen='prior' rates others as new items."
+                "Known names are in items_; set_params(unseen='prior') admits others."
                 f"{closest(values[int(np.argmax(rows < 0))], row_of)}"
             )
         state = self._now()[rows, : self._n_traced]

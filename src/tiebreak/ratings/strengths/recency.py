@@ -63,7 +63,7 @@ def _measure(period: ArrayLike, n_rows: int, in_days: bool, half_life: Any) -> F
     column = check_row_periods(period, n_rows)
     if column.dtype.kind == "U":
         raise TypeError(
-            "half_life needs numbers or dates as period; got the text "
+            "half_life needs numbers or dates (2024-05-31) as period; got the text "
             f"{plain_values(column[:1])[0]!r} at row 0."
         )
     if in_days and column.dtype.kind != "M":
