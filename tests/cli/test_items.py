@@ -134,7 +134,7 @@ def test_rank_then_evaluate_then_predict(run, files, known, tmp_path):
     assert "items.csv has 8 items, named by item, with 3 features" in text
     assert "In organic, true and false became 1 and 0." in text
     assert "2 items of the table are in no comparison" in text
-    assert "Model: logistic-compare, items have features and names" in text
+    assert "Model: logistic-compare, as items have features and names" in text
     model = load(out / "model.tiebreak")
     names = known.pairs.names
     found = item_utilities(model, known.items, names)

@@ -41,7 +41,7 @@ def test_places_are_lists_or_grades_of_which_the_lowest_is_best(table):
     text = "race,driver,age,position\n1,a,30,1\n1,b,25,2\n2,a,30,2\n2,b,25,1\n"
     read = table(text)
     assert list(read.data.orders) == [["a", "b"], ["b", "a"]]
-    assert read.sentences[1].startswith("Direction: 1 is best: position")
+    assert read.sentences[1].startswith("Direction: 1 is best in position")
     alone = "race,age,position\n1,30,1\n1,25,2\n2,31,2\n2,26,1\n"
     graded = table(alone)
     assert graded.data.qid.tolist() == ["1", "1", "2", "2"]

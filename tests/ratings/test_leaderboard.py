@@ -199,7 +199,9 @@ def test_names_keep_whole_words_and_other_columns_make_room(width, rng):
         assert len(table) == len(NAMES)
         assert "●" in rows[0] and "won/tied/lost" in file.getvalue()
     if width == 60:
-        assert "no room for group, won/tied/lost" in " ".join(file.getvalue().split())
+        assert "columns without room: group, won/tied/lost" in " ".join(
+            file.getvalue().split()
+        )
 
 
 def test_only_ties_show_what_is_known():

@@ -150,7 +150,7 @@ def test_verdicts_and_what_dropping_the_careless_changes():
     calm = check_judges(pairs[good], y[good], rater[good])
     assert set(calm.table["verdict"]) == {""}
     assert calm.change is None
-    assert "No judge agrees less" in str(calm)
+    assert "No judge agrees clearly less" in str(calm)
     assert "tosses coins is found with probability 100%" in str(calm)
 
 

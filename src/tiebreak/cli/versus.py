@@ -78,8 +78,8 @@ def versus(
             text_table((f"{name} versus", *heads), rows),
             *_turned(table, name, board),
             f"points: by how much {name} is better, by the results alone; ratings are "
-            f"pulled to the mean, the more the fewer results. better: probability that "
-            f"{name} is better. p: of no difference between these two, chosen "
+            f"pulled to the mean, more so with few results. better: probability that "
+            f"{name} is better. p: test that the two are equal, if they were chosen "
             "beforehand; p (all): adjusted for all comparisons here. votes: direct "
             "votes that would show so many points, with a power of 80 %.",
             *board.notes,

@@ -223,8 +223,8 @@ def say_direction(column: str, options: ReadOptions, lower: bool) -> str:
     best = "1 is best" if place else "lower is better" if lower else "higher is better"
     turn = ""
     if options.lower_is_better is None:
-        turn = f" ({flag('lower_is_better', not lower)} turns it)"
-    return f"Direction: {best}: {column}{turn}."
+        turn = f" ({flag('lower_is_better', not lower)} reverses this)"
+    return f"Direction: {best} in {column}{turn}."
 
 
 @lru_cache(1 << 16)  # each name is asked for once for every role

@@ -193,8 +193,8 @@ def read_scores(
     sentences.append(
         f"{plural(len(y), 'comparison')} of {plural(n, 'item')}, every two on each of "
         f"{plural(len(scores.tasks), 'task')}; {int((y == 0).sum()):,} are ties"
-        f"{within}. Intervals take {layout.unit or 'task'}s as independent of each "
-        "other, not comparisons."
+        f"{within}. Intervals take {layout.unit or 'task'}s, and not comparisons, as "
+        "independent."
     )
     data = Comparisons(pairs.compact(), y, columns={"unit": scores.unit[task]})
     return ReadResult(data, sentences, sided=False, scores=scores)

@@ -187,7 +187,7 @@ def choose_model(
         raise ValueError(f"{flag('half_life')} needs dates; name {flag('period')}.")
     strengths = isinstance(model, BradleyTerry)
     if strengths and model.ties == "half":
-        reason = reason.replace(_REASONS["names"], "items have only names.")
+        reason = reason.replace(_REASONS["names"], "as items have only names.")
         reason += " A tie counts as half a win for each side."
     if isinstance(data, Comparisons) and "advantage" in data.columns:
         if issubclass(cls, SequentialRating):
@@ -226,15 +226,15 @@ def _choose_default(
 
 
 _REASONS = {
-    "names": "items have only names, and it treats a tie as a tie.",
-    "features": "items have features, and it learns probabilities from them.",
+    "names": "as items have only names, and it treats a tie as a tie.",
+    "features": "as items have features, and it learns probabilities from them.",
     "both": (
-        "items have features and names: a rating is what the features say, and as "
+        "as items have features and names: a rating is what the features say, and as "
         "much more or less as an item's own results show. An item without results is "
         "rated by its features alone; logistic-compare rates all of them so."
     ),
-    "lists": "items have only names, and it learns from whole lists, ties included.",
-    "grades": "items have features, and it learns to put them in the right order.",
+    "lists": "as items have only names, and it learns from whole lists, ties included.",
+    "grades": "as items have features, and it learns to put them in the right order.",
 }
 
 

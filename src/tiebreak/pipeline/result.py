@@ -574,8 +574,9 @@ def about_items(result: RankResult) -> list[str]:
         ]
         some = f"{plural(len(pairs), 'pair')} of items" if pairs else "No two items"
         sentences.append(
-            f"{some} {'is' if len(pairs) == 1 else 'are'} practically equal, with mean "
-            f"scores within {scores.tolerance}{': ' * bool(pairs)}{first_of(pairs, 3)}."
+            f"{some} {'is' if len(pairs) == 1 else 'are'} shown to be practically "
+            f"equal, with mean scores within {scores.tolerance}"
+            f"{': ' * bool(pairs)}{first_of(pairs, 3)}."
         )
     if result.weights:
         strongest = ", ".join(name for name, _ in result.weights[:3])

@@ -68,7 +68,7 @@ def draw_leaderboard(
     if not is_counted(board):
         caption.append("won, tied and lost are sums of weights")
     if left_out:
-        caption.append(f"no room for {', '.join(left_out)}")
+        caption.append(f"columns without room: {', '.join(left_out)}")
     table.caption = "; ".join(caption) or None
     return table
 

@@ -377,7 +377,7 @@ _LEVEL = 0.05
 _WORDS = {-1: "left", 0: "a tie", 1: "right"}
 _PRIOR = (
     'The default prior (alpha="auto") keeps strengths finite, with wide intervals; '
-    "only alpha=0 refuses."
+    "alpha=0 is an error."
 )
 # What may be found: its code, its level and its sentence, of each level the most
 # important first.

@@ -184,12 +184,12 @@ class JudgesReport:
             )
         elif self.table["agreement"].is_not_null().any():
             if (self.table["verdict"] == "").all():
-                sentences.append("No judge agrees less with the others than expected.")
+                sentences.append("No judge agrees clearly less than expected.")
             rows = self.table.drop_nulls("power")
             votes, power = (np.median(rows[name]) for name in ("votes", "power"))
             sentences.append(
                 f"A judge who tosses coins is found with probability {power:.0%} at "
-                f"the median of {votes:,.0f} votes."
+                f"{votes:,.0f} votes, the median."
             )
         if self.alpha is not None:
             a = self.alpha
