@@ -20,6 +20,7 @@ RESULTS = (ROOT / "papers" / "RESULTS.md").read_text(encoding="utf-8")
 NAMES = (
     "SVMrank", "rank2", "SVMcompare", "Herbrich₅", "SVOR₅", "SVM_multi", "RLS",
     "RankRLS", "KMP", "matching pursuit", "ranking pursuit", "semi-supervised",
+    "preference graph",
     "convex hull reduction", "1-norm", "Cohen's method", "Hedge", "RankBoost", "RB",
     "OSVM", "Order SVM", "SVOR", "ERR", "expected rank regression", "k-o'means",
     "central order", "attributed central order", "Spearman distance",
