@@ -140,7 +140,7 @@ def _learning(rows: list[dict[str, Any]]) -> str:
 
 
 def _chess(rows: list[dict[str, Any]], same_games: list[dict[str, Any]]) -> str:
-    years = sorted({row["year"] for row in rows})
+    years = sorted({row["year"] for row in rows + same_games})
     lines = []
     for method in CHESS_METHODS:
         for label, own in (("ours, other games", rows), ("ours", same_games)):
@@ -154,7 +154,7 @@ def _chess(rows: list[dict[str, Any]], same_games: list[dict[str, Any]]) -> str:
                 [method, "paper", *(f"{theirs[year - 1]:.3f}" for year in years)]
             )
     table = markdown(["", "", *(f"year {year}" for year in years)], lines)
-    return table + _chess_words(rows, years)
+    return table + _chess_words(rows, sorted({row["year"] for row in rows}))
 
 
 def _chess_words(rows: list[dict[str, Any]], years: list[int]) -> str:

@@ -9,6 +9,7 @@ from papers.svmcompare.early import EarlyCompare
 from papers.svmcompare.game_features import COLUMNS, game_features
 from papers.svmcompare.methods import draw, draw_uniform, true_model
 from papers.svmcompare.published import AREAS, ERRORS_2014
+from papers.svmcompare.report import _chess
 from papers.svmcompare.thresholds import GridRank, grid_threshold
 from tiebreak import Pairs, SVMCompare
 from tiebreak.datasets import make_norms
@@ -110,3 +111,9 @@ def test_features_of_players_are_those_before_the_game():
     values = dict(zip(COLUMNS, pairs.values[pairs.right[2]], strict=True))
     assert (values["draws"], values["losses"], values["first_move"]) == (1, 1, 0)
     assert values["opponent_difference"] == pytest.approx(7.5)
+
+
+def test_areas_of_the_games_of_2011_are_shown_without_those_of_2010():
+    rows = [{"year": 8, "method": "elo", "auc": 0.25, "draws": 0.4, "n_test": 9}]
+    line = next(line for line in _chess([], rows).splitlines() if "ours" in line)
+    assert line.split("|")[1:4] == [" elo ", " ours ", " 0.250 "]
