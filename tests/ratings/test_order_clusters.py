@@ -5,6 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import norm, rankdata, spearmanr
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.metrics import adjusted_rand_score
 
 from tests.oracles.order_clusters_plain import central_scores, least_total
@@ -178,6 +180,20 @@ def test_it_is_deterministic_and_numbering_items_anew_changes_nothing():
     other = OrderClusters(3).fit(moved)
     assert_array_equal(other.labels_, one.labels_)
     assert_allclose(other.scores_[:, place], one.scores_, atol=1e-12)
+
+
+def test_it_keeps_the_laws_of_estimators():
+    few, many = (planted(np.random.default_rng(k), 2, k)[0] for k in (5, 9))
+    model = OrderClusters(2, n_init=3, random_state=1)
+    with pytest.raises(NotFittedError):
+        model.predict(few)
+    assert clone(model).get_params() == model.get_params()
+    assert model.fit(few) is model
+    again = model.fit(many)  # nothing of the first fit is left
+    fresh = clone(model).fit(many)
+    assert vars(again).keys() == vars(fresh).keys()
+    assert_array_equal(again.scores_, fresh.scores_)
+    assert_array_equal(again.distance_, fresh.distance_)
 
 
 def test_what_cannot_be_clustered():
