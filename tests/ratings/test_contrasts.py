@@ -223,6 +223,9 @@ def test_sparse_populations_place_those_with_enough_results(rng):
     shown = draw_leaderboard(board.table, 0.95, 80, 150)
     last = [str([*column.cells][-1]) for column in shown.columns]
     assert last.count("–") == 3  # no rank, no range of ranks, no group
+    many = board.table.with_columns(board.table["group"] + " aa")  # past the 26th
+    heads = [column.header for column in draw_leaderboard(many, 0.95, 80, 150).columns]
+    assert "ranks" in heads and "group" not in heads
     everyone = Leaderboard.from_results(pairs, y, place_from=1).table
     assert everyone["placed"].all()
 

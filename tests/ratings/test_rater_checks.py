@@ -142,7 +142,7 @@ def test_verdicts_and_what_dropping_the_careless_changes():
     assert report.change["items"] == 8
     assert report.change["first"] == 7
     assert "Drop eve: their votes" in str(report)
-    assert "rev vote against the others" in str(report)
+    assert "Votes of rev go against the others" in str(report)
     file = io.StringIO()
     Console(file=file, width=100).print(report)
     assert file.getvalue().index("rev") < file.getvalue().index("ann")
@@ -152,6 +152,8 @@ def test_verdicts_and_what_dropping_the_careless_changes():
     assert calm.change is None
     assert "No judge agrees clearly less" in str(calm)
     assert "tosses coins is found with probability 100%" in str(calm)
+    Console(file=file).print(check_judges(pairs, y, np.arange(len(y)) % 22))
+    assert file.getvalue().count("and 2 more judges: --json") == 1
 
 
 def with_tastes(seed, taste, lazy=0, n_judges=10, votes=100, n_items=10, right=0.5):

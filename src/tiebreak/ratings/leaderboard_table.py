@@ -105,7 +105,7 @@ def _columns(best: pl.DataFrame, level: float, digits: int, narrow: bool) -> Col
             columns[""] = "left", cells(lambda row: _bar(row, *ends))
     if known("rank_best"):
         columns["ranks"] = "center", cells(ranks_text)
-        if known("group"):
+        if known("group") and not best["group"].str.contains("[a-z]{2}").any():
             columns["group"] = "left", cells(lambda row: short_group(row["group"]))
     if known("wins"):
         tally = cells(lambda row: "/".join(count_text(row[name]) for name in TALLY))

@@ -88,7 +88,7 @@ def board_cells(
         )
     if known("rank_best"):
         columns["ranks"] = "Could be rank", ranks_text
-    if known("group") and len(board["group"].str.split(" ").explode().unique()) <= 26:
+    if known("group") and not board["group"].str.contains("[a-z]{2}").any():
         columns["group"] = "Group", lambda row: short_group(row["group"])
     if known("wins"):
         head = noun("Votes") if is_counted(board) else f"Weight of {noun('votes')}"

@@ -64,10 +64,10 @@ _STEPS, _LONGEST = 30, 2.0  # of Newton, and the longest, in logits
 _SENTENCES = {
     "careless": "Drop {}: their votes depend less on the items than those of any "
     "honest judge would.",
-    "opposite": "{} vote against the others: are their answers reversed?",
-    "other opinions": "{} agree less with the others than expected, but prefer some "
-    "items to others consistently: other opinions, no reason to drop.",
-    "unclear": "{} agree less with the others than expected; their votes are too few "
+    "opposite": "Votes of {} go against the others: are the answers reversed?",
+    "other opinions": "Votes of {} agree less with the others than expected, but "
+    "prefer some items to others consistently: other opinions, no reason to drop.",
+    "unclear": "Votes of {} agree less with the others than expected; they are too few "
     "to tell other opinions from carelessness.",
 }
 
@@ -154,7 +154,11 @@ class JudgesReport:
             shares = map(_percent, (row["expected"], row["power"]))
             start = row["judge"], f"{row['votes']:,}", _percent(row["agreement"])
             cells.append((*start, interval, *shares, row["verdict"]))
-        yield text_table([*heads, "verdict"], cells, names=(0, len(heads)))
+        more = len(rows) - len(cells)
+        caption = f"and {plural(more, 'more judge')}: --json or .table" * (more > 0)
+        yield text_table(
+            [*heads, "verdict"], cells, names=(0, len(heads)), caption=caption
+        )
         if self.confusion is not None:
             yield Text("Against people, on the same questions:")
             most = self.confusion.sort("votes", descending=True).head(_SHOWN)
