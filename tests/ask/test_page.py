@@ -41,7 +41,7 @@ def opened(browser):
 
 def answered(page, number):
     """Wait until the page says so many answers, and shows the next pair."""
-    start = f"{number} answers"
+    start = f"{number} answer{'s' * (number != 1)} "
     wait_for(
         lambda: (
             page.inner_text("#progress").startswith(start)
@@ -153,10 +153,13 @@ def test_a_key_that_comes_too_early_is_shown_as_ignored(serve, texts, opened):
 
 def test_all_texts_of_a_study_have_one_size(serve, opened, tmp_path):
     long = tmp_path / "long.txt"
-    long.write_text("short\nalso short\n" + "many words " * 30, encoding="utf-8")
+    words = "many words " * 300
+    long.write_text(f"short\nalso {words}\n{words}", encoding="utf-8")
     for name, short in (("long.txt", False), ("texts.txt", True)):
         (tmp_path / "texts.txt").write_text("a\nb\nc", encoding="utf-8")
-        page = opened(serve(name, "--port", "0").links[0])
+        small = {"width": 390, "height": 700}
+        page = opened(serve(name, "--port", "0").links[0], viewport=small)
+        assert barriers(page) == []  # the keyboard reaches what scrolls
         assert page.locator("#cards.short").count() == short
         sizes = page.locator("#cards .text").evaluate_all(
             "all => all.map(one => getComputedStyle(one).fontSize)"

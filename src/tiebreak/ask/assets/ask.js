@@ -74,6 +74,9 @@
       fill("right", question.right);
       find("prompt").innerHTML = question.prompt;
       find("prompt").hidden = !question.prompt;
+      for (const card of [find("left"), find("right")]) { // the keyboard scrolls a long text
+        card.tabIndex = card.scrollHeight > card.clientHeight ? 0 : -1;
+      }
       shownAt = performance.now();
     }
     const next = state.questions[1];
@@ -86,7 +89,7 @@
     find("done").style.width = `${percent}%`;
     find("track").setAttribute("aria-valuenow", percent);
     const own = state.done === p.answers ? "" : ` (${state.done} yours)`;
-    find("progress").textContent = `${p.answers.toLocaleString("en")} answers${own} · ${p.words}`;
+    find("progress").textContent = `${p.answers.toLocaleString("en")} answer${p.answers === 1 ? "" : "s"}${own} · ${p.words}`;
   }
 
   async function act(path, body) {
