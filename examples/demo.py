@@ -16,6 +16,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from rich.console import Console
+from rich.table import Table
 
 from tiebreak import Pairs, RankSVM, SVMCompare, ThresholdCompare, rank, tune
 from tiebreak.datasets import make_norms
@@ -30,7 +31,8 @@ def rank_football(console: Console) -> Any:
     console.print("\n[bold]All matches since 2014[/bold]:")
     result = rank("football", title="International football since 2014")
     who, *how_good = result.summary()
-    console.print(result.parts(console.width, rows=10)[1])
+    parts = result.parts(console.width, rows=10)
+    console.print(next(part for part in parts if isinstance(part, Table)))
     model = result.model
     left, right = zip(*MATCHES, strict=True)
     forecast = model.predict_proba(Pairs(None, left, right), advantage=0)

@@ -235,6 +235,7 @@ def test_the_demo_says_who_is_best_and_writes_its_report(tmp_path):
     assert made == {"level_curves.png", "report.html"}
     said = " ".join(done.stdout.split())
     assert "Argentina is ahead" in said and "64 matches" in said
+    assert "Direction" not in said and "and 288 more teams" in said  # the leaderboard
     ours, base = map(float, re.findall(r"is (\d\.\d+)[;.]", said))
     assert ours < base - 0.1
     wrong = [float(text) for text in re.findall(r"wrong in ([\d.]+)%", said)]
