@@ -8,8 +8,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from tiebreak import Study
 from tiebreak.ask.items import draw_thumbnails, read_features, read_items
 from tiebreak.io import FileError
+from tiebreak.options import RankOptions, ReadOptions
+from tiebreak.pipeline.read import read_source
 
 
 def paint(path, color, size=(8, 6)):
@@ -45,6 +48,13 @@ def test_thumbnails_are_small_pictures_of_images_alone(folder):
     assert start == "data:image/jpeg;base64"
     with Image.open(io.BytesIO(base64.b64decode(code))) as image:
         assert image.size == (96, 48)
+    answers, labels = folder.with_suffix(".answers.sqlite"), folder / "names.csv"
+    with Study(["red", "wide"], path=answers, random_state=0) as study:
+        study.tell("red", "wide", "left", rater="Ada")
+    labels.write_text("id,label\nred,Red\nwide,Wide\n", encoding="utf-8")
+    source = read_source(answers, ReadOptions(labels=labels), RankOptions())
+    assert source.pictures["Red"] == drawn["red"]
+    assert source.pictures["Wide"] == drawn["wide"]
 
 
 def test_what_cannot_be_shown_is_left_out_and_named(folder, tmp_path):

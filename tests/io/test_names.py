@@ -238,6 +238,8 @@ def test_labels_stand_for_names_everywhere(save):
     result = tiebreak.rank(save(IDS), labels=labels)
     assert result.leaderboard.table["item"].to_list() == ["Ada", "Bo", "Cy"]
     assert result.model.items_.tolist() == ["Ada", "Bo", "Cy"]
+    read = read_file(save(IDS), ReadOptions(labels=labels))
+    assert read.labels == {"1": "Ada", "2": "Bo", "3": "Cy"}
     lists = save("3 1\n0 3 2 0 1\n0 2 2 1\n", "lists.txt")
     named = read_file(lists, ReadOptions(labels=save("id,x\n0,a\n1,b\n2,c\n", "n.csv")))
     assert named.data.names.tolist() == ["a", "b", "c"]

@@ -289,7 +289,7 @@ def join_items(
     return replace(result, data=joined)
 
 
-def label_items(result: ReadResult, options: ReadOptions) -> Data:
+def label_items(result: ReadResult, options: ReadOptions) -> ReadResult:
     """Return the data with the names that `options.labels` has for items."""
     data = result.data
     if data.names is None:
@@ -299,10 +299,12 @@ def label_items(result: ReadResult, options: ReadOptions) -> Data:
     result.sentences.append(f"Names are those of {Path(options.labels or '').name}.")
     new = as_names(labels)
     if isinstance(data, Grades):
-        return replace(data, names=new[codes])
-    if isinstance(data, Lists):
-        return replace(data, orders=_rename(data.orders, new))
-    return replace(data, pairs=_rename(data.pairs, new))
+        data = replace(data, names=new[codes])
+    elif isinstance(data, Lists):
+        data = replace(data, orders=_rename(data.orders, new))
+    else:
+        data = replace(data, pairs=_rename(data.pairs, new))
+    return replace(result, data=data, labels=dict(zip(names, labels, strict=True)))
 
 
 def _rename(rows: Any, names: NDArray[Any]) -> Any:

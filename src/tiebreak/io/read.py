@@ -158,7 +158,7 @@ def _finish(
     if options.items is not None:
         result = join_items(result, options, wanted)
     if options.labels is not None and not Path(options.labels).is_dir():
-        result = replace(result, data=label_items(result, options))
+        result = label_items(result, options)
     if options.nouns is not None and not result.nouns:
         result = replace(result, nouns=find_nouns("", options))
     # Names of columns and items come from the file, and may hold anything.

@@ -44,6 +44,8 @@ class ReadResult:
         What items and comparisons are called, see `--nouns`.
     scores : ScoreTable or None
         The scores of which comparisons were made.
+    labels : mapping of str to str
+        New names by the old ones.
     """
 
     data: Data
@@ -53,6 +55,7 @@ class ReadResult:
     warnings: tuple[str, ...] = ()
     nouns: Nouns = field(default_factory=dict)
     scores: ScoreTable | None = None
+    labels: Nouns = field(default_factory=dict)
 
 
 class FileError(ValueError):

@@ -261,7 +261,8 @@ def read_source(
         title = options.title or readable_title(path)
         progress(f"reading {path.name}")
     read = in_time(read_file(data, options.with_columns(reading)))
-    pictures = _pictures(data, reading)
+    drawn = _pictures(data, reading).items()
+    pictures = {read.labels.get(name, name): picture for name, picture in drawn}
     return replace(select_rows(read, options, title), pictures=pictures)
 
 

@@ -145,6 +145,7 @@ class JudgesReport:
             f"{self.level:.0%}",
             "expected",
             "power",
+            "verdict",
         ]
         cells = []
         for row in rows.head(_SHOWN).iter_rows(named=True):
@@ -156,9 +157,7 @@ class JudgesReport:
             cells.append((*start, interval, *shares, row["verdict"]))
         more = len(rows) - len(cells)
         caption = f"and {plural(more, 'more judge')}: --json or .table" * (more > 0)
-        yield text_table(
-            [*heads, "verdict"], cells, names=(0, len(heads)), caption=caption
-        )
+        yield text_table(heads, cells, names=(0, 6), caption=caption)
         if self.confusion is not None:
             yield Text("Against people, on the same questions:")
             most = self.confusion.sort("votes", descending=True).head(_SHOWN)
