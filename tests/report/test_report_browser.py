@@ -4,6 +4,7 @@
 import io
 import re
 from dataclasses import replace
+from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import numpy as np
@@ -56,7 +57,31 @@ def folder(tmp_path_factory, hostile_page, rng_seed):
     DATA["full"], MODELS["full"] = full_report(rng_seed)
     write_report(DATA["full"], folder / "full.html")
     write_report(many_report(), folder / "many.html")
+    write_report(critical_report(), folder / "critical.html")
     return folder
+
+
+def critical_report():
+    """Make a report with a picture of critical differences, of long names."""
+    names = [f"a-long-model-name-with-instructions-{k}-of-70b" for k in "abc"]
+    columns = {"item": names, "rating": [1600.0, 1500.0, 1400.0]}
+    board = board_of(columns | {"group": ["a", "a b", "b"]})
+    source = SimpleNamespace(scores=SimpleNamespace(tolerance=np.empty(0)), pictures={})
+    return result_of("Scores", board, source=source, practically_equal=None)
+
+
+def test_long_names_stay_inside_the_page(visit):
+    page = visit("critical")
+    box = page.locator("svg.critical").bounding_box()
+    for name in page.locator("svg.critical text").all():
+        place = name.bounding_box()
+        assert box["x"] <= place["x"]
+        assert place["x"] + place["width"] <= box["x"] + box["width"]
+    page.set_viewport_size({"width": 390, "height": 800})
+    marker = page.locator(".part > summary").first.evaluate(
+        "part => getComputedStyle(part).listStylePosition"
+    )
+    assert marker == "inside"  # outside it would be left of the page
 
 
 def glicko_report(rng):

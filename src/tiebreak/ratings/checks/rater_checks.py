@@ -156,7 +156,7 @@ class JudgesReport:
             start = row["judge"], f"{row['votes']:,}", _percent(row["agreement"])
             cells.append((*start, interval, *shares, row["verdict"]))
         more = len(rows) - len(cells)
-        caption = f"and {plural(more, 'more judge')}: --json or .table" * (more > 0)
+        caption = f"and {plural(more, 'more judge')}: --json or .table" * bool(more)
         yield text_table(heads, cells, names=(0, 6), caption=caption)
         if self.confusion is not None:
             yield Text("Against people, on the same questions:")
