@@ -244,9 +244,10 @@ def satterthwaite(df: float | Floats, total: Floats, excess: Floats) -> Floats:
     more than an estimate of its size: (v/e)² would be too many.
     """
     ratio = np.full(np.shape(excess), np.inf)
-    with np.errstate(over="ignore"):  # of nearly no excess it is infinite too
+    # Of nearly no excess it is infinite too, but without df unknown: one, at least.
+    with np.errstate(over="ignore", invalid="ignore"):
         np.divide(total, excess, out=ratio, where=excess > 0)
-        return np.maximum(df * (1.0 + (ratio - 1.0) ** 2), 1.0)
+        return np.fmax(df * (1.0 + (ratio - 1.0) ** 2), 1.0)
 
 
 def pair_freedom(
