@@ -5,10 +5,11 @@ The best names are not the first ones of the alphabet, nor of the file, so that 
 that nothing says is not the right one.
 """
 
+import json
 from itertools import combinations, permutations
 
 from tests.io.made_scores import SEEDED
-from tests.io.made_shapes import NAMES, File, rankings, table, wins
+from tests.io.made_shapes import DOUBLES, NAMES, File, rankings, table, wins
 
 BEST = ["Mo", "Cy", "Zed", "Ada", "Flo", "Bo"]
 SHOWN = [BEST[i] for i in (2, 4, 0, 5, 1, 3)]  # the order of columns
@@ -443,5 +444,107 @@ FILES = [
             for o in BALLOTS + [["Flo", "Mo", "Cy"]] * 3 + [["Bo", "Mo", "Cy"]]
         ),
         options=BELOW,
+    ),
+    best_first(
+        "places_in_german",
+        table(["Rennen", "Fahrer", "Platz"], PLACED),
+        "Platz is 1, 2, 3, … in each Rennen",
+        options={"grade": "Platz", "query": "Rennen", "item": "Fahrer"},
+        wrong=("--grade Platz --item Fahrer --query Rennen --higher-is-better",),
+    ),
+    File(
+        "points_that_are_one_to_six",
+        table(
+            ["judge", *(f"points {n}" for n in SHOWN)],
+            [[who, *(7 - rank for rank in row)] for who, *row in JUDGED],
+        ),
+        names=[f"points {n}" for n in BEST],
+    ),
+    best_first(
+        "ranks_of_a_form",
+        table(
+            ["Timestamp", *(f"Please rank these wines [{n}]" for n in SHOWN)], JUDGED
+        ),
+    ),
+    best_first(
+        "teams_in_columns_beside_a_winner",
+        table(
+            ["a1", "a2", "b1", "b2", "winner"],
+            [[*(CALLED[n] for n in row[:4]), row[4]] for row in DOUBLES],
+        ),
+        options={"left": "a1,a2", "right": "b1,b2"},
+    ),
+    best_first(
+        "wins_1_and_2",
+        table(
+            ["player1", "player2", "win1", "win2"],
+            [
+                [BEST[i], BEST[j], WON[i, j], WON[j, i]]
+                for i, j in combinations(range(6), 2)
+            ],
+        ),
+    ),
+    best_first(
+        "matrix_of_numbers_beside_names",
+        table(
+            ["Nr", "Name", *range(1, 7), "Pts"],
+            [[i + 1, BEST[i], *WON[i], WON[i].sum()] for i in range(6)],
+        ),
+    ),
+    best_first(
+        "matrix_of_percentages",
+        table(
+            ["", *BEST],
+            [[BEST[i], *(f"{w}%" for w in WON[i])] for i in range(6)],
+        ),
+        "these are shares",
+    ),
+    best_first(
+        "scores_with_a_blank_before_percent",
+        table(
+            ["dataset", *SHOWN], [[t, *(f"{100 * v} %" for v in r)] for t, *r in TASKS]
+        ),
+    ),
+    best_first(
+        "errors_in_ms",
+        table(["dataset", *SHOWN], [[t, *(f"{v}ms" for v in r)] for t, *r in ERRORS]),
+        options={"lower_is_better": True},
+    ),
+    best_first(
+        "errors_in_ms_and_s",
+        table(
+            ["dataset", *SHOWN],
+            [*([t, *(f"{v}ms" for v in r)] for t, *r in ERRORS), ["d", *["9 s"] * 6]],
+        ),
+        "cannot be understood",
+    ),
+    best_first(
+        "times_in_s",
+        table(
+            ["race", "runner", "time"], [[r, n, f"{60 + k} s"] for r, n, k in PLACED]
+        ),
+    ),
+    best_first(
+        "total_below_votes",
+        table(
+            ["model_a", "model_b", "winner"],
+            [*([a, b, a] for a, b, n in counted() for _ in range(n)), ["", "", 900]],
+        ),
+        "unknown outcomes",
+    ),
+    best_first(
+        "scores_of_numbered_judges",
+        table(
+            ["wine", *(f"Judge {k}" for k in range(24))],
+            BY_ITEM,
+        ),
+        "3 ways",
+        wrong=("--person wine", "--item wine --grade 'Judge 23'"),
+    ),
+    best_first(
+        "scores_of_models_in_json",
+        json.dumps({r[0]: dict(zip("abcdefgh", r[1:9], strict=True)) for r in BY_ITEM}),
+        "3 ways",
+        wrong=("--person 'column 1'", "--item 'column 1' --grade"),
     ),
 ]

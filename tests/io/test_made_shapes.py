@@ -122,3 +122,20 @@ def test_the_page_shows_every_shape(tmp_path):
             readers.add(find_reading(table, options).rule.read)
     assert readers == {rule.read for rules in RULES for rule in rules}
     assert [name for _, name, _ in SHOWN if name.endswith(".txt")] == ["lists.txt"]
+
+
+def test_rows_without_scores_are_said(tmp_path):
+    (path := tmp_path / "scores.csv").write_text(
+        "model,a,b,c\nx,1,2,3\ny,2,3,4\nSource: us,,,\n"
+    )
+    said, _ = order(path, {})
+    assert "Left out, because no task has a score of it: Source: us." in said
+
+
+def test_ties_in_another_language_are_not_said_to_be_skipped(tmp_path):
+    rows = ["Ada,Bo,remis"] * 20 + ["Ada,Bo,Ada"] * 80
+    (path := tmp_path / "games.csv").write_text("\n".join(["a,b,winner", *rows]))
+    options = {"left": "a", "right": "b"}
+    with pytest.raises(FileError, match=r"unknown outcomes.*--outcome-words") as caught:
+        order(path, options)
+    assert "--skip-bad-rows" not in caught.value.reason

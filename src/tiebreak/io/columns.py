@@ -129,12 +129,12 @@ _WORDS = {
     ),
     "left_wins": (
         "wins_a a_wins wins_1 wins_left left_wins home_wins wins_home white_wins won_a "
-        "p1_wins player1_wins votes_a votes_1 votes_left wins won win w"
+        "p1_wins player1_wins win_a win_1 votes_a votes_1 votes_left wins won win w"
     ),
     "right_wins": (
         "wins_b b_wins wins_2 wins_right right_wins away_wins wins_away black_wins "
-        "won_b p2_wins player2_wins votes_b votes_2 votes_right losses lost loss lose "
-        "l"
+        "won_b p2_wins player2_wins win_b win_2 votes_b votes_2 votes_right losses "
+        "lost loss lose l"
     ),
     "tied": "ties draws tied drawn n_ties n_draws tie draw votes_tie d t",
     "is_tie": "tie is_tie tied draw is_draw drawn",

@@ -161,8 +161,10 @@ def _read_outcomes(
         sentences.append(f"{column} is the score of {side}: 1, 0.5 or 0.")
     if len(named := np.flatnonzero(codes == _BY_NAME)):
         codes[named] = _read_names([outcome, *sides.values()], parser, named)
-    if len(undeclared := np.flatnonzero(codes == _UNDECLARED)):
+    undeclared = np.flatnonzero(codes == _UNDECLARED)
+    if 2 * len(undeclared) > len(codes):
         raise _ask_meaning(columns, sides, column, undeclared)
+    codes[undeclared] = _UNKNOWN
     faults = {
         _NO_NUMBER: f"outcomes that are not numbers of {parser.declared}",
         _AMBIGUOUS: "outcomes that are a word and the name of an item of other rows",
@@ -285,7 +287,8 @@ def read_metadata(
             metadata[role] = values
             sentences.append(f"{column} is {why}.")
         elif role not in named and (
-            columns.mostly_empty(column)
+            2 * (np.isnan(columns.numbers[column]).sum() - len(columns.bad[column]))
+            > table.n_rows  # mostly empty
             if role == "weight"
             else not len(rows) or 2 * len(rows) > table.n_rows
         ):
@@ -460,7 +463,7 @@ def read_comparisons(
         both = dict(zip(names, (left, right), strict=True))
         codes = _read_outcomes(columns, both, roles["outcome"], options, sentences)
         head = np.where(np.abs(codes) <= 1, codes, 0)[: table.head.height]
-        if doubt := contradiction(head, table.head, *names):
+        if not sign and (doubt := contradiction(head, table.head, *names)):
             sentences.append(doubt)
             table.warnings.append(doubt)
     else:

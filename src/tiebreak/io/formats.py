@@ -375,7 +375,10 @@ def _are_lists(lines: list[str]) -> bool:
     rows = [[field.strip() for field in row if field.strip()] for row in rows]
     if len(rows) < 2 or max(map(len, rows)) < 3 or min(map(len, rows)) < 1:
         return False
-    if any(len(set(row)) < len(row) or any(map(is_finite, row)) for row in rows):
+    if any(
+        len(set(row)) < len(row) or any(is_finite(field.rstrip("%")) for field in row)
+        for row in rows
+    ):
         return False
     # The first line holds names of other lines, and all columns the same ones.
     later = {field for row in rows[1:] for field in row}

@@ -48,14 +48,7 @@ def is_path_list(source: Any) -> bool:
 def find_bundled(path: Path) -> Path | None:
     """Return the file of a data set of the package, if no other file has its name."""
     if re.fullmatch("[a-z]+[0-9]*", str(path)) and not path.exists():
-        return next(
-            (
-                BUNDLED / f"{path}{end}"
-                for end in (".csv", ".csv.gz")
-                if (BUNDLED / f"{path}{end}").is_file()
-            ),
-            None,
-        )
+        return next(BUNDLED.glob(f"{path}.csv*"), None)
     return None
 
 
@@ -281,6 +274,8 @@ def _of_object(path: Path, content: dict[str, Any]) -> pl.DataFrame:
             map(str.isdigit, inner)
         ):
             return _side_by_side((n, list(v.values())) for n, v in content.items())
+        if not all(map(str.isdigit, content)):
+            values = [{"column 1": name, **row} for name, row in content.items()]
         return of_records(values)
     kept = first_of([shorten(name) for name in content], 5)
     raise FileError(path, f"this is an object with {kept}; {_EXPECTED}")

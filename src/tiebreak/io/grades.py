@@ -25,7 +25,6 @@ from tiebreak.io.columns import (
     Reading,
     Roles,
     Rule,
-    ask_which,
     find_columns,
     is_lower_better,
     read_roles,
@@ -40,7 +39,7 @@ from tiebreak.io.items import (
     read_features,
 )
 from tiebreak.io.lists import (
-    FEWEST_RANKS,
+    ask_if_places,
     find_ranks,
     join_columns,
     make_lists,
@@ -69,7 +68,7 @@ def refuse_two_sides(rule: Rule, roles: Roles, options: ReadOptions) -> list[Rea
     if {"grade", "item", "query", "person"} & set(roles.named) or roles.sides():
         return []
     head = table.head.select(pl.all().cast(pl.String).str.strip_chars())
-    percent = r"^[\d.,]+ *%$"
+    percent = r"^[\d.,]+ *(%|st|nd|rd|th)$"
     words = [c for c in head.columns if not is_numeric(table, c)]
     words = [c for c in words if not head[c].str.contains(percent).any()][:_MOST_SIDES]
     # A few numbers may name items, too.
@@ -101,8 +100,8 @@ def refuse_two_sides(rule: Rule, roles: Roles, options: ReadOptions) -> list[Rea
         won = flag("winner", winner[0]) if winner else flag("outcome")
         raise table.question(
             f"{' and '.join(sides[:2])} hold the same names, as two sides do. Say "
-            f"{flag('left', sides[0])} {flag('right', sides[1])} and {won}, or "
-            f"{flag('grade')} for graded items."
+            f"{flag('left', sides[0])} {flag('right', sides[1])} and {won}; or "
+            f"{flag('winner')} and {flag('loser')}; or {flag('grade')} of graded items."
         )
     return []
 
@@ -134,7 +133,7 @@ def read_long(
     person, item, grade = (reading.roles[role] for role in ("person", "item", "grade"))
     columns = read_roles(table, reading.roles)
     columns.refuse_broken()
-    _ask_if_places(table, options, reading, [person])
+    ask_if_places(table, options, reading, [person])
     lower = is_lower_better(grade, options)
     sentences = [
         say_direction(grade, options, lower),
@@ -146,44 +145,6 @@ def read_long(
     scores = Scores(columns.text[person], items.codes, items.values, score, rows)
     kind = "orders" if words_of(grade) & PLACE_WORDS else None
     return _make_result(table, options, scores, sentences, kind)
-
-
-def _ask_if_places(
-    table: Table, options: ReadOptions, reading: Reading, groups: list[str]
-) -> None:
-    """Ask where grades place the items of groups, as places or as scores of a list."""
-    grade, together = reading.roles["grade"], " + ".join(groups)
-    told = options.lower_is_better is not None or is_lower_better(grade, options)
-    if told or not groups:
-        return
-    entrants = find_columns("entrant", table.columns)
-    again = [c for c in entrants if table.repeats(c)]
-    others = set(table.columns) - {grade, *groups, *again}
-    saw = f"{grade} is 1, 2, 3, … in each {together}"
-    if not _are_places(table, grade, groups):
-        if others or not again or {"item", "query"} & set(reading.roles):
-            return
-        saw = f"{grade} may place each {again[0]} in a list for each {together}"
-    roles = {k: v for k, v in reading.roles.items() if k not in ("query", "person")}
-    roles["person" if "person" in reading.roles else "query"] = ",".join(groups)
-    ways = [
-        replace(
-            reading, options=roles | {"lower_is_better": lower}, example=f"{best} best"
-        )
-        for lower, best in ((True, "lowest"), (False, "highest"))
-    ]
-    raise ask_which(table, ways, saw)
-
-
-def _are_places(table: Table, grade: str, groups: list[str]) -> bool:
-    """Say whether grades are 1 to k, once each, in most groups."""
-    columns = table.read(text=groups, numbers=[grade])
-    value = columns.numbers[grade]
-    group = join_columns(columns, groups)
-    order, size = np.lexsort((value, group)), np.bincount(group)
-    place = np.arange(1, len(order) + 1) - np.repeat(np.cumsum(size) - size, size)
-    same = np.bincount(group[order], value[order] == place) == size
-    return 2 * int((same & (size >= FEWEST_RANKS)).sum()) > max(len(size), 2)
 
 
 def find_people(rule: Rule, roles: Roles, options: ReadOptions) -> list[Reading]:
@@ -198,8 +159,9 @@ def find_people(rule: Rule, roles: Roles, options: ReadOptions) -> list[Reading]
     if person is not None:
         return [Reading(rule, {"person": person})]
     numbered = is_numeric(table, first) and first != "column 1"  # which has no header
+    stems = {column.rstrip("0123456789") for column in others}
     if (
-        roles.find("item") is not None
+        (roles.find("item") is not None and len(stems) > 1)
         or numbered
         or table.repeats(first)
         or table.head.height < 2
@@ -226,8 +188,6 @@ def read_people(
     score = np.stack([columns.numbers[product] for product in products], axis=1)
     score = -score if lower else score
     row, item = np.nonzero(~np.isnan(score))
-    if not len(row):
-        raise table.error("there are no scores in the table.")
     people, item = columns.text[person].take(row), item.astype(np.int64)
     scores = Scores(people, item, products, score[row, item], row)
     direction = say_direction("the scores of each row", options, lower)
@@ -324,7 +284,7 @@ def read_graded(
     roles = reading.roles
     grade, query, item = roles["grade"], roles.get("query"), roles.get("item")
     groups = split_columns(query or "", table) or find_columns("list", table.columns)
-    _ask_if_places(table, options, reading, [g for g in groups if g != grade])
+    ask_if_places(table, options, reading, [g for g in groups if g != grade])
     named = "" if item is None else f", {item} names the item"
     within = "" if query is None else f"; only rows of the same {query} are compared"
     lower = is_lower_better(grade, options)

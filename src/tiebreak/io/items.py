@@ -136,13 +136,12 @@ def read_features(
 
 
 def _refuse_missing(path: Path, missing: list[str], wanted: Wanted) -> None:
-    if not missing:
-        return
-    raise FileError(
-        path,
-        f"{len(missing):,} of the {plural(wanted.count, 'feature')} that the model was "
-        f"fitted on cannot be found: {first_of([*map(shorten, missing)])}.",
-    )
+    if missing:
+        raise FileError(
+            path,
+            f"{len(missing):,} of the {plural(wanted.count, 'feature')} that the model "
+            f"was fitted on cannot be found: {first_of([*map(shorten, missing)])}.",
+        )
 
 
 def _place_words(

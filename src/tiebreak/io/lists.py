@@ -9,6 +9,7 @@ who have one, in no order: seen, but not listed.
 import csv
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from tiebreak.data.columns import as_names, factorize
 from tiebreak.data.kinds import Lists
 from tiebreak.data.orders import Orders
 from tiebreak.io.columns import (
+    COLUMN_WORDS,
     PLACE_WORDS,
     SUMMARIES,
     Reading,
@@ -49,7 +51,7 @@ from tiebreak.io.result import (
 from tiebreak.io.table import Columns, Table, Text
 from tiebreak.options import flag
 
-_PLACE = re.compile(r"(?:t|=|#)? *(-?\d+(?:\.\d+)?) *(?:st|nd|rd|th|=|\.)?", re.I)
+_PLACE = re.compile(r"(?:t|=|#)? *(-?\d+(?:\.\d+)?) *(?:st|nd|rd|th|=|\.|s|sec)?", re.I)
 _CLOCK = re.compile(r"(?:(\d+):)?(\d+):(\d\d(?:[.,]\d+)?)")
 # What stands for a place of who started, and of who did not; and in ballots for a name.
 _UNPLACED, _ABSENT, _NO_VOTE = map(set, map(str.split, (
@@ -58,7 +60,7 @@ _UNPLACED, _ABSENT, _NO_VOTE = map(set, map(str.split, (
     "dns dnq wd dnp",
     "skipped undervote overvote exhausted blank",
 )))  # fmt: skip
-FEWEST_RANKS = 4  # numbers 1 to 3 in every row are also usual scores
+_FEWEST_RANKS = 4  # numbers 1 to 3 in every row are also usual scores
 _MOSTLY = 0.8  # of the numbers in a column of ranks can be ranks
 _MOST_TRIED = 40  # columns
 
@@ -177,6 +179,7 @@ def read_places(
     roles = reading.roles
     item, place = roles["item"], roles["grade"]
     groups = split_columns(roles.get("query", ""), table)
+    ask_if_places(table, options, reading, groups)
     columns = table.read(text=[item, place, *groups])
     columns.note_missing("value", item, *groups)
     lower = is_lower_better(place, options)
@@ -216,6 +219,44 @@ def read_places(
     if np.isnan(values).all():
         raise table.error(f"{place} places nobody.")
     return make_lists((group, code, values), items.values, sentences, options)
+
+
+def ask_if_places(
+    table: Table, options: ReadOptions, reading: Reading, groups: list[str]
+) -> None:
+    """Ask where grades place the items of groups, as places or as scores of a list."""
+    grade, together = reading.roles["grade"], " + ".join(groups)
+    told = options.lower_is_better is not None or is_lower_better(grade, options)
+    if told or not groups:
+        return
+    entrants = find_columns("entrant", table.columns)
+    again = [c for c in entrants if table.repeats(c)]
+    others = set(table.columns) - {grade, *groups, *again}
+    saw = f"{grade} is 1, 2, 3, … in each {together}"
+    if not _are_places(table, grade, groups):
+        if others or not again or {"item", "query"} & set(reading.roles):
+            return
+        saw = f"{grade} may place each {again[0]} in a list for each {together}"
+    roles = {k: v for k, v in reading.roles.items() if k not in ("query", "person")}
+    roles["person" if "person" in reading.roles else "query"] = ",".join(groups)
+    ways = [
+        replace(
+            reading, options=roles | {"lower_is_better": lower}, example=f"{best} best"
+        )
+        for lower, best in ((True, "lowest"), (False, "highest"))
+    ]
+    raise ask_which(table, ways, saw)
+
+
+def _are_places(table: Table, grade: str, groups: list[str]) -> bool:
+    """Say whether grades are 1 to k, once each, in most groups."""
+    columns = table.read(text=groups, numbers=[grade])
+    value = columns.numbers[grade]
+    group = join_columns(columns, groups)
+    order, size = np.lexsort((value, group)), np.bincount(group)
+    place = np.arange(1, len(order) + 1) - np.repeat(np.cumsum(size) - size, size)
+    same = np.bincount(group[order], value[order] == place) == size
+    return 2 * int((same & (size >= _FEWEST_RANKS)).sum()) > max(len(size), 2)
 
 
 def _samples(text: Text, rows: Flags) -> list[str]:
@@ -327,7 +368,9 @@ def read_best_worst(
     return make_lists((group, code, place), names, sentences, options, unordered=True)
 
 
-_RANK_OF = re.compile(r"^ranks?(?: of)?[ _:]+|(?<![ _:])[ _:]+rank$", re.I)
+_RANK_OF = re.compile(
+    r"^.*\brank\b.*\[(.*)\]$|^ranks?(?: of)?[ _:]+|(?<![ _:])[ _:]+rank$", re.I
+)
 _LISTED = {*str.split("ballot list order ordering preferences ranked ranking ranks")}
 _SHOWN = re.compile(r"(?:item|opt|option|alternative|alt|attribute)\d+")
 _ORDINALS = str.split("first second third fourth fifth sixth seventh eighth")
@@ -400,7 +443,7 @@ def _rank_columns(values: Floats) -> tuple[Codes, bool]:
         kept = kept[fits]
     ordered, place = np.sort(values[:, kept], axis=1), np.arange(1, len(kept) + 1)
     same = (ordered == place) | np.isnan(ordered)
-    strict, many = same.all(axis=1), len(kept) >= FEWEST_RANKS
+    strict, many = same.all(axis=1), len(kept) >= _FEWEST_RANKS
     tied = (same | (np.diff(ordered, axis=1, prepend=0) <= 0)).all(axis=1)
     halves = np.nansum(np.where(same, 0, ordered - place), axis=1) == 0
     every = bool(((tied | halves) & ranks.all(axis=1)).all())
@@ -413,7 +456,7 @@ def _best_columns(values: Floats) -> tuple[Codes, bool]:
     """Find the columns that are ranks, perhaps all but one."""
     kept, sure = _rank_columns(values)
     n = values.shape[1]
-    for out in range(n if not sure and FEWEST_RANKS < n <= _MOST_TRIED else 0):
+    for out in range(n if not sure and _FEWEST_RANKS < n <= _MOST_TRIED else 0):
         rest = np.delete(np.arange(n), out)
         some, certain = _rank_columns(values[:, rest])
         if certain:
@@ -445,6 +488,8 @@ def find_ranks(rule: Rule, roles: Roles, options: ReadOptions) -> list[Reading]:
     values = counted.select(texts.cast(pl.Float64, strict=False)).to_numpy()
     row = counted.row(0, named=True)
     told = all(words_of(column) & PLACE_WORDS for column in columns)
+    if all(words_of(column) & {*COLUMN_WORDS["rating"]} for column in columns):
+        return []
     readings, certain = [], True
     chosen: dict[str, Any] = {"lower_is_better": True}
     for side, grid in (("person", values), ("item", values.T)):
@@ -501,7 +546,7 @@ def read_ranks(
         unused.append(plural(int((~kept).sum()), "row") + " that sum up others")
     if unused:
         sentences.append(f"Not looked at: {', '.join(unused)}.")
-    names = [_RANK_OF.sub("", column) for column in listed]
+    names = [_RANK_OF.sub(r"\1", column) for column in listed]
     if not by_row:
         [items] = columns.restore_names(sentences, roles["item"])
         items = items.take(np.flatnonzero(kept))

@@ -126,7 +126,9 @@ def find_matrix(rule: Rule, roles: Roles, options: ReadOptions) -> list[Reading]
                 f"{names} and the columns have the same names: this is a win matrix. "
                 f"Leave out {listed}."
             )
-        return [Reading(rule, {"item": names})]
+        label = table.columns[1]  # beside numbers, and for them
+        own = label in items or is_numeric(table, label)
+        return [Reading(rule, {"item": names, "name": names if own else label})]
     n = len(table.columns)
     if n > 2 and table.n_rows == n and all(is_numeric(table, c) for c in table.columns):
         diagonal = [table.head[c][row] for row, c in enumerate(table.columns)]
@@ -145,7 +147,7 @@ def read_matrix(
 ) -> ReadResult:
     """Read a square table of wins, and perhaps a second one of ties."""
     item = reading.roles["item"]
-    wins, names = _read_square(table, item)
+    wins, names = _read_square(table, item, reading.roles["name"])
     lost = options.lower_is_better
     if lost is None:  # what a row is, before a column
         lost = re.match(r"\W*(?:los[est]|defeated|beaten)", item.casefold()) is not None
@@ -173,12 +175,11 @@ def read_matrix(
     return ReadResult(replace(data, rows=None), [*sentences, said], sided=False)
 
 
-def _read_square(table: Table, item: str) -> tuple[Floats, list[str]]:
+def _read_square(table: Table, item: str, label: str) -> tuple[Floats, list[str]]:
     """Return the numbers, in the order of rows, and the names of the rows."""
-    columns = table.read(text=[item], raw=table.columns)
+    columns = table.read(text=[item, label], raw=table.columns)
     columns.note_missing("name", item)
-    text = columns.text[item]
-    rows = [value.strip() for value in text.array().tolist()]
+    rows, labels = (columns.text[c].per_row(str.strip, "") for c in (item, label))
     kept = [row for row, name in enumerate(rows) if spelling(name) not in _SUMS]
     names = [rows[row] for row in kept]
     if len(set(names)) < len(names):
@@ -194,7 +195,7 @@ def _read_square(table: Table, item: str) -> tuple[Floats, list[str]]:
     columns.refuse_broken()
     values = np.stack(cells, axis=1)
     np.fill_diagonal(values, 0)
-    return values, names
+    return values, labels[kept].tolist()
 
 
 def _read_ties(source: Any, names: list[str]) -> Floats:
@@ -203,7 +204,7 @@ def _read_ties(source: Any, names: list[str]) -> Floats:
         table = Table([TableFile(Path(source), detect_format(Path(source)))])
     else:
         table = Table.of(source)
-    ties, listed = _read_square(table, table.columns[0])
+    ties, listed = _read_square(table, *2 * table.columns[:1])
     if set(listed) != set(names):
         raise table.error(f"the rows of {flag('tie_matrix')} have other names.")
     order = [listed.index(name) for name in names]

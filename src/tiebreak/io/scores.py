@@ -143,7 +143,10 @@ def parse_scores(text: pl.Series, table: Table) -> tuple[Floats, Codes, bool]:
     percent = text.str.ends_with("%")
     if table.detected.separator == ";":
         text = text.str.replace(r"^([-+]?\d*),(\d+)", "$1.$2")
-    number = text.str.strip_suffix("%").cast(pl.Float64, strict=False)
+    units = text.filter(~missing).str.extract(r"\d *([a-zµ]+)$").fill_null("%")
+    unit = units[0] if units.n_unique() == 1 else "%"  # none, or of all
+    text = text.str.strip_suffix(unit).str.strip_chars()
+    number = text.cast(pl.Float64, strict=False)
     good = number.is_finite().fill_null(False) & ~missing
     # Beside percentages a plain number may be a share or a percentage.
     is_percent = bool((percent & good).any())
@@ -242,6 +245,7 @@ def _arrange(
     sentences.append(_say_layout(layout, int(kept.sum()), int(own.sum())))
     lower = _directions(layout, np.array(key, dtype=object), options, sentences, kept)
     left_out = first_of([tasks[k] for k in np.flatnonzero(summed)])
+    unscored = first_of([items[k] for k in np.flatnonzero(~own)])
     coarse = [c for c in layout.tasks if c != layout.metric]
     few = min(coarse, key=lambda c: len(columns.text[c].values), default="")
     said = {
@@ -249,6 +253,7 @@ def _arrange(
         "has one before.": repeated,
         f"Left out, because it sums up others: {left_out}.": left_out,
         f"{plural(empty, 'cell')} without a score; the others count.": empty,
+        f"Left out, because no task has a score of it: {unscored}.": not own.all(),
         f"{flag('unit', few)} takes tasks of one {few} as one observation.": (
             layout.unit is None and len(coarse) > 1
         ),

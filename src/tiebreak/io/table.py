@@ -173,11 +173,6 @@ class Columns:
             fault = f"values of {column} that are not finite numbers"
             self.note(fault, bad, column)
 
-    def mostly_empty(self, column: str) -> bool:
-        """Say whether most cells of a column of numbers are empty."""
-        n_empty = np.isnan(self.numbers[column]).sum() - len(self.bad[column])
-        return bool(2 * n_empty > self.table.n_rows)
-
     def refuse_broken(self) -> None:
         """Raise a `FileError` that counts the noted rows and shows some."""
         if not self._faults:
@@ -185,8 +180,8 @@ class Columns:
         table = self.table
         count = len(np.unique(np.concatenate([rows for _, rows in self._faults])))
         advice = self.advice
-        # Where most rows are broken, the table is read wrongly.
-        if table.can_skip and (count <= SHOWN or 2 * count <= table.n_rows):
+        # Where many rows are broken, the table is read wrongly: all ties, perhaps.
+        if table.can_skip and (count <= SHOWN or 20 * count <= table.n_rows):
             advice += f" {flag('skip_bad_rows')} goes on without them."
         error = BrokenRows(
             table.path,
@@ -336,7 +331,7 @@ class TableFile:
         if len(names) != count or len(set(names)) < count:
             raise self.error(
                 f"it has {plural(count, 'column')}; name them all, each otherwise, "
-                f"with {flag('columns', 'left,right,outcome')}."
+                f"with {flag('columns')}."
             )
         return list(names)
 
