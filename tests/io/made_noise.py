@@ -547,4 +547,38 @@ FILES = [
         "3 ways",
         wrong=("--person 'column 1'", "--item 'column 1' --grade"),
     ),
+    best_first(
+        "the_loser_of_two",
+        table(
+            ["player1", "player2", "loser"],
+            [(*sorted([a, b]), b) for a, b, n in counted() for _ in range(n)],
+        ),
+        options={"outcome": "loser"},
+    ),
+    best_first(
+        "matrix_of_rows_beaten",
+        table(
+            ["row beaten by column", *BEST],
+            [[BEST[i], *WON[:, i]] for i in range(6)],
+        ),
+    ),
+    best_first(
+        "models_by_ranks_on_tasks",
+        table(
+            ["model", "rank arc", "rank mmlu", "rank boolq"],
+            [[n, *(1 + BEST.index(n) for _ in range(3))] for n in SHOWN],
+        ),
+    ),
+    best_first(
+        "cross_entropy",
+        table(["task", "model", "cross_entropy"], [[t, n, 1 - v] for t, n, v in CELLS]),
+    ),
+    best_first(
+        "rank_and_score",
+        table(
+            ["judge", "wine", "rank", "score"],
+            [[*row, 100 - 3 * row[2]] for row in LONG],
+        ),
+        "--grade rank --item wine --query judge",
+    ),
 ]

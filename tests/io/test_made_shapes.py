@@ -139,3 +139,14 @@ def test_ties_in_another_language_are_not_said_to_be_skipped(tmp_path):
     with pytest.raises(FileError, match=r"unknown outcomes.*--outcome-words") as caught:
         order(path, options)
     assert "--skip-bad-rows" not in caught.value.reason
+
+
+def test_ranks_of_two_sides_are_no_list(tmp_path):
+    rows = ["Ada,Bo,1,2", "Cy,Di,1,2", "Bo,Ada,2,1", "Di,Ada,2,1", "Cy,Bo,1,2"]
+    header = "player1,player2,rank_1,rank_2"
+    (path := tmp_path / "matches.csv").write_text("\n".join([header, *rows]))
+    with pytest.raises(FileError, match="no column says who won"):
+        order(path, {})
+    scores = {"left_score": "rank_1", "right_score": "rank_2"}
+    said, names = order(path, scores)
+    assert names[-1] in ("Bo", "Di") and "Direction: 1 is best" in " ".join(said)

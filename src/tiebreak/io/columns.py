@@ -193,7 +193,8 @@ COLUMN_WORDS["entrant"] += COLUMN_WORDS["name"]
 PLACE_WORDS, _LOWER_WORDS, SUMMARIES = map(set, map(str.split, (
     "finish finished place placed placement placing pos position rank ranking ranks "
     "standing 1st",
-    "brier cer cost duration eer err error errors fid latency logloss loss losses "
+    "brier cer cost crossentropy delay divergence duration eer entropy err error "
+    "errors failures fid latency logloss loss losses "
     "lpips mae mape mse nll penalties perplexity ppl regret rmse runtime strokes ter "
     "time times wer",
     "all average averagerank averagescore avg avgrank avgscore mean meanrank meanscore "
@@ -318,7 +319,8 @@ class Reading:
 
     def describe(self, table: Table) -> str:
         """Say which options choose this reading, and what the first row then says."""
-        roles = {role: self.roles[role] for role in self.rule.needs}
+        listed = self.rule.needs or ({} if self.options else self.roles)
+        roles = {role: self.roles[role] for role in listed}
         chosen = " ".join(flag(*one) for one in {**roles, **self.options}.items())
         row = table.head.row(0, named=True)
         parts = [f"{c} {shorten(row[c])}" for c in roles.values() if c in row]

@@ -67,6 +67,8 @@ _COUNTS = {
     "comparisons", "games", "matches", "num", "number", "times", "total", "trials",
     "wins",
 }  # fmt: skip
+# Columns that say who did not win.
+_LOST = {"loser", "loserid", "losername", "rejected", "worse"}
 _TRUE = ("true", "t", "yes", "y", "1", "1.0")
 _FALSE = ("false", "f", "no", "n", "0", "0.0")
 
@@ -462,6 +464,8 @@ def read_comparisons(
     elif "outcome" in roles:
         both = dict(zip(names, (left, right), strict=True))
         codes = _read_outcomes(columns, both, roles["outcome"], options, sentences)
+        if spelling(roles["outcome"]) in _LOST:
+            codes = np.where(np.abs(codes) == 1, -codes, codes)
         head = np.where(np.abs(codes) <= 1, codes, 0)[: table.head.height]
         if not sign and (doubt := contradiction(head, table.head, *names)):
             sentences.append(doubt)
@@ -596,7 +600,10 @@ def _describe_outcome(
     outcome = roles["outcome"]
     if (scale := options.scale()) is None:
         words = [f"{word!r} is {o}" for word, o in options.declared_words().items()]
-        return start + f"{outcome} says who won{': ' * bool(words)}{', '.join(words)}."
+        won = "lost" if spelling(outcome) in _LOST else "won"
+        return (
+            start + f"{outcome} says who {won}{': ' * bool(words)}{', '.join(words)}."
+        )
     middle = sum(scale)
     tie = "no value is a tie" if middle % 2 else f"{middle // 2} is a tie"
     return start + (

@@ -467,7 +467,8 @@ def _best_columns(values: Floats) -> tuple[Codes, bool]:
 def find_ranks(rule: Rule, roles: Roles, options: ReadOptions) -> list[Reading]:
     """Find ranks 1 to k in every row, or in every column, beside a column of names."""
     table, named = roles.table, roles.named
-    if set(named) - {"person", "item"} or options.lower_is_better is False:
+    told_higher = options.lower_is_better is False
+    if set(named) - {"person", "item"} or roles.sides() or told_higher:
         return []
     first = table.columns[0]
     names = named.get("person") or named.get("item")
@@ -488,6 +489,7 @@ def find_ranks(rule: Rule, roles: Roles, options: ReadOptions) -> list[Reading]:
     values = counted.select(texts.cast(pl.Float64, strict=False)).to_numpy()
     row = counted.row(0, named=True)
     told = all(words_of(column) & PLACE_WORDS for column in columns)
+    told &= not find_columns("entrant", [first])  # whose ranks these are
     if all(words_of(column) & {*COLUMN_WORDS["rating"]} for column in columns):
         return []
     readings, certain = [], True
