@@ -256,7 +256,11 @@ def _of_object(path: Path, content: dict[str, Any]) -> pl.DataFrame:
                     path, f"row {number} of data is not a list of {len(header)} values."
                 )
         return of_records(dict(zip(header, row, strict=True)) for row in rows)
-    tables = [name for name, value in content.items() if _is_records(value)]
+    tables = [
+        name
+        for name, value in content.items()
+        if isinstance(value, list) and value and isinstance(value[0], dict)
+    ]
     if len(tables) == 1:
         return of_records(content[tables[0]])
     if len(tables) > 1:
@@ -279,10 +283,6 @@ def _of_object(path: Path, content: dict[str, Any]) -> pl.DataFrame:
         return of_records(values)
     kept = first_of([shorten(name) for name in content], 5)
     raise FileError(path, f"this is an object with {kept}; {_EXPECTED}")
-
-
-def _is_records(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and isinstance(value[0], dict)
 
 
 def read_pgn(

@@ -106,11 +106,6 @@ def refuse_two_sides(rule: Rule, roles: Roles, options: ReadOptions) -> list[Rea
     return []
 
 
-def no_features(n_rows: int) -> ItemTable:
-    """Return the table of items that have no features."""
-    return ItemTable(np.empty((n_rows, 0)))
-
-
 # More comparisons than this are not written out; orders say the same in less.
 _MOST_COMPARISONS = 50_000_000
 
@@ -212,7 +207,8 @@ def _make_result(
     if kind == "grades":
         sentences.append("Items have no features; scores are graded within a person.")
         query, named = person.array(), names[scores.item]
-        grades = Grades.of(no_features(len(named)), scores.score, query, named)
+        items = ItemTable(np.empty((len(named), 0)))
+        grades = Grades.of(items, scores.score, query, named)
         return ReadResult(grades, sentences)
     if kind == "orders":
         if len(again):
@@ -329,7 +325,7 @@ def build_grades(
         groups = join_columns(columns, listed)
         groups = columns.text[listed[0]].array() if len(listed) == 1 else groups
     y = columns.numbers.get(roles.get("grade", ""), np.full(table.n_rows, np.nan))
-    items = no_features(len(y)) if items is None else items
+    items = ItemTable(np.empty((len(y), 0))) if items is None else items
     return Grades.of(items, y, groups, names)
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from tiebreak.data.arrays import Codes, Flags, Floats
+from tiebreak.data.arrays import Codes, Floats
 from tiebreak.data.columns import as_names, factorize
 from tiebreak.data.kinds import Lists
 from tiebreak.data.orders import Orders
@@ -48,7 +48,7 @@ from tiebreak.io.result import (
     plural,
     shorten,
 )
-from tiebreak.io.table import Columns, Table, Text
+from tiebreak.io.table import Columns, Table
 from tiebreak.options import flag
 
 _PLACE = re.compile(r"(?:t|=|#)? *(-?\d+(?:\.\d+)?) *(?:st|nd|rd|th|=|\.|s|sec)?", re.I)
@@ -207,9 +207,11 @@ def read_places(
             kept &= ~unplaced
             sentences.append(f"{without} left out.")
         else:
+            words = text.in_rows(np.flatnonzero(unplaced))
+            listed = ", ".join({word or "blank": 0 for word in words})
             sentences.append(
-                f"{without} ({', '.join(_samples(text, unplaced))}) are below the "
-                f"others of their list; {flag('unplaced', 'drop')} leaves them out."
+                f"{without} ({listed}) are below the others of their list; "
+                f"{flag('unplaced', 'drop')} leaves them out."
             )
     rows = np.flatnonzero(kept & ~items.missing & ~wrong)
     group, code = group[rows], items.codes[rows]
@@ -257,11 +259,6 @@ def _are_places(table: Table, grade: str, groups: list[str]) -> bool:
     place = np.arange(1, len(order) + 1) - np.repeat(np.cumsum(size) - size, size)
     same = np.bincount(group[order], value[order] == place) == size
     return 2 * int((same & (size >= _FEWEST_RANKS)).sum()) > max(len(size), 2)
-
-
-def _samples(text: Text, rows: Flags) -> list[str]:
-    codes = np.unique(text.codes[rows])[:3]
-    return [text.values[code] if code >= 0 else "blank" for code in codes]
 
 
 def _read_place(text: str) -> float:
@@ -467,8 +464,9 @@ def _best_columns(values: Floats) -> tuple[Codes, bool]:
 def find_ranks(rule: Rule, roles: Roles, options: ReadOptions) -> list[Reading]:
     """Find ranks 1 to k in every row, or in every column, beside a column of names."""
     table, named = roles.table, roles.named
-    told_higher = options.lower_is_better is False
-    if set(named) - {"person", "item"} or roles.sides() or told_higher:
+    if set(named) - {"person", "item"} or roles.sides():
+        return []
+    if options.lower_is_better is False:
         return []
     first = table.columns[0]
     names = named.get("person") or named.get("item")

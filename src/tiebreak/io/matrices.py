@@ -37,7 +37,6 @@ _SUMS = {
     *SUMMARIES,
     *["wins", "losses", "points", "pts", "games", "played", "win", "rank"],
 }
-_LOST = r"\W*((rows? )?(los[est]|beaten|verl(ierer|oren)|perd)|defeated)"
 _SHARES = (
     "a win matrix holds numbers of wins, and these are shares; how many matches there "
     "were is not known."
@@ -151,7 +150,13 @@ def read_matrix(
     wins, names = _read_square(table, item, reading.roles["name"])
     lost = options.lower_is_better
     if lost is None:  # what a row is, before a column
-        lost = re.match(_LOST, item.casefold()) is not None
+        lost = (
+            re.match(
+                r"\W*((rows? )?(los[est]|beaten|verl(ierer|oren)|perd)|defeated)",
+                item.casefold(),
+            )
+            is not None
+        )
     sentences = [
         f"Direction: a number says how often the {item} of its row "
         f"{'lost to' if lost else 'beat'} that of its column"
