@@ -288,6 +288,17 @@ def test_svmlight_without_queries_is_one_group_and_says_so(save):
     assert "without any qid: all rows are one group" in said(result)
 
 
+def test_svmlight_with_sizes_of_queries_beside_it_as_of_lightgbm(save):
+    path = save("2 1:0.5\n0 1:1\n1 1:2\n")
+    sizes = path.with_name(f"{path.name}.query")
+    sizes.write_text("2\n1\n")
+    assert read_file(path).data.qid.tolist() == [1, 1, 2]
+    for wrong in ("2\n", "2\n-1\n2\n", "many\n"):
+        sizes.write_text(wrong)
+        with pytest.raises(FileError, match="cannot be read"):
+            read_file(path)
+
+
 def test_lines_of_item_numbers(save):
     result = read_file(save("4 1\n0 3 2 0 3\n0 2 1 2\n"))
     assert list(result.data.orders) == [["2", "0", "3"], ["1", "2"]]

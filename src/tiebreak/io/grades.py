@@ -354,6 +354,10 @@ def read_svmlight(path: Path, detected: FileFormat, options: ReadOptions) -> Rea
             X, grades, query = load_svmlight_file(
                 stream, query_id=True, zero_based=True
             )
+            sizes = Path(f"{path}".removesuffix(".gz") + ".query")  # as of LightGBM
+            if not len(query) and sizes.exists():
+                rows = np.loadtxt(sizes, dtype=int, ndmin=1)
+                query = np.repeat(np.arange(len(rows)) + 1, rows)
         except (ValueError, OverflowError) as error:
             reason = str(error).partition("\n")[0]
             raise _svmlight_error(path, detected, reason) from None
@@ -364,7 +368,8 @@ def read_svmlight(path: Path, detected: FileFormat, options: ReadOptions) -> Rea
         or len(query) not in (0, len(grades))
         or not (np.isfinite(grades).all() and np.isfinite(X.data).all())
     ):
-        raise _svmlight_error(path, detected, "it has no rows")
+        reason = "it has no rows, or not those of its .query file"
+        raise _svmlight_error(path, detected, reason)
     n, first = len(grades), int(not (X.indices == 0).any())
     X = X[:, first:] if X.shape[1] > 1 else X
     p = X.shape[1]
