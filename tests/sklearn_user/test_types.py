@@ -22,6 +22,7 @@ rating = float(elo.rating_[0])
 wines = [[11.5], [12.0]]
 machine: SVMCompare = SVMCompare(kernel="linear").fit(Pairs(wines, [0], [1]), [1])
 order = machine.order(wines)
+gap: float = machine.gap_
 ranker: RankSVM = RankSVM(kernel="linear").fit(wines, [0, 1], qid=[1, 1])
 lists: PlackettLuce = PlackettLuce().fit(Orders(None, [["a", "b"]]))
 result = tiebreak.rank({"left": ["a"], "right": ["b"], "outcome": ["left"]})

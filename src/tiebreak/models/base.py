@@ -8,7 +8,7 @@ is no threshold. Equal utilities keep the order of their rows in ``order``.
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
-from typing import Any, ClassVar, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -106,6 +106,10 @@ class UtilityMixin:
     _adds_members: bool = False
     # Largest difference that is a tie where there is no ``threshold_``.
     _tie_width: ClassVar[float] = 0.0
+
+    if TYPE_CHECKING:  # fitted attributes, which type checkers cannot find
+
+        def __getattr__(self, name: str) -> Any: ...
 
     def _utility(self, table: ItemTable) -> Floats:
         raise NotImplementedError
