@@ -161,6 +161,35 @@ def test_versus_of_items_that_never_meet(run, tmp_path):
     assert not done.stderr  # the notes say it, once
 
 
+def test_ties_alone_say_nothing_of_differences_or_odds(rank, run, tmp_path):
+    said, _, out = rank(["a,b,tie", "b,c,tie", "c,a,tie"] * 5)
+    assert "3 items share the highest rating." in said and "invalid" not in said
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert "odds of" not in page and "confidence interval for each" not in page
+    done = run("versus", tmp_path / "file.csv", "a", "b")
+    assert "and more than ties" in " ".join(done.stderr.split())
+
+
+def test_equal_items_are_not_ahead(rank):
+    said, _, _ = rank(["a,b,left", "b,a,left"] * 20)
+    assert said.startswith("2 items share the highest rating; each of the 2 items cou")
+
+
+def test_next_says_a_small_difference_and_who_could_be_best(run, tmp_path):
+    rows = ["a,b,left"] * 5001 + ["a,b,right"] * 4999
+    path = tmp_path / "file.csv"
+    path.write_text("\n".join(["left,right,outcome", *rows]) + "\n")
+    said = " ".join(run("next", path).stdout.split())
+    assert "2 items could be best, with 95 % confidence. About " in said
+    assert re.search(r"is the 0\.\d\d points estimated now", said)
+
+
+def test_versus_claims_results_alone_of_strengths_only(run):
+    for model, alone in (("bradley-terry", True), ("glicko", False)):
+        said = run("versus", "worldcup2022", "France", "Brazil", "--model", model)
+        assert ("by the results alone" in " ".join(said.stdout.split())) == alone
+
+
 def check_agreement(run, path):
     """Compare what five commands say of one file."""
 

@@ -169,7 +169,7 @@ def test_the_first_screen_is_the_answer(plain_report, plain_page):
         ([1, 0, 0], [1, 2, 3], "Ada is best, with 95 % confidence."),
         ([0, 0, 1], [1, 2, 3], "Cy is best, with 95 % confidence."),
         ([1, 1, 0], [1, 2, 3], "Ada is ahead, but 2 of 3 items could be best"),
-        ([1, 1, 1], [1, 1, 3], "2 items are ahead; each of the 3 items could be best"),
+        ([1, 1, 1], [1, 1, 3], "2 items share the highest rating; each of the 3"),
         ([None] * 3, [1, 2, 3], "Ada has the highest rating."),
         ([None] * 3, [1, 1, 1], "3 items share the highest rating."),
     ],

@@ -74,16 +74,17 @@ def _describe(power: dict[str, Any]) -> str:
     confident = f"with {100 * power['level']:g} % confidence"
     if len(best := power["could_be_best"]) == 1:
         return f"{best[0]} is best, {confident}: no more votes are needed for that."
+    rivals = f"{len(best)} items could be best, {confident}"
     if power["p_value"] < 1.0 - power["level"]:
         return (
-            f"{len(best)} items could be best, {confident}; {first} and {second}, the "
-            "first two, would differ if they had been chosen beforehand."
+            f"{rivals}; {first} and {second}, the first two, would differ if they had "
+            "been chosen beforehand."
         )
     if votes is None:
         return f"{first} and {second}, the first two, are rated equal."
     return (
-        f"About {votes:,} votes between {first} and {second}, the first two, would "
-        f"tell them apart, if the true difference is the {points:.0f} points estimated "
-        f"now (power {100 * _POWER:g} %, confidence {100 * power['level']:g} %). Half "
+        f"{rivals}. About {votes:,} votes between {first} and {second}, the first two, "
+        f"would tell them apart with a power of {100 * _POWER:g} %, if the true "
+        f"difference is the {points:.{2 * (points < 10)}f} points estimated now. Half "
         "the difference takes four times as many."
     )

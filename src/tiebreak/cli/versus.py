@@ -69,6 +69,10 @@ def versus(
         )
         for row in table.iter_rows(named=True)
     ]
+    alone = (
+        ", by the results alone; ratings are pulled to the mean, more so with few "
+        "results"
+    ) * hasattr(board.model, "strength_")
     heads = "points", f"{100 * level:g} % interval", "better", "p", "p (all)", "votes"
     screen.show(
         {"recognized": sentences, "notes": board.notes, "level": level}
@@ -77,8 +81,7 @@ def versus(
             *_verdicts(table, name, level),
             text_table((f"{name} versus", *heads), rows),
             *_turned(table, name, board),
-            f"points: by how much {name} is better, by the results alone; ratings are "
-            f"pulled to the mean, more so with few results. better: probability that "
+            f"points: by how much {name} is better{alone}. better: probability that "
             f"{name} is better. p: test that the two are equal, if they were chosen "
             "beforehand; p (all): adjusted for all comparisons here. votes: direct "
             "votes that would show so many points, with a power of 80 %.",

@@ -312,7 +312,7 @@ class RankResult:
         if self.effects is not None:
             effects = " and of ".join(self.effects["effect"].to_list())
             sentences.append(f"The model also estimates the effect of {effects}.")
-        if self.leaderboard is not None and hasattr(model, "strength_"):
+        if hasattr(model, "strength_") and table["lower"].count():
             odds = 10.0
             if hasattr(model, "tie_probability_"):
                 probabilities = model._link.probabilities(np.log([10.0]), model._tie)
@@ -605,9 +605,10 @@ def who_is_best(
             "never compared with these, not even through others."
         )
     first = [isolate(str(item)) for item in table.filter(pl.col("rank") == 1)["item"]]
+    shared = f"{len(first)} {noun('items')} share the highest rating"
     if table["could_be_best"].is_null().all():
         if len(first) > 1:
-            return f"{len(first)} {noun('items')} share the highest rating."
+            return f"{shared}."
         return f"{first[0]} has the highest rating."
     placed = table.filter("placed")
     confident = f"with {100 * level:g} % confidence"
@@ -620,8 +621,7 @@ def who_is_best(
     if len(rivals) == len(placed):
         some = f"each of the {len(placed)} {noun('items')}"
     if len(first) > 1:
-        ahead = f"{len(first)} {noun('items')} are ahead"
-        return f"{ahead}; {some}{among} could be best, {confident}."
+        return f"{shared}; {some}{among} could be best, {confident}."
     few = len(placed.filter("could_be_best", "provisional"))
     why = "."
     if few == len(rivals) - 1:

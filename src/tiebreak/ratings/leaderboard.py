@@ -251,8 +251,8 @@ class Leaderboard:
         model, contrasts = self.model, self._contrasts
         if contrasts is None:
             raise TypeError(
-                f"Differences need ratings with a margin of error, and "
-                f"{type(model).__name__} has none; expected BradleyTerry or Glicko."
+                "Differences need ratings with a margin of error; expected "
+                "BradleyTerry or Glicko, and more than ties."
             )
         one = find_item(model.items_, item)
         rest = [find_item(model.items_, other) for other in others]

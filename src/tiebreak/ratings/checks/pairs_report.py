@@ -110,8 +110,8 @@ class PeriodFacts:
 
 
 def count_text(count: float) -> str:
-    """Write a sum of weights: whole numbers in full, others with four digits."""
-    return f"{int(count):,}" if float(count).is_integer() else f"{count:,.4g}"
+    """Write a sum of weights: whole or large ones in full, others with four digits."""
+    return f"{count:,.4g}" if count % 1.0 and count < 1e4 else f"{count:,.0f}"
 
 
 def say_comparisons(weight: float) -> str:
