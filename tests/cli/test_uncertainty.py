@@ -175,6 +175,16 @@ def test_equal_items_are_not_ahead(rank):
     assert said.startswith("2 items share the highest rating; each of the 2 items cou")
 
 
+def test_rows_of_one_unit_are_not_named_again(run, tmp_path):
+    rows = ["a,b,left,0", "b,c,tie,1", "c,a,right,2", "b,a,right,3", "c,b,left,4"] * 4
+    rows = [f"{row},r" for row in rows]
+    path = tmp_path / "file.csv"
+    path.write_text("\n".join(["left,right,outcome,task,rater", *rows]) + "\n")
+    assert "--drop-duplicates" in " ".join(run("check", path).stdout.split())
+    said = " ".join(run("check", path, "--unit", "task").stdout.split())
+    assert "--unit" not in said and "equal to an earlier one" not in said
+
+
 def test_next_says_a_small_difference_and_who_could_be_best(run, tmp_path):
     rows = ["a,b,left"] * 5001 + ["a,b,right"] * 4999
     path = tmp_path / "file.csv"

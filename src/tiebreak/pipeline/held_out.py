@@ -187,11 +187,11 @@ def check_data(source: Source, without: Sequence[str] = ()) -> PairsReport:
     named = source.named
     assert named is not None
     (pairs, y), columns = named.arguments()
+    # Classes of newcomers or units are given; the raters of lists are the lists.
+    answered = {"newcomers": source.classes, "repeated": "unit" in columns}
+    answered["one_vote"] = isinstance(source.data, Lists)
     left_out = {"unit", *without}
     columns = {name: c for name, c in columns.items() if name not in left_out}
     report = check_pairs(pairs, y, **columns, sided=source.sided)
-    # Classes of newcomers are given; the raters of lists are the lists.
-    known = "newcomers" if source.classes else ""
-    known = "one_vote" if isinstance(source.data, Lists) else known
-    kept = tuple(one for one in report.findings if one.code != known)
+    kept = tuple(one for one in report.findings if not answered.get(one.code))
     return replace(report, findings=kept)

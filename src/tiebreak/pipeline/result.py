@@ -312,7 +312,7 @@ class RankResult:
         if self.effects is not None:
             effects = " and of ".join(self.effects["effect"].to_list())
             sentences.append(f"The model also estimates the effect of {effects}.")
-        if hasattr(model, "strength_") and table["lower"].count():
+        if hasattr(model, "strength_") and table is not None and table["lower"].count():
             odds = 10.0
             if hasattr(model, "tie_probability_"):
                 probabilities = model._link.probabilities(np.log([10.0]), model._tie)
