@@ -388,7 +388,7 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
         """Confidence intervals of the probabilities of left, tie and right.
 
         They follow from the interval of the difference, with the tie parameter taken as
-        known.
+        known: the interval of a tie is too narrow (`BradleyTerry` allows for both).
 
         Parameters
         ----------
