@@ -49,6 +49,13 @@ def test_places_are_lists_or_grades_of_which_the_lowest_is_best(table):
     assert table(alone, lower_is_better=False).data.y.tolist() == [1, 2, 2, 1]
 
 
+def test_rows_without_numbers_are_no_example_of_ranks(table):
+    with pytest.raises(NeedsAnswer, match="c is best, 3"):
+        table("a,b,c\n,,\n1,2,3\n2,1,3\n3,2,1\n2,3,1\n")
+    with pytest.raises(NeedsAnswer, match="can be read in 3 ways"):
+        table("name,a,b,c\nmean,1,2,3\ntotal,2,1,3\nsum,3,2,1\n")
+
+
 def test_the_only_other_column_is_what_was_scored(table):
     read = table("taster,beer,score\nP1,Pils,3\nP1,Stout,5\nP2,Pils,4\nP2,Stout,4\n")
     assert set(read.data.pairs.names.tolist()) == {"Pils", "Stout"}

@@ -313,9 +313,9 @@ LONG = {
     "spaces of PrefLib": "#" + " " * N + "1\n",
     "spaces of a header": f"voter,a,b{' ' * N}c\n1,1,2\n2,2,1\n3,1,2\n",
     "spaces of a set": f"items,best,worst\na{' ' * N}b,a,b\na|b,a,b\n",
-    "columns": ",".join(f"c{k}" for k in range(N // 5))
+    "columns": ",".join(f"c{k}" for k in range(N // 4))
     + "\n"
-    + "1," * (N // 5)
+    + "1," * (N // 4 - 1)
     + "1\n",
 }
 

@@ -35,7 +35,6 @@ from tiebreak.io.columns import (
 from tiebreak.io.formats import FileFormat, open_bytes, text_lines
 from tiebreak.io.items import (
     Wanted,
-    is_numeric,
     read_features,
 )
 from tiebreak.io.lists import (
@@ -69,7 +68,7 @@ def refuse_two_sides(rule: Rule, roles: Roles, options: ReadOptions) -> list[Rea
         return []
     head = table.head.select(pl.all().cast(pl.String).str.strip_chars())
     percent = r"^[\d.,]+ *(%|st|nd|rd|th)$"
-    words = [c for c in head.columns if not is_numeric(table, c)]
+    words = [c for c in head.columns if c not in table.numeric]
     words = [c for c in words if not head[c].str.contains(percent).any()][:_MOST_SIDES]
     # A few numbers may name items, too.
     looked = head.columns if head.width <= _MOST_NUMBERS else words
@@ -148,12 +147,12 @@ def find_people(rule: Rule, roles: Roles, options: ReadOptions) -> list[Reading]
     person = named.get("person")
     person = first if person is None and roles.find("person") == first else person
     others = [column for column in table.columns if column != (person or first)]
-    numbers = all(is_numeric(table, column) for column in others)
+    numbers = table.numeric.issuperset(others)
     if {"grade", "item", "query"} & set(named) or len(others) < 2 or not numbers:
         return []
     if person is not None:
         return [Reading(rule, {"person": person})]
-    numbered = is_numeric(table, first) and first != "column 1"  # which has no header
+    numbered = first in table.numeric and first != "column 1"  # which has no header
     stems = {column.rstrip("0123456789") for column in others}
     if (
         (roles.find("item") is not None and len(stems) > 1)
@@ -254,10 +253,9 @@ def _make_result(
 def find_last_grade(rule: Rule, roles: Roles, options: ReadOptions) -> list[Reading]:
     """Find features of items with the grade last, or named."""
     table, named, item = roles.table, roles.named, roles.find("item")
-    numeric = [column for column in table.columns if is_numeric(table, column)]
     grade = named.get("grade", table.columns[-1])
-    featureless = options.items is None and not set(numeric) - {grade}
-    if grade not in numeric or featureless or "person" in named:
+    featureless = options.items is None and table.numeric <= {grade}
+    if grade not in table.numeric or featureless or "person" in named:
         return []
     columns = {"grade": grade}
     if item is not None and item != grade:

@@ -114,8 +114,9 @@ def read_features(
             )
         columns = list(used)
     by_word = {place.column for place in places if place.word is not None}
-    numbers = [c for c in columns if c not in by_word and is_numeric(table, c)]
-    words = [column for column in columns if column not in set(numbers)]
+    numbers = [c for c in columns if c not in by_word and c in table.numeric]
+    plain = set(numbers)
+    words = [column for column in columns if column not in plain]
     read = read_roles(table, roles, text=words, numbers=numbers)
     read.note_bad("value", *numbers)
     if names is not None:
@@ -241,19 +242,6 @@ def fit_numbered(
     else:
         wide = np.pad(items.values, ((0, 0), (0, 1)))[:, padded]
     return ItemTable(as_items(wide).values, names)
-
-
-def is_numeric(table: Table, column: str) -> bool:
-    """Say whether half of the first values are numbers."""
-    values = table.head[column].drop_nulls()
-    if values.dtype != pl.String:
-        return values.dtype.is_numeric() or values.dtype == pl.Boolean
-    values = values.str.strip_chars()
-    values = values.filter(values != "")
-    if table.detected.separator == ";":
-        values = values.str.replace(",", ".", literal=True)
-    good = values.cast(pl.Float64, strict=False).is_not_null().sum()
-    return 2 * int(good) > len(values)
 
 
 def join_items(

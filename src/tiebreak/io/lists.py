@@ -38,7 +38,6 @@ from tiebreak.io.columns import (
 )
 from tiebreak.io.comparisons import read_metadata
 from tiebreak.io.formats import FileFormat, text_lines
-from tiebreak.io.items import is_numeric
 from tiebreak.io.result import (
     FileError,
     NeedsAnswer,
@@ -154,7 +153,7 @@ def find_places(
     entrants = [named.get("item"), *find_columns("entrant", table.columns)]
     likely = [c for c in entrants if c is not None and c not in (place, *groups)]
     others = [c for c in table.columns if c not in (place, *groups)]
-    named_by = [c for c in others if not is_numeric(table, c)] or [
+    named_by = [c for c in others if c not in table.numeric] or [
         c for c in others[:1] if table.repeats(c)
     ]
     again = [c for c in likely if table.repeats(c)]  # in other lists
@@ -390,7 +389,7 @@ def find_ballots(rule: Rule, roles: Roles, options: ReadOptions) -> list[Reading
     listed = [places[k] for k in range(1, len(places) + 1) if k in places]
     if len(listed) < max(2, len(places)) or set(roles.named) - {"weight", "person"}:
         return []
-    if not certain and any(is_numeric(roles.table, column) for column in listed):
+    if not certain and not roles.table.numeric.isdisjoint(listed):
         return []
     used = {"item": ",".join(listed)}
     if (weight := roles.find("weight")) is not None:
@@ -471,9 +470,9 @@ def find_ranks(rule: Rule, roles: Roles, options: ReadOptions) -> list[Reading]:
     first = table.columns[0]
     names = named.get("person") or named.get("item")
     people = bool(find_columns("person", [names or first]))
-    if names is None and (people or not is_numeric(table, first)):
+    if names is None and (people or first not in table.numeric):
         names = first
-    columns = [c for c in table.columns if c != names and is_numeric(table, c)]
+    columns = [c for c in table.columns if c != names and c in table.numeric]
     columns = [c for c in columns if spelling(c) not in SUMMARIES]
     if len(columns) < 2:
         return []
@@ -485,7 +484,10 @@ def find_ranks(rule: Rule, roles: Roles, options: ReadOptions) -> list[Reading]:
         sums_up = [spelling(str(name)) in SUMMARIES for name in counted[names]]
         counted = counted.filter(~pl.Series(sums_up))
     values = counted.select(texts.cast(pl.Float64, strict=False)).to_numpy()
-    row = counted.row(0, named=True)
+    seen = np.flatnonzero(np.isfinite(values).any(axis=1))
+    if not len(seen):
+        return []
+    row = counted.row(int(seen[0]), named=True)
     told = all(words_of(column) & PLACE_WORDS for column in columns)
     told &= not find_columns("entrant", [first])  # whose ranks these are
     if all(words_of(column) & {*COLUMN_WORDS["rating"]} for column in columns):
@@ -508,7 +510,7 @@ def find_ranks(rule: Rule, roles: Roles, options: ReadOptions) -> list[Reading]:
             )
             certain &= sure
     if readings and not certain and options.lower_is_better is None:
-        best = columns[int(np.nanargmax(values[0]))]
+        best = columns[int(np.nanargmax(values[seen[0]]))]
         chosen = ({"person": names} if names else {}) | {"lower_is_better": False}
         saw = f"the numbers of {', '.join(map(shorten, columns[:3]))} look like ranks"
         scores = Reading(rule, {}, "", chosen, f"{best} is best, {row[best]}")

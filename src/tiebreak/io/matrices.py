@@ -27,7 +27,6 @@ from tiebreak.io.columns import (
 from tiebreak.io.comparisons import read_advantage, read_metadata
 from tiebreak.io.formats import detect_format
 from tiebreak.io.frames import is_path
-from tiebreak.io.items import is_numeric
 from tiebreak.io.result import ReadOptions, ReadResult, plural, shorten
 from tiebreak.io.scores import MISSING, parse_scores
 from tiebreak.io.table import Table, TableFile
@@ -113,7 +112,7 @@ def find_matrix(rule: Rule, roles: Roles, options: ReadOptions) -> list[Reading]
         items = {row for row in rows if spelling(row) not in _SUMS}
         if len(items) < 2 or not items <= set(table.columns) - {names}:
             continue
-        others = {c for c in table.columns[place + 1 :] if is_numeric(table, c)}
+        others = table.numeric.intersection(table.columns[place + 1 :])
         lacking = [shorten(c) for c in others - items if spelling(c) not in _SUMS]
         if lacking:
             raise table.error(
@@ -127,10 +126,10 @@ def find_matrix(rule: Rule, roles: Roles, options: ReadOptions) -> list[Reading]
                 f"Leave out {listed}."
             )
         label = table.columns[1]  # beside numbers, and for them
-        own = label in items or is_numeric(table, label)
+        own = label in items or label in table.numeric
         return [Reading(rule, {"item": names, "name": names if own else label})]
     n = len(table.columns)
-    if n > 2 and table.n_rows == n and all(is_numeric(table, c) for c in table.columns):
+    if n > 2 and table.n_rows == n and table.numeric.issuperset(table.columns):
         diagonal = [table.head[c][row] for row, c in enumerate(table.columns)]
         if all(
             str(value or "0").strip() in ("0", "0.0", *MISSING) for value in diagonal

@@ -545,6 +545,19 @@ class Table:
         head = self._collect([self._col(c) for c in self.columns], _HEAD)
         self.head = self._without_absent(head)
         self.head.columns = self.columns
+        self.numeric = {c for c in self.columns if self._is_numeric(self.head[c])}
+
+    def _is_numeric(self, values: pl.Series) -> bool:
+        """Say whether half of the first values of a column are numbers."""
+        values = values.drop_nulls()
+        if values.dtype != pl.String:
+            return values.dtype.is_numeric() or values.dtype == pl.Boolean
+        values = values.str.strip_chars()
+        values = values.filter(values != "")
+        if self.detected.separator == ";":
+            values = values.str.replace(",", ".", literal=True)
+        good = values.cast(pl.Float64, strict=False).is_not_null().sum()
+        return 2 * int(good) > len(values)
 
     def _refuse_row_as_header(self) -> None:
         """Refuse a first line that is a row: its fields recur below themselves."""
