@@ -277,6 +277,15 @@ def test_a_database_that_lies(answered, statements, message):
             Store(answered)
 
 
+def test_a_link_is_no_second_way_into_a_study(path, tmp_path):
+    link = tmp_path / "link"
+    link.symlink_to(path)
+    first = Store(path)
+    with pytest.raises(FileError, match="in use by another study or page"):
+        Store(link)
+    first.close()
+
+
 def test_only_the_owner_can_read_the_links(path):
     Store(path).close()
     if os.name == "posix":

@@ -66,7 +66,7 @@ class Question:
 
 
 def _lock_name(path: Path) -> Path:
-    return path.with_name(f"{path.name}-lock")
+    return Path(f"{path.resolve()}-lock")
 
 
 def _lock_file(path: Path) -> sqlite3.Connection:
