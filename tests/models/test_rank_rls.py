@@ -319,6 +319,17 @@ def test_a_graph_of_groups_is_the_fit_of_the_groups(rng, kernel):
         assert two.n_pairs_ == one.n_pairs_ > 0
 
 
+def test_compared_features_far_from_zero_are_as_those_around_it(rng):
+    items, y = rng.normal(size=(60, 3)), rng.choice([-1, 0, 1], 300)
+    left = rng.integers(0, 60, 300)
+    right = (left + rng.integers(1, 60, 300)) % 60
+    far, near = (
+        RankRLS(kernel="linear").fit(Pairs(X, left, right), y)
+        for X in (items + np.array([1e9, 0.0, 0.0]), items)
+    )
+    assert_allclose(far.coef_, near.coef_, atol=1e-6)
+
+
 def test_graphs_know_no_order_of_rows_and_no_far_offset(rng):
     X, y, _ = make_graded(rng)
     # Two parts that no pair joins, whose grades are far apart.

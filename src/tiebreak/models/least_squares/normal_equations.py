@@ -451,11 +451,14 @@ def compared_squares(model: Any, data: Comparisons) -> LeastSquaresProblem:
     if not data.y.any():
         refuse_only_ties(model, len(data))
     items, left, right = KernelItems.merge_pairs(model, data.pairs)
-    points: Points = (
-        LinearPoints(items.design)
-        if items.is_linear
-        else KernelPoints(items, np.arange(items.n_items))
-    )
+    points: Points
+    if items.is_linear:
+        design = items.design
+        # Squares of what all have in common would hide the differences.
+        centered = design if sp.issparse(design) else design - design.mean(axis=0)
+        points = LinearPoints(centered)
+    else:
+        points = KernelPoints(items, np.arange(items.n_items))
     target = np.sqrt(data.weight) * data.y
     scale = float(np.abs(target).max())
     return LeastSquaresProblem(
