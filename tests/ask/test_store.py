@@ -286,6 +286,15 @@ def test_a_link_is_no_second_way_into_a_study(path, tmp_path):
     first.close()
 
 
+def test_names_that_are_no_text_stop_nothing(make, path):
+    make()[0].close()
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("UPDATE raters SET name = CAST(x'ff' AS TEXT)")
+        db.commit()
+    study, _ = make()
+    assert [rater.name for rater in study.store.raters()] == ["\ufffd", "Ada"]
+
+
 def test_only_the_owner_can_read_the_links(path):
     Store(path).close()
     if os.name == "posix":

@@ -101,6 +101,7 @@ class Store:
             self._db = sqlite3.connect(
                 self.path, isolation_level=None, check_same_thread=False, timeout=10
             )
+            self._db.text_factory = lambda text: text.decode("utf-8", "replace")
             self._closed = weakref.finalize(self, self._db.close)
             try:
                 self._prepare()
