@@ -169,7 +169,7 @@ def wide_against_logistic_regression() -> Iterator[Row]:
     def ours(tol):
         return LogisticCompare(1.0, tol=tol).fit(items, y).objective_
 
-    for name, tol, peer in (("as accurate", 1e-5, 1e-9), ("defaults", 1e-8, 1e-4)):
+    for name, tol, peer in (("as accurate", 1e-3, 1e-9), ("defaults", 1e-8, 1e-4)):
         excess = theirs(peer) / ours(tol) - 1
         if excess < -1e-13:
             raise AssertionError(f"our objective is worse by {-excess:.2e}")
