@@ -10,7 +10,7 @@ for δd ≥ 2 δt, a win of left for -δd ≥ 2 δt, and a tie for \|δd\| ≤ 2
 Linear programs on the counts decide.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from numbers import Real
 from typing import Any, ClassVar, NamedTuple
 
@@ -18,11 +18,12 @@ import numpy as np
 import polars as pl
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtr
+from scipy.special import ndtr, ndtri
+from scipy.stats import qmc
 from sklearn.utils.validation import check_is_fitted
 
 from tiebreak.data import as_items, as_pairs, is_pairs
-from tiebreak.data.arrays import Floats
+from tiebreak.data.arrays import Codes, Floats
 from tiebreak.data.columns import as_column_of, refuse_missing
 from tiebreak.data.comparison_graph import ComparisonCounts
 from tiebreak.data.items import within_bounds
@@ -32,6 +33,10 @@ from tiebreak.data.validation import as_numbers
 from tiebreak.losses import ItemDesign, OutcomeLink
 from tiebreak.models.base import UtilityMixin, accuracy, outcome_scores
 from tiebreak.solvers.linear_program import LinearProgram
+
+# Points of the joint distribution behind an interval of probabilities, 2 to this
+# power; and rows at a time.
+_INTERVAL_POINTS, _INTERVAL_ROWS = 9, 2000
 
 
 def check_row_column(values: Any, name: str, n_rows: int) -> NDArray[Any]:
@@ -280,14 +285,41 @@ class CovariateMixin(UtilityMixin):
         predicted = self.predict(X, advantage=advantage, context=context)
         return accuracy(self, y, predicted, sample_weight)
 
-    def _outcome_intervals(self, low: Floats, high: Floats) -> Floats:
-        """Intervals of the probabilities for intervals of differences, (n, 3, 2)."""
-        at = [self._link.probabilities(end, self._tie) for end in (low, high)]
-        intervals = np.stack([np.minimum(*at), np.maximum(*at)], axis=2)
-        # A tie is most probable between equals: the largest lies inside, not at an end.
-        equal = self._link.probabilities(np.zeros(1), self._tie)[0, 1]
-        intervals[(low < 0) & (high > 0), 1, 1] = equal
-        return intervals
+
+def outcome_intervals(
+    draw: Callable[[Codes, Floats], Floats], n_rows: int, level: float
+) -> Floats:
+    """Quantiles of drawn probabilities, (n_rows, 3, 2); `draw` takes rows and points.
+
+    The points, (n_draws, 3), fill a cube.
+    """
+    points = qmc.Sobol(3, seed=0).random_base2(_INTERVAL_POINTS)
+    tail, out = 0.5 - 0.5 * level, np.empty((n_rows, 3, 2))
+    for rows in np.array_split(np.arange(n_rows), -(-n_rows // _INTERVAL_ROWS)):
+        ends = np.quantile(draw(rows, points), (tail, 1.0 - tail), axis=0)
+        out[rows] = np.moveaxis(ends, 0, 2)
+    return out
+
+
+def draw_outcomes(
+    link: OutcomeLink,
+    center: Floats,
+    apart: Floats,
+    spread: Floats,
+    tie: tuple[Any, Any, Floats],
+    points: Floats,
+) -> Floats:
+    """Probabilities of differences ``center + apart``, (n_draws, n, 3).
+
+    `tie` has the mean and the variance of the tie parameter, and its covariance with
+    the differences, whose variance is `spread`.
+    """
+    mean, variance, covariance = tie
+    slope = covariance / np.maximum(spread, np.finfo(float).tiny)
+    rest = np.sqrt(np.maximum(variance - slope * covariance, 0.0))
+    t = mean + slope * apart + rest * ndtri(points)[:, None]
+    share = link.probabilities((center + apart).ravel(), t.ravel())
+    return share.reshape(*apart.shape, 3)
 
 
 def check_level(level: float) -> None:

@@ -44,7 +44,9 @@ from tiebreak.models.covariates import (
     check_level,
     check_row_covariates,
     coefficient_table,
+    draw_outcomes,
     effect_names,
+    outcome_intervals,
 )
 from tiebreak.models.kernel_utility import expand_support
 from tiebreak.models.logistic.problem import UNLEARNED, LogisticProblem
@@ -367,7 +369,7 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
         if is_pairs(X):
             pairs = some_pairs(X).compact()
             z = self._covariates(advantage, context, len(pairs))
-            return self._errors_of_pairs(covariance, pairs, z)
+            return self._errors_of_pairs(covariance, pairs, z)[0]
         if self._by_name:
             place = self._places_of_names(self.items_ if X is None else X)
             rows = np.eye(len(self.items_))[place] - 1.0 / len(self.items_)
@@ -387,8 +389,7 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
     ) -> Floats:
         """Confidence intervals of the probabilities of left, tie and right.
 
-        They follow from the interval of the difference, with the tie parameter taken as
-        known: the interval of a tie is too narrow (`BradleyTerry` allows for both).
+        Quantiles over the joint distribution of the difference and the tie parameter.
 
         Parameters
         ----------
@@ -403,10 +404,20 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
             Lower and upper ends for each outcome.
         """
         check_level(level)
-        d = self.difference(X, advantage=advantage, context=context)
-        error = self.standard_errors(as_pairs(X), advantage=advantage, context=context)
-        reach = ndtri(0.5 + 0.5 * level) * error
-        return self._outcome_intervals(d - reach, d + reach)
+        pairs, covariance = as_pairs(X).compact(), self._joint_covariance()
+        d = self.difference(pairs, advantage=advantage, context=context)
+        z = self._covariates(advantage, context, len(d))
+        error, with_tie = self._errors_of_pairs(covariance, pairs, z)
+        variance = covariance[len(covariance) - with_tie.shape[1] :, -1:].sum()
+
+        def draw(rows: Codes, points: Floats) -> Floats:
+            apart = error[rows] * ndtri(points[:, :1])
+            tie = self._tie, variance, with_tie[rows].sum(axis=1)
+            return draw_outcomes(
+                self._link, d[rows], apart, error[rows] ** 2, tie, points[:, 1]
+            )
+
+        return outcome_intervals(draw, len(d), level)
 
     @property
     def _link(self) -> OutcomeLink:
@@ -501,7 +512,10 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
             self._covariance = posterior_covariance(objective, x)
         return self._covariance
 
-    def _errors_of_pairs(self, covariance: Floats, pairs: Pairs, z: Floats) -> Floats:
+    def _errors_of_pairs(
+        self, covariance: Floats, pairs: Pairs, z: Floats
+    ) -> tuple[Floats, Floats]:
+        """Errors of differences, and their covariances with the tie parameter."""
         if not self._by_name:
             pairs = self._sum_teams(pairs)
         left, right = pairs.left, pairs.right
@@ -529,7 +543,7 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
             glue = sp.hstack if sp.issparse(rows) else np.hstack
             rows = glue([rows, -z])
         q = rows.shape[1]
-        return _errors(rows, covariance[:q, :q], more)
+        return _errors(rows, covariance[:q, :q], more), rows @ covariance[:q, q:]
 
     def _check_rows(
         self, X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None

@@ -15,8 +15,7 @@ import numpy as np
 import polars as pl
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit, logit, ndtri
-from scipy.stats import qmc
+from scipy.special import expit, logit
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
@@ -56,7 +55,9 @@ from tiebreak.models.covariates import (
     check_level,
     check_row_covariates,
     coefficient_table,
+    draw_outcomes,
     effect_names,
+    outcome_intervals,
     refuse_endless,
 )
 from tiebreak.ratings.named_results import check_clusters, check_results
@@ -80,9 +81,6 @@ from tiebreak.solvers import minimize_newton
 _WIDENED = 0.3
 # Of effects of covariates, next to a learned prior: standard deviation 10.
 WEAK_EFFECT = 0.005
-# Points of the joint distribution behind an interval of probabilities, 2 to this
-# power; and rows at a time.
-_INTERVAL_POINTS, _INTERVAL_ROWS = 9, 2000
 LINK_OF: dict[str | None, OutcomeLink] = {
     "davidson": RATING_LINKS["davidson"],
     "rao-kupper": RATING_LINKS["rao-kupper"],
@@ -525,34 +523,29 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         known = full.take(slice(n)).differences(left, right)
         if not self._problem.has_tie:
             ends = [known.quantile(share) for share in (tail, 1.0 - tail)]
-            return self._outcome_intervals(*(d + end - known.mean for end in ends))
-        out = np.empty((len(d), 3, 2))
-        for rows in np.array_split(np.arange(len(d)), -(-len(d) // _INTERVAL_ROWS)):
-            tie = full.slopes(left[rows], right[rows], -1)
-            draws = self._draw_outcomes(d[rows], known.take(rows), tie)
-            both = np.quantile(draws, (tail, 1.0 - tail), axis=0)
-            out[rows] = np.moveaxis(both, 0, 2)
-        return out
+            at = [
+                self._link.probabilities(d + end - known.mean, self._tie)
+                for end in ends
+            ]
+            return np.sort(np.stack(at, axis=2))
 
-    def _draw_outcomes(
-        self, d: Floats, known: StrengthDistribution, tie: tuple[Floats, Floats, Floats]
-    ) -> Floats:
-        """Draw probabilities of rows, (n_draws, n, 3), from points that fill a cube."""
-        points = qmc.Sobol(3, seed=0).random_base2(_INTERVAL_POINTS)
-        node = np.searchsorted(np.cumsum(known.weight)[:-1], points[:, 0])
-        center, variance, covariance = tie
-        parts = []
-        for k, ties in enumerate(self._tie_models):
-            own, also = points[node == k, 1:].T
-            apart = known.deviate(own[:, None], k)
-            spread = np.maximum(known.covariance[k], np.finfo(float).tiny)
-            slope = covariance[k] / spread
-            rest = np.sqrt(np.maximum(variance[k] - slope * covariance[k], 0.0))
-            t = center[k] + slope * apart + rest * ndtri(also)[:, None]
-            gap = d + known.center[k] - known.mean + apart
-            share = LINK_OF[ties].probabilities(gap.ravel(), t.ravel())
-            parts.append(share.reshape(*gap.shape, 3))
-        return np.concatenate(parts)
+        def draw(rows: Codes, points: Floats) -> Floats:
+            some = known.take(rows)
+            node = np.searchsorted(np.cumsum(some.weight)[:-1], points[:, 0])
+            tie = list(zip(*full.slopes(left[rows], right[rows], -1), strict=True))
+            return np.concatenate([
+                draw_outcomes(
+                    LINK_OF[ties],
+                    d[rows] + some.center[k] - some.mean,
+                    some.deviate(points[node == k, 1:2], k),
+                    some.covariance[k],
+                    tie[k],
+                    points[node == k, 2],
+                )
+                for k, ties in enumerate(self._tie_models)
+            ])  # fmt: skip
+
+        return outcome_intervals(draw, len(d), level)
 
     def likelihood(self) -> Likelihood:
         """The largest likelihood of the data, without a penalty.
