@@ -76,7 +76,7 @@ def versus(
     heads = "points", f"{100 * level:g} % interval", "better", "p", "p (all)", "votes"
     screen.show(
         {"recognized": sentences, "notes": board.notes, "level": level}
-        | {"versus": table.to_dicts()},
+        | {"question": "these two, chosen beforehand", "versus": table.to_dicts()},
         [
             *_verdicts(table, name, level),
             text_table((f"{name} versus", *heads), rows),

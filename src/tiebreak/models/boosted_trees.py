@@ -67,18 +67,16 @@ def start_boosters(
         values,
         label=np.zeros(values.shape[0]),
         params=params,
-        feature_name="auto" if names is None else [_plain_name(n) for n in names],
+        # Without the characters that LightGBM refuses.
+        feature_name="auto"
+        if names is None
+        else [re.sub(r'[\s",:\[\]{}]', "_", name) for name in names],
         categorical_feature=categorical,
     ).construct()
     ends = values.max(axis=0) - values.min(axis=0)
     # All features may be constant, which LightGBM does not take.
     splits = bool(ends.nnz if hasattr(ends, "nnz") else ends.any())
     return lambda: lightgbm.Booster(params, data) if splits else None
-
-
-def _plain_name(name: str) -> str:
-    """Replace the characters that LightGBM refuses in names of features."""
-    return re.sub(r'[\s",:\[\]{}]', "_", name)
 
 
 def read_trees(booster: Any) -> list[Nodes]:

@@ -367,7 +367,9 @@ def tune_model(choice: Choice, data: Data) -> tuple[Choice, TuneResult, list[str
         progress=False,
     )
     chosen = {f"{step}{key}": value for key, value in result.best_params_.items()}
-    result = _plain_names(result, path)
+    plain = {key: key.removeprefix(path) for key in result.best_params_}
+    best = {plain[key]: value for key, value in result.best_params_.items()}
+    result = replace(result, table=result.table.rename(plain), best_params_=best)
     notes = [_say_choice(result, how), *_say_edges(result, grid), honest]
     return replace(choice, model=clone(model).set_params(**chosen)), result, notes
 
@@ -445,12 +447,6 @@ def _scoring(model: Any, y: NDArray[np.int8], folds: list[Fold]) -> str:
     # log loss infinite for all settings.
     seen = (set(y[test].tolist()) <= set(y[train].tolist()) for train, test in folds)
     return "log_loss" if all(seen) else "brier"
-
-
-def _plain_names(result: TuneResult, path: str) -> TuneResult:
-    plain = {key: key.removeprefix(path) for key in result.best_params_}
-    best = {plain[key]: value for key, value in result.best_params_.items()}
-    return replace(result, table=result.table.rename(plain), best_params_=best)
 
 
 def _say_choice(result: TuneResult, how: str) -> str:

@@ -140,17 +140,12 @@ class LeaderboardDisplay(Display):
             label = f"rating, with {100 * self.board.level:g} % interval"
         axes.plot(best["rating"].to_numpy(), place, "o", color=_BLUE, markersize=5)
         axes.set_yticks(place, [shorten(name, _LONGEST_NAME) for name in best["item"]])
-        _plain_labels(axes)
+        for text in (*axes.get_xticklabels(), *axes.get_yticklabels()):
+            text.set_parse_math(False)  # dollar signs are what they are
         axes.set(ylim=(len(best) - 0.5, -0.5), xlabel=label, axisbelow=True)
         axes.tick_params(axis="y", length=0)
         axes.grid(axis="x", **_GRID)
         axes.spines[["top", "right", "left"]].set_visible(False)
-
-
-def _plain_labels(axes: Any) -> None:
-    """Take dollar signs in names as what they are."""
-    for label in (*axes.get_xticklabels(), *axes.get_yticklabels()):
-        label.set_parse_math(False)
 
 
 _OUTCOMES = {

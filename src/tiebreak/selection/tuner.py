@@ -90,7 +90,8 @@ def make_splits(
     scorer: Any,
 ) -> Iterator[Split]:
     """Divide the rows."""
-    scored = scored_columns(scorer)
+    known = getattr(scorer, "metadata", None) or signature(scorer).parameters
+    scored = set(known) & {"qid", "sample_weight"}
     if validation is not None:
         if cv is not None:
             raise ValueError("give a validation set or cv, not both.")
@@ -134,12 +135,6 @@ def _take(model: Any, X: Any, rows: np.ndarray, train: np.ndarray) -> Any:
     if not is_pairs(X) and getattr(inner, "kernel", None) == "precomputed":
         return _safe_indexing(_safe_indexing(X, rows), train, axis=1)
     return _safe_indexing(X, rows)
-
-
-def scored_columns(scorer: Any) -> set[str]:
-    """Name the columns that a scorer takes."""
-    known = getattr(scorer, "metadata", None) or signature(scorer).parameters
-    return set(known) & {"qid", "sample_weight"}
 
 
 def _prediction_columns(model: Any, scorer: Any) -> set[str]:

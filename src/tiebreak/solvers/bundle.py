@@ -160,7 +160,10 @@ class Bundle:
             if (done and n_iter > 0) or n_iter == max_iter or idle > _PATIENCE:
                 if fresh is self.best:
                     break
-                fresh = self.best = self._afresh()
+                # Without the rounding of many updates.
+                u = forward_product(self.A, self.best.x)
+                fresh = self.best._replace(u=u, risk=self.risk.expand(u)[0])
+                self.best = fresh
                 continue
             works = smooth and gap <= (1.0 - _LEAST_FALL) * before
             newton = not stuck and (not newton or works or n_iter < 2)
@@ -237,11 +240,6 @@ class Bundle:
                 break
         found = {trial.t: trial for trial in (low, high, end) if trial}
         return False, [trial for t, trial in found.items() if t > 0.0]
-
-    def _afresh(self) -> _Point:
-        """Recompute the best point, without the rounding of many updates."""
-        u = forward_product(self.A, self.best.x)
-        return self.best._replace(u=u, risk=self.risk.expand(u)[0])
 
     def _point(self, x: Floats, u: Floats, risk: float, g: Floats) -> _Point:
         """Learn a plane from R at a point."""

@@ -64,7 +64,6 @@ MOST_ITEMS_FOR_TRIADS = 400
 _STARTS = 20  # how many items a short cycle is looked for from
 _ROUNDING = 1e-12  # sums of weights that differ by less are equal
 CONSTANT_VOTES = 10
-SIGNIFICANCE = 0.05
 _DRIFT_GAMES, _DRIFT_PENALTY = 12, 0.5  # in each half; on strengths
 # Newcomers have fewer games than this, and than half the median; so many at least,
 # of so many items at most.
