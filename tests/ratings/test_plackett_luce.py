@@ -371,14 +371,15 @@ def test_nascar_has_the_published_coefficients():
     assert_allclose(found, [4.15, 3.62, 2.08, 0.03, -0.31, -0.15], atol=0.005)
 
 
-def test_a_trial_step_that_underflows_is_halved():
-    lists = [list(range(40)), [39, *range(1, 39), 0]]
+@pytest.mark.parametrize("n", [40, 150])  # strengths 26 and 102 apart
+def test_a_trial_step_that_underflows_is_halved(n):
+    lists = [list(range(n)), [n - 1, *range(1, n - 1), 0]]
     model = PlackettLuce(alpha=0).fit(Orders(None, lists))
     theta = model.strength_[np.argsort(model.items_)]
     assert model.converged_
-    slope = np.zeros(40)
+    slope = np.zeros(n)
     for order in lists:
-        for place in range(39):
+        for place in range(n - 1):
             rest = order[place:]
             slope[rest] += softmax(theta[rest])
             slope[order[place]] -= 1.0
