@@ -42,6 +42,7 @@ def versus(
     ] = None,
 ) -> None:
     """Say whether an ITEM of a FILE is better than OTHER items, and how sure it is."""
+    from tiebreak.data.messages import noun, speaking_of
     from tiebreak.pipeline.rank import rank_names
     from tiebreak.pipeline.read import read_source
     from tiebreak.ratings.leaderboard_table import text_table
@@ -73,21 +74,30 @@ def versus(
         ", by the results alone; ratings are pulled to the mean, more so with few "
         "results"
     ) * hasattr(board.model, "strength_")
-    heads = "points", f"{100 * level:g} % interval", "better", "p", "p (all)", "votes"
-    screen.show(
-        {"recognized": sentences, "notes": board.notes, "level": level}
-        | {"question": "these two, chosen beforehand", "versus": table.to_dicts()},
-        [
-            *_verdicts(table, name, level),
-            text_table((f"{name} versus", *heads), rows),
-            *_turned(table, name, board),
-            f"points: by how much {name} is better{alone}. better: probability that "
-            f"{name} is better. p: test that the two are equal, if they were chosen "
-            "beforehand; p (all): adjusted for all comparisons here. votes: direct "
-            "votes that would show so many points, with a power of 80 %.",
-            *board.notes,
-        ],
-    )
+    with speaking_of(source.nouns):
+        heads = (
+            "points",
+            f"{100 * level:g} % interval",
+            "better",
+            "p",
+            "p (all)",
+            noun("votes"),
+        )
+        screen.show(
+            {"recognized": sentences, "notes": board.notes, "level": level}
+            | {"question": "these two, chosen beforehand", "versus": table.to_dicts()},
+            [
+                *_verdicts(table, name, level),
+                text_table((f"{name} versus", *heads), rows),
+                *_turned(table, name, board),
+                f"points: by how much {name} is better{alone}. better: probability "
+                f"that {name} is better. p: test that the two are equal, if they were "
+                "chosen beforehand; p (all): adjusted for all comparisons here. "
+                f"{noun('votes')}: direct {noun('votes')} that would show so many "
+                "points, with a power of 80 %.",
+                *board.notes,
+            ],
+        )
 
 
 def _interval(row: dict[str, Any]) -> str:

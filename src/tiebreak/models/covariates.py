@@ -315,7 +315,7 @@ def draw_outcomes(
     the differences, whose variance is `spread`.
     """
     mean, variance, covariance = tie
-    slope = covariance / np.maximum(spread, np.finfo(float).tiny)
+    slope = covariance / np.maximum(spread, 1e-300)
     rest = np.sqrt(np.maximum(variance - slope * covariance, 0.0))
     t = mean + slope * apart + rest * ndtri(points)[:, None]
     share = link.probabilities((center + apart).ravel(), t.ravel())
