@@ -292,7 +292,9 @@ def test_svmlight_with_sizes_of_queries_beside_it_as_of_lightgbm(save):
     path = save("2 1:0.5\n0 1:1\n1 1:2\n")
     sizes = path.with_name(f"{path.name}.query")
     sizes.write_text("2\n1\n")
-    assert read_file(path).data.qid.tolist() == [1, 1, 2]
+    result = read_file(path)
+    assert result.data.qid.tolist() == [0, 0, 1]
+    assert f"{sizes.name} has the sizes of its groups" in said(result)
     for wrong in ("2\n", "2\n-1\n2\n", "many\n"):
         sizes.write_text(wrong)
         with pytest.raises(FileError, match="cannot be read"):

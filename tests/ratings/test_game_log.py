@@ -192,7 +192,7 @@ def test_periods_of_text_and_of_other_kinds():
         m.partial_fit(ONE, [0], period=[2021])
     assert_array_equal(m.history_["period"], ["2019", "2019", "2020", "2020"])
     for model in (Glicko, Glicko2):
-        with pytest.raises(TypeError, match=r"numbers or dates as period.*at row 0"):
+        with pytest.raises(TypeError, match=r"numbers or dates .* as period.*at row 0"):
             model().fit(ONE, [0], period=["May"])
         m = model().fit(ONE, [0], period=[datetime.date(2020, 1, 1)])
         assert m.history_["period"].dtype.is_temporal()

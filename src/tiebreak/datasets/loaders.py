@@ -124,19 +124,17 @@ def load_published(name: str, *, download: bool = True) -> Bunch:
         expected = ", ".join(PUBLISHED)
         raise ValueError(f"There is no set {name!r}. Expected one of {expected}.")
     (path,) = fetch(name, download=download)
+    if "lightgbm" in name:  # the sizes of its queries are beside the rows
+        fetch(f"{name}.query", download=download)
     data = read_file(path, _PUBLISHED[name]).data
     description = find_set(name)[0].description
     if isinstance(data, Comparisons):
         columns = {**data.columns, **data.others, "both_bad": data.marks["both_bad"]}
         return Bunch(pairs=data.pairs, y=data.y, **columns, description=description)
     assert isinstance(data, Grades)
-    qid = data.qid
-    if qid is None:  # the numbers of rows of each query are in a file of their own
-        (path,) = fetch(f"{name}.query", download=download)
-        sizes = np.loadtxt(path, dtype=np.int64)
-        qid = np.repeat(np.arange(len(sizes)), sizes)
+    assert data.qid is not None
     X = np.asarray(data.items.values, dtype=np.float64)
-    return Bunch(X=X, y=data.y, qid=qid.astype(np.int64), description=description)
+    return Bunch(X=X, y=data.y, qid=data.qid.astype(np.int64), description=description)
 
 
 N_PEOPLE, N_RATED = 5000, 10

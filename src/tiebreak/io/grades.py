@@ -347,6 +347,7 @@ _NAMED_FEATURES = 100_000
 
 def read_svmlight(path: Path, detected: FileFormat, options: ReadOptions) -> ReadResult:
     """Read a file of lines ``grade qid:7 1:0.5 3:2``."""
+    within = "; only rows of the same qid are compared."
     with open_bytes(path, detected.copy) as stream:
         try:
             X, grades, query = load_svmlight_file(
@@ -355,7 +356,8 @@ def read_svmlight(path: Path, detected: FileFormat, options: ReadOptions) -> Rea
             sizes = Path(f"{path}".removesuffix(".gz") + ".query")  # as of LightGBM
             if not len(query) and sizes.exists():
                 rows = np.loadtxt(sizes, dtype=int, ndmin=1)
-                query = np.repeat(np.arange(len(rows)) + 1, rows)
+                query = np.repeat(np.arange(len(rows)), rows)
+                within = f"; {sizes.name} has the sizes of its groups."
         except (ValueError, OverflowError) as error:
             reason = str(error).partition("\n")[0]
             raise _svmlight_error(path, detected, reason) from None
@@ -376,7 +378,6 @@ def read_svmlight(path: Path, detected: FileFormat, options: ReadOptions) -> Rea
         names = tuple(f"feature {j + first}" for j in range(p))
         items = ItemTable(items.values, names)
     lower = bool(options.lower_is_better)
-    within = "; only rows of the same qid are compared."
     if not len(query):
         within = (
             " without any qid: all rows are one group, and every row is compared with "

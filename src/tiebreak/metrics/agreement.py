@@ -257,7 +257,7 @@ def _nominal(ratings: _Ratings) -> Callable[[Counts], float]:
     def alpha(taken: Counts) -> float:
         margins = ratings.margins(taken)
         n = margins.sum()
-        return _ratio(float(taken @ observed), n * n - margins @ margins, margins)
+        return _ratio(taken @ observed, n * n - margins @ margins, margins)
 
     return alpha
 
@@ -275,12 +275,12 @@ def _ordinal(ratings: _Ratings) -> Callable[[Counts], float]:
         products = (shares @ rank) ** 2 - squares
         products += ratings.by_unit(again @ rank**2 - (again @ rank) ** 2)
         observed = taken @ (2 * squares - 2 * products / (raters - 1))
-        return _ratio(float(observed), 2 * n * (margins @ rank**2), margins)
+        return _ratio(observed, 2 * n * (margins @ rank**2), margins)
 
     return alpha
 
 
-def _ratio(observed: float, expected: float, margins: NDArray[Any]) -> float:
+def _ratio(observed: Any, expected: Any, margins: NDArray[Any]) -> float:
     """Return 1 − D_o/D_e from sums of disagreement."""
     # Units drawn for an interval can all have the same value: then nothing disagrees.
     varied = np.count_nonzero(margins) > 1
