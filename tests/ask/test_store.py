@@ -11,6 +11,7 @@ import pytest
 
 import tiebreak
 from tests.ask.conftest import open_engine
+from tiebreak.ask import engine
 from tiebreak.ask.store import Answer, Refused, Store
 from tiebreak.data.messages import ReadWarning
 from tiebreak.io import FileError, read_file
@@ -369,3 +370,14 @@ def test_the_answers_are_looked_at_when_they_are_a_tenth_more(make):
         looks.append(study._looked)
     assert looks[:10] == list(range(1, 11))
     assert set(looks[10:]) == {11, 13, 15, 17, 19, 21, 24, 27, 30, 33, 37}
+
+
+def test_looks_at_many_items_wait_for_answers_and_rest(make, monkeypatch):
+    study, ada = make()
+    monkeypatch.setattr(engine, "MANY", len(study.names) - 3)
+    study.rest, looks = 1e9, []
+    for _ in range(6):
+        answer(study, ada, "right")
+        study._fit.result()
+        looks.append(study._looked)
+    assert looks == [0, 0, 3, 3, 3, 3]

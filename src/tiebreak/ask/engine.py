@@ -8,6 +8,7 @@ goal is: each look is a chance to stop by chance.
 """
 
 import threading
+import time
 import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -27,6 +28,7 @@ from tiebreak.ratings.leaderboard import Leaderboard
 
 AHEAD = 2  # open questions of a rater
 MORE = 1.1  # times the answers of a look are needed for the next
+MANY = 100  # items without an answer, with which nobody looks
 FEWEST = 5  # answers per item, below which a goal is not reached
 _RESTORED = 8  # refits at the start, each with a step of the width
 
@@ -58,6 +60,8 @@ class Engine:
 
     The page and `Study` are its clients, from several threads.
     """
+
+    rest = _after = 0.0  # until the next look, in times that a look took
 
     def __init__(
         self,
@@ -287,8 +291,12 @@ class Engine:
         fit = self.chooser.fit(*snapshot)
         with self._lock:
             self.chooser.adopt(fit)
-        if not self._looked <= count < MORE * self._looked:
+        # Of many items the first answers tell nothing, and looks take long.
+        enough = max(MORE * self._looked, len(self._number) - MANY)
+        start = time.monotonic()
+        if start >= self._after and not self._looked <= count < enough:
             self._look()
+            self._after = start + self.rest * (time.monotonic() - start)
 
     def _look(self) -> None:
         """Make the leaderboard of the answers, and see how far the goal is."""

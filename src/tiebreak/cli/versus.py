@@ -75,20 +75,28 @@ def versus(
         "results"
     ) * hasattr(board.model, "strength_")
     with speaking_of(source.nouns):
-        heads = (
-            "points",
-            f"{100 * level:g} % interval",
-            "better",
-            "p",
-            "p (all)",
-            noun("votes"),
-        )
         screen.show(
-            {"recognized": sentences, "notes": board.notes, "level": level}
-            | {"question": "these two, chosen beforehand", "versus": table.to_dicts()},
+            {
+                "recognized": sentences,
+                "notes": board.notes,
+                "level": level,
+                "question": "these two, chosen beforehand",
+                "versus": table.to_dicts(),
+            },
             [
                 *_verdicts(table, name, level),
-                text_table((f"{name} versus", *heads), rows),
+                text_table(
+                    (
+                        f"{name} versus",
+                        "points",
+                        f"{100 * level:g} % interval",
+                        "better",
+                        "p",
+                        "p (all)",
+                        noun("votes"),
+                    ),
+                    rows,
+                ),
                 *_turned(table, name, board),
                 f"points: by how much {name} is better{alone}. better: probability "
                 f"that {name} is better. p: test that the two are equal, if they were "

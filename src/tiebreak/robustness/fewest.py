@@ -259,13 +259,6 @@ class Changes:
     of_votes: bool = False  # units are of single votes
     most: float = math.inf  # more changes are not looked for
 
-    @property
-    def n_tried(self) -> int:
-        """How many sets may be tried one by one."""
-        if not self.of_votes:
-            return _MOST_GROUPS
-        return _MOST_SETS if self.limit.sum() <= _FEW_VOTES else 0
-
     def apply(self, counts: Floats, chosen: Codes) -> Floats:
         """Give the counts after the chosen changes."""
         # Two items that go take their common votes with them once, not twice.
@@ -540,7 +533,9 @@ def _try_all(
     best: Overturn | None,
 ) -> Overturn | None:
     """Try every set smaller than the best, while they are few."""
-    budget = changes.n_tried
+    budget = _MOST_GROUPS
+    if changes.of_votes:
+        budget = _MOST_SETS if changes.limit.sum() <= _FEW_VOTES else 0
     most = int(changes.limit.sum()) + 1 if best is None else best.number
     for number in range(1, most):
         sets = list(islice(_sets_of(changes.limit, number), budget + 1))

@@ -90,8 +90,9 @@ def make_splits(
     scorer: Any,
 ) -> Iterator[Split]:
     """Divide the rows."""
-    known = getattr(scorer, "metadata", None) or signature(scorer).parameters
-    scored = set(known) & {"qid", "sample_weight"}
+    scored = {"qid", "sample_weight"}.intersection(
+        getattr(scorer, "metadata", None) or signature(scorer).parameters
+    )
     if validation is not None:
         if cv is not None:
             raise ValueError("give a validation set or cv, not both.")

@@ -161,7 +161,11 @@ class _Run:
             settled = False
             if self.n_iter < self.max_iter:
                 if violation <= self.state.tolerance(eps):
-                    self._polish(eps, violation)
+                    # The result does not depend on the start or on the order of the
+                    # rows if the solution is made exact, where that is cheap.
+                    exact = 1e-4 * self.state.tolerance(eps)
+                    if violation > exact:
+                        self.newton.settle(exact, max_systems=5, max_free=_SMALL)
                 else:
                     settled = self._accelerate(eps)
                     # Where Newton steps fail the point was not near: come closer.
@@ -235,13 +239,6 @@ class _Run:
         self.extra += 1
         self._used("active set")
         return self.newton.settle(self.state.tolerance(eps), max_free=self.max_free)
-
-    def _polish(self, eps: float, violation: float) -> None:
-        """Make a solution within the tolerance exact, if cheap."""
-        # Then the result does not depend on the start or on the order of the rows.
-        exact = 1e-4 * self.state.tolerance(eps)
-        if violation > exact:
-            self.newton.settle(exact, max_systems=5, max_free=_SMALL)
 
     def _used(self, part: str) -> None:
         if part not in self.used:
