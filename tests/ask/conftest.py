@@ -93,7 +93,11 @@ class Person:
     def post(self, path, body, **headers):
         headers = {"Origin": self.base, "X-CSRF-Token": self.csrf} | headers
         headers = {name: value for name, value in headers.items() if value is not None}
-        return self.client.post(path, json=body, headers=headers)
+        try:
+            return self.client.post(path, json=body, headers=headers)
+        except httpx.ReadError:
+            # What is refused is not read: its end may meet a connection that is closed.
+            return self.client.post(path, json=body, headers=headers)
 
     def state(self):
         return self.client.get("/api/state").json()
