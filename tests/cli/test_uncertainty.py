@@ -194,6 +194,14 @@ def test_next_says_a_small_difference_and_who_could_be_best(run, tmp_path):
     assert re.search(r"is the 0\.\d\d points estimated now", said)
 
 
+def test_versus_names_its_question_and_speaks_of_matches(run):
+    words = "versus", "worldcup2022", "France", "Brazil"
+    said = run(*words, "--nouns", "team,match").stdout
+    assert re.search(r"p \(all\) +matches", said) and "direct matches" in said
+    question = json.loads(run(*words, "--json").stdout)["question"]
+    assert question == "these two, chosen beforehand"
+
+
 def test_versus_claims_results_alone_of_strengths_only(run):
     for model, alone in (("bradley-terry", True), ("glicko", False)):
         said = run("versus", "worldcup2022", "France", "Brazil", "--model", model)

@@ -135,7 +135,7 @@ def ask(
         with Steps(shown=True) as steps:
             steps("learning from the answers")
             study = Engine(listed.prompts, store, settings, table)
-            study.rest = 20.0
+            study.rest = 20.0  # a look at many items delays those who answer
         site = Site(study, listed, question, allow_both_bad, may_join, port)
         base = f"http://{_shown_host(host)}:{port}"
         sentences = [
